@@ -90,7 +90,7 @@ def _mean(scores: list[float]) -> float:
 
 def similarity() -> Callable[[str, str], float]:
     """Stemmed ROUGE-1 as anybody would write it around a stemmer that remembers words."""
-    from proctor.metrics.porter import stem
+    from proctor.metrics.text.porter import stem
 
     remembered = lru_cache(maxsize=None)(stem)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import EvalFileError
-from proctor.files.load import (
+from proctor.files.eval_sets.load import (
     load_config,
     load_eval_set,
     load_results,

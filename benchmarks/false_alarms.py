@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from math import sqrt
 from random import Random
 
-from proctor.engine.compare import CompareOptions, Side, compare_runs
-from proctor.mean_difference import mean_difference
-from proctor.paired import sign_flip_test
-from proctor.sample_size import cases_needed, expected_deviation
-from proctor.schema.comparison import Change, ComparedRun
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.stats import wilson
+from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.schema.analysis.comparison import Change, ComparedRun
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.stats.bootstrap import mean_difference
+from proctor.stats.intervals import wilson
+from proctor.stats.paired_tests import sign_flip_test
+from proctor.stats.power import cases_needed, expected_deviation
 
 LEVEL = 0.05
 DROP = 0.05

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from proctor.files.check import check_file
-from proctor.files.load import open_eval_set
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.load import open_eval_set
 
 PEAK = (
-    "import resource, sys; from proctor.files.load import open_eval_set; open_eval_set(sys.argv[1]);"
+    "import resource, sys; from proctor.files.eval_sets.load import open_eval_set; open_eval_set(sys.argv[1]);"
     "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 )
 

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from proctor.metrics.base import CaseView
-from proctor.metrics.porter import stem
-from proctor.metrics.rouge import rouge_1
-from proctor.metrics.tool_trajectory import ToolTrajectory
-from proctor.metrics.trajectory import exact
-from proctor.schema.content import FunctionCall, user_text
-from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.metrics.text.porter import stem
+from proctor.metrics.text.rouge import rouge_1
+from proctor.metrics.trajectory.match_rules import exact
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+from proctor.schema.format.content import FunctionCall, user_text
+from proctor.schema.format.invocation import IntermediateData, Invocation
 
 WORDS_IN_TEXT = 60
 CALLS = 5

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from proctor.engine.compare import CompareOptions, Side, compare_runs
-from proctor.engine.run_size import Sample, SizeAsked, TrialTook, size_for
-from proctor.schema.comparison import PASSED, ComparedRun
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.stats import wilson
+from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.power.required_size import Sample, SizeAsked, TrialTook, size_for
+from proctor.schema.analysis.comparison import PASSED, ComparedRun
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.stats.intervals import wilson
 
 SCORE = "score"
 

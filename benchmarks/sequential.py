@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from proctor.engine.compare import CompareOptions, Side, compare_runs
-from proctor.engine.looks import Looks
-from proctor.schema.comparison import Change, ComparedRun
-from proctor.schema.verdict import CaseResult, Outcome, TrialResult
-from proctor.sequential import ShareBounds, share_bounds
-from proctor.stats import wilson
+from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.interim_looks import Looks
+from proctor.schema.analysis.comparison import Change, ComparedRun
+from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
+from proctor.stats.intervals import wilson
+from proctor.stats.sequential import ShareBounds, share_bounds
 
 RATE, MOST, CONFIDENCE = 0.8, 100, 0.95
 SHARES = (0.5, 0.65, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -59,10 +59,10 @@ def _row(what: str, unit: str, found: dict[str, Found], column: str, *budgets: B
 
 def trials(cases: int) -> list[bytes]:
     """What the scripted agent did in each case, as it is kept."""
-    from proctor.schema.content import user_text
-    from proctor.schema.event import Event
-    from proctor.schema.kept import kept_json
-    from proctor.schema.trial import Trial, Turn
+    from proctor.schema.evidence.event import Event
+    from proctor.schema.evidence.serialize import kept_json
+    from proctor.schema.evidence.trial import Trial, Turn
+    from proctor.schema.format.content import user_text
 
     def turn(place: str) -> Turn:
         events = [
@@ -93,8 +93,8 @@ def trials(cases: int) -> list[bytes]:
 
 def scored(case: int) -> tuple[Any, Any]:
     """The scores of a case by two metrics, and what it comes to."""
-    from proctor.schema.score import MetricScore, Score
-    from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+    from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+    from proctor.schema.results.score import MetricScore, Score
 
     if case % workload.FAIL_EVERY:
         outcome, why, details = Outcome.PASSED, "", None
@@ -125,7 +125,7 @@ def cases_json(cases: int) -> list[bytes]:
 
 def ours(folder: Path, cases: int) -> None:
     """Through the store: evidence first, then scores and the verdict, a few on their way at a time as in a run."""
-    from proctor.stores.opening import open_store
+    from proctor.stores.open import open_store
 
     folder.mkdir(exist_ok=True)
     path = folder / f"{time.time_ns()}.db"
@@ -162,10 +162,10 @@ def _read(store: Any, run_id: str) -> int:
 
 
 def _write(path: Path, cases: int) -> dict[str, float]:
-    from proctor.schema.kept import content_hash
-    from proctor.schema.run import RunSummary
+    from proctor.schema.evidence.serialize import content_hash
+    from proctor.schema.results.manifest import RunSummary
     from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-    from proctor.stores.opening import open_store
+    from proctor.stores.open import open_store
 
     documents, done = cases_json(cases), trials(cases)
     verdicts = [scored(case) for case in range(cases)]
@@ -186,7 +186,7 @@ def _write(path: Path, cases: int) -> dict[str, float]:
 
 
 def _planned(hashes: list[str]) -> tuple[Any, Any, Any]:
-    from proctor.schema.run import (
+    from proctor.schema.results.manifest import (
         AgentManifest,
         JudgedSet,
         Judging,
@@ -215,7 +215,7 @@ def bare(folder: Path, cases: int) -> None:
     """One table, a row a case: the case, what was done, the score and the outcome."""
     from pydantic_core import from_json, to_json
 
-    from proctor.schema.trial import Trial
+    from proctor.schema.evidence.trial import Trial
 
     Trial.model_validate_json(trials(1)[0])  # validators are built on first use
     folder.mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from proctor.agreement import (
+from proctor.stats.agreement import (
     Confusion,
     Estimate,
     accuracy,
@@ -18,7 +18,7 @@ from proctor.agreement import (
     true_fail_rate,
     true_pass_rate,
 )
-from proctor.stats import wilson
+from proctor.stats.intervals import wilson
 
 CELLS = st.integers(0, 300)
 TABLES = st.builds(Confusion, CELLS, CELLS, CELLS, CELLS)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.runs import store_url
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.schema.run import RunState
+from proctor.runs.queries import store_url
+from proctor.schema.results.manifest import RunState
 
 SET: dict[str, Any] = {
     "eval_set_id": "greetings",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proctor.code_identity import CodeIdentity, identify
+from proctor.common.code_identity import CodeIdentity, identify
 
 Files = Mapping[str, str]
 

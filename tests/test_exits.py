@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.process_exit import contained_exits
 from proctor.conformance import check_agent
 from proctor.errors import AgentRaisedError
-from proctor.exits import contained_exits
 
 
 async def leave(error: BaseException) -> None:

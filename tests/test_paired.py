@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor import mean_difference as interval, paired
-from proctor.mean_difference import mean_difference, most_lost
-from proctor.paired import holm, mcnemar, sign_flip_test
-from proctor.sample_size import cases_needed, expected_deviation, variance_within
+from proctor.stats import bootstrap as interval, paired_tests
+from proctor.stats.bootstrap import mean_difference, most_lost
+from proctor.stats.paired_tests import holm, mcnemar, sign_flip_test
+from proctor.stats.power import cases_needed, expected_deviation, variance_within
 
 
 def scipy_stats() -> Any:
@@ -78,10 +78,10 @@ def test_many_cases_in_steps_agree_with_counting() -> None:
     random = Random(1)
     found = [random.choice([-0.4, -0.2, 0.0, 0.2, 0.4, 0.6]) for _ in range(400)]
     changed = [each for each in found if each]
-    steps = paired._as_steps(changed)
+    steps = paired_tests._as_steps(changed)
     assert steps is not None
     step = abs(changed[0] / steps[0])
-    assert paired._by_saddlepoint(changed, step=step) == pytest.approx(sign_flip_test(found), rel=0.01)
+    assert paired_tests._by_saddlepoint(changed, step=step) == pytest.approx(sign_flip_test(found), rel=0.01)
 
 
 @pytest.mark.parametrize(

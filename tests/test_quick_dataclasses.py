@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor import quick_dataclasses
+from proctor.common import quick_dataclasses
 
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.redaction import HIDDEN, redacted, redacted_text, without_secrets
+from proctor.common.secrets import HIDDEN, redacted, redacted_text, without_secrets
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.sanitize import cells, clean, clean_json, encodable, has_lone_surrogate, shorten
+from proctor.common.safe_text import cells, clean, clean_json, encodable, has_lone_surrogate, shorten
 
 ESC = "\x1b"
 SEEN = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats as scipy_stats
 
-from proctor.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
+from proctor.stats.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
 
 
 def chances(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings, strategies as st
 
-from proctor.stats import (
+from proctor.stats.intervals import (
     ClusteredMean,
     Mean,
     more_trials,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor import unequal_trials
-from proctor.unequal_trials import TwoCounts, dealt_out_test, two_shares_interval
+from proctor.stats import unequal_counts
+from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
 
 
 def scipy_stats() -> Any:
@@ -84,9 +84,9 @@ def test_many_cases_come_close_to_counting_them(
         )
         for _ in range(cases)
     ]  # fmt: skip
-    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", 10**9)
+    monkeypatch.setattr(unequal_counts, "_MOST_SUMS", 10**9)
     exactly = dealt_out_test(drawn)
-    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", 0)
+    monkeypatch.setattr(unequal_counts, "_MOST_SUMS", 0)
     assert dealt_out_test(drawn) == pytest.approx(exactly, rel=0.02, abs=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_awkward_counts_have_a_p_value(drawn: list[TwoCounts]) -> None:
 def test_what_is_approximated_depends_on_neither_the_order_nor_the_base(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", most)
+    monkeypatch.setattr(unequal_counts, "_MOST_SUMS", most)
     random = Random("order")
     for _ in range(20):
         drawn = [TwoCounts(random.randint(0, n), n, 1, 2) for n in random.choices((1, 2, 3, 10), k=12)]

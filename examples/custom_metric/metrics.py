@@ -10,7 +10,7 @@ import re
 from proctor import BaseCriterion, Invocation
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema import text_of
-from proctor.schema.score import MetricScore, Score, mean_score
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
 
 def response_brevity(

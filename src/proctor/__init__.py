@@ -9,7 +9,7 @@ Names load on first use, so that `import proctor` stays light. (For pytest: PYTE
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from proctor.version import __version__
+from proctor.common.version import __version__
 
 if TYPE_CHECKING:  # what type checkers and editors see; at run time the table below says where each name is
     from proctor import types as types
@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         score_trace_sync as score_trace_sync,
         set_baseline as set_baseline,
     )
-    from proctor.engine.stopping import StopRequest as StopRequest
+    from proctor.engine.execution.stop_request import StopRequest as StopRequest
     from proctor.errors import (
         AgentError as AgentError,
         AgentLoadError as AgentLoadError,
@@ -86,7 +86,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         Metric as Metric,
         MetricFacts as MetricFacts,
     )
-    from proctor.metrics.custom import metric as metric
+    from proctor.metrics.custom.metric import metric as metric
     from proctor.models.base import (
         ChatModel as ChatModel,
         Message as Message,
@@ -136,41 +136,45 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
-    from proctor.schema.comparison import (
+    from proctor.schema.analysis.comparison import (
         CaseChange as CaseChange,
         Change as Change,
         ChangedCase as ChangedCase,
         Comparison as Comparison,
         Measured as Measured,
     )
-    from proctor.schema.event import Event as Event
-    from proctor.schema.history import (
+    from proctor.schema.analysis.history import (
         CaseHistory as CaseHistory,
         CasePoint as CasePoint,
         Course as Course,
         RunHistory as RunHistory,
     )
-    from proctor.schema.label import HumanLabel as HumanLabel
-    from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
-    from proctor.schema.run_size import MeasureSize as MeasureSize, RunSize as RunSize, SizeRow as SizeRow
-    from proctor.schema.score import (
-        Explanation as Explanation,
-        MetricScore as MetricScore,
-        Score as Score,
+    from proctor.schema.analysis.label import HumanLabel as HumanLabel
+    from proctor.schema.analysis.power_plan import (
+        MeasureSize as MeasureSize,
+        RunSize as RunSize,
+        SizeRow as SizeRow,
     )
-    from proctor.schema.trial import (
+    from proctor.schema.evidence.event import Event as Event
+    from proctor.schema.evidence.trial import (
         Failure as Failure,
         FailureKind as FailureKind,
         Trial as Trial,
         Turn as Turn,
     )
-    from proctor.schema.verdict import (
+    from proctor.schema.results.manifest import RunRecord as RunRecord, RunState as RunState
+    from proctor.schema.results.run_result import (
         CaseResult as CaseResult,
         InvocationVerdict as InvocationVerdict,
         MetricVerdict as MetricVerdict,
         Outcome as Outcome,
         RunResult as RunResult,
         TrialResult as TrialResult,
+    )
+    from proctor.schema.results.score import (
+        Explanation as Explanation,
+        MetricScore as MetricScore,
+        Score as Score,
     )
 
 
@@ -184,7 +188,7 @@ _WHERE = {
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"
     ),
-    "proctor.metrics.custom": "metric",
+    "proctor.metrics.custom.metric": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
     "proctor.agents.base": "Agent AgentInfo Session",
     "proctor.errors": (
@@ -193,16 +197,16 @@ _WHERE = {
     ),
     "proctor.models.base": "ChatModel Message ModelError ModelOptions Reply",
     "proctor.models.scripted": "ScriptedModel",
-    "proctor.engine.stopping": "StopRequest",
-    "proctor.schema.comparison": "CaseChange Change ChangedCase Comparison Measured",
-    "proctor.schema.event": "Event",
-    "proctor.schema.history": "CaseHistory CasePoint Course RunHistory",
-    "proctor.schema.label": "HumanLabel",
-    "proctor.schema.trial": "Trial Turn Failure FailureKind",
-    "proctor.schema.run": "RunRecord RunState",
-    "proctor.schema.run_size": "MeasureSize RunSize SizeRow",
-    "proctor.schema.score": "Score MetricScore Explanation",
-    "proctor.schema.verdict": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",
+    "proctor.engine.execution.stop_request": "StopRequest",
+    "proctor.schema.analysis.comparison": "CaseChange Change ChangedCase Comparison Measured",
+    "proctor.schema.evidence.event": "Event",
+    "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",
+    "proctor.schema.analysis.label": "HumanLabel",
+    "proctor.schema.evidence.trial": "Trial Turn Failure FailureKind",
+    "proctor.schema.results.manifest": "RunRecord RunState",
+    "proctor.schema.analysis.power_plan": "MeasureSize RunSize SizeRow",
+    "proctor.schema.results.score": "Score MetricScore Explanation",
+    "proctor.schema.results.run_result": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",
     "proctor.schema": (
         "EvalSet EvalCase Invocation IntermediateData InvocationEvents InvocationEvent SessionInput AppDetails"
         " AgentDetails Content Part FunctionCall FunctionResponse Blob Rubric RubricContent RubricScore EvalConfig"

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import SkipTest
 
-from proctor.api.conforming import (
+from proctor.engine.execution.event_loop import run_sync
+from proctor.runs.conformance.check import (
     CHECKS,
     MESSAGES,
     Check,
@@ -25,7 +26,6 @@ from proctor.api.conforming import (
     conversations,
     run_check,
 )
-from proctor.engine.loop import run_sync
 
 __all__ = ["CHECKS", "AgentConformance", "Check", "Finding", "Fit", "check_agent", "check_agent_sync"]
 

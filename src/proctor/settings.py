@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from proctor.common.byte_sizes import EXPECTED, read_size
+from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SettingsError, did_you_mean
-from proctor.quick_dataclasses import dataclass, field
-from proctor.sizes import EXPECTED, read_size
 
 SETTINGS_FILE = "proctor.toml"
 PYPROJECT = "pyproject.toml"

@@ -15,15 +15,15 @@ from dataclasses import fields
 from math import isfinite
 from typing import Any
 
-from proctor.api.judging import JudgesOnDemand
-from proctor.engine.loop import run_sync
+from proctor.common.settling import settle
+from proctor.engine.execution.event_loop import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
-from proctor.metrics.custom import as_factory
+from proctor.metrics.custom.metric import as_factory
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore, Score
-from proctor.settling import settle
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["check_metric", "sample_views"]
 

@@ -1,6 +1,6 @@
 """Stands in for `google.genai.types`: the content types of the format, without google-genai installed."""
 
-from proctor.schema.content import (
+from proctor.schema.format.content import (
     Blob,
     CodeExecutionResult,
     Content,

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from proctor.agents import importing
+from proctor.agents import import_user_code
 from proctor.agents.base import Agent, Session
-from proctor.schema.content import Content, text_of, user_text
-from proctor.schema.derive import invocation_of
-from proctor.schema.event import Event
-from proctor.schema.invocation import Invocation
-from proctor.schema.trial import Turn
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.content import Content, text_of, user_text
+from proctor.schema.format.invocation import Invocation
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty working folder; what is imported from it is forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(importing, "_roots", set())
-    monkeypatch.setattr(importing, "_packages", {})
+    monkeypatch.setattr(import_user_code, "_roots", set())
+    monkeypatch.setattr(import_user_code, "_packages", {})
     before = set(sys.modules)
     yield tmp_path
     new = set(sys.modules) - before

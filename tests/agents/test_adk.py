@@ -18,10 +18,10 @@ from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.metrics.base import CaseView
 from proctor.registry import METRICS
-from proctor.schema.content import Content, Part
-from proctor.schema.derive import to_invocations
-from proctor.schema.event import Event
-from proctor.schema.trial import Trial
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import to_invocations
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.content import Content, Part
 from tests.agents.conftest import ask, new_session, read, write
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

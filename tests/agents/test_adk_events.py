@@ -8,10 +8,10 @@ import pytest
 import proctor
 from proctor.agents.adk.agent import AdkAgent
 from proctor.agents.adk.events import event_of_json
-from proctor.redaction import HIDDEN
-from proctor.schema.derive import facts_of_turn
-from proctor.schema.event import Event
-from proctor.schema.trial import Turn
+from proctor.common.secrets import HIDDEN
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import facts_of_turn
+from proctor.schema.evidence.trial import Turn
 from tests.agents.conftest import ask, new_session, read
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.run_result import Outcome
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from proctor.agents.load import load_agent
-from proctor.schema.content import Content
-from proctor.schema.derive import invocation_of
-from proctor.schema.trial import Turn
+from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.content import Content
 from tests.agents.conftest import ask, new_session
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

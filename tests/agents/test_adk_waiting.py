@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from proctor.agents.adk.agent import AdkAgent
-from proctor.agents.pending import PendingCalls
+from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.errors import AgentError
-from proctor.schema.content import Content, FunctionResponse, Part
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import BaseModel
 
-from proctor.agents.answers import events_of
+from proctor.agents.function_results import events_of
 from proctor.errors import AgentError
-from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, text_content
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, text_content
 from tests.agents.conftest import read
 
 CALL = FunctionCall(name="f", args={"a": 1})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.agents.frameworks import framework_of
+from proctor.agents.frameworks.detect import framework_of
 from proctor.agents.load import load_agent
 from proctor.errors import AgentLoadError, MissingExtraError
 from proctor.registry import load_object
@@ -19,7 +19,7 @@ def _look_alike(name: str, module: str) -> object:
 def test_nothing_is_imported_to_tell_a_framework() -> None:
     loaded = (
         "import sys, proctor.agents.load as load\n"
-        "from proctor.agents.frameworks import framework_of\n"
+        "from proctor.agents.frameworks.detect import framework_of\n"
         "assert framework_of(object()) is None\n"
         "print(sorted({'google', 'pydantic_ai', 'agents', 'langgraph', 'langchain_core'} & set(sys.modules)))"
     )
@@ -48,10 +48,10 @@ def test_what_an_object_is_an_agent_of(name: str, module: str, found: str | None
 @pytest.mark.parametrize(
     ("adapter", "extra"),
     [
-        ("proctor.agents.pydantic_ai:PydanticAiAgent", "pydantic-ai"),
-        ("proctor.agents.openai_agents:OpenAiAgent", "openai-agents"),
-        ("proctor.agents.langgraph:LangGraphAgent", "langgraph"),
-        ("proctor.agents.langgraph:RunnableAgent", "langgraph"),
+        ("proctor.agents.frameworks.pydantic_ai:PydanticAiAgent", "pydantic-ai"),
+        ("proctor.agents.frameworks.openai_agents:OpenAiAgent", "openai-agents"),
+        ("proctor.agents.frameworks.langgraph:LangGraphAgent", "langgraph"),
+        ("proctor.agents.frameworks.langgraph:RunnableAgent", "langgraph"),
     ],
 )
 def test_a_missing_framework_says_what_installs_it(

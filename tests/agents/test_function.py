@@ -11,10 +11,10 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.agents.function import FunctionAgent
+from proctor.common.threads import THREADS
 from proctor.errors import AgentError, AgentLoadError
-from proctor.schema.content import Content, Part, user_text
-from proctor.schema.event import Event
-from proctor.threads import THREADS
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part, user_text
 from tests.agents.conftest import ask, ask_sync, new_session, read, said
 
 # --- what goes in -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import AgentInfo
-from proctor.agents.late import LateAgent
+from proctor.agents.factory_agent import LateAgent
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
 from tests.agents.conftest import ask, new_session, read, write

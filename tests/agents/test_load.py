@@ -14,14 +14,14 @@ import pytest
 import proctor
 from proctor.agents import load
 from proctor.agents.base import Session
-from proctor.agents.dotenv import read_env_file
+from proctor.agents.env_file import read_env_file
 from proctor.agents.function import FunctionAgent
 from proctor.agents.load import load_agent
 from proctor.agents.replay import ReplayAgent
 from proctor.errors import AgentLoadError, MissingExtraError
 from proctor.registry import AGENTS
-from proctor.schema.content import Content
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 from tests.agents.conftest import said, write
 
 ADK_LAYOUT = {

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from proctor.agents.replay import FAULTS, ReplayAgent, applies
 from proctor.errors import AgentError, AgentLoadError
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
-from proctor.schema.invocation import Invocation
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import Invocation
 from tests.agents.conftest import ask, new_session, read
 
 Calls = list[tuple[str | None, dict[str, Any]]]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.agents import wire
+from proctor.agents import json_protocol
 from proctor.agents.base import Session
 from proctor.errors import AgentError, AgentRaisedError
-from proctor.schema.content import Content, Part, user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part, user_text
 
 DETAILS = {"agent_details": {"root": {"name": "root", "instructions": "Be kind.", "tool_declarations": []}}}
 
@@ -24,7 +24,7 @@ def _fields(event: Event) -> dict[str, Any]:
 def test_a_request_has_the_whole_session_the_message_and_its_text() -> None:
     session = Session("s1", "shop", "ann", {"basket": [1]})
     message = Content(role="user", parts=[Part(text="Hi"), Part(text="there")])
-    assert wire.turn_request(message, session, 3) == {
+    assert json_protocol.turn_request(message, session, 3) == {
         "type": "turn",
         "protocol": 1,
         "turn": 3,
@@ -36,7 +36,7 @@ def test_a_request_has_the_whole_session_the_message_and_its_text() -> None:
 
 @pytest.mark.parametrize("kind", ["begin", "end"])
 def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
-    sent = wire.notice(kind, Session("s1", "shop", "ann", {"a": 1}))
+    sent = json_protocol.notice(kind, Session("s1", "shop", "ann", {"a": 1}))
     assert sent == {
         "type": kind,
         "protocol": 1,
@@ -79,7 +79,7 @@ def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
     ],
 )
 def test_an_answer_is_read_as_events(data: object, kind: str, events: list[Event]) -> None:
-    answer = wire.read_answer(data, kind=kind)
+    answer = json_protocol.read_answer(data, kind=kind)
     assert [_fields(event) for event in answer.events] == [_fields(event) for event in events]
     assert not answer.done
 
@@ -88,7 +88,7 @@ def test_an_answer_is_read_as_events(data: object, kind: str, events: list[Event
     ("data", "kind"), [({"type": "done"}, ""), ({}, "done"), (None, "done"), ("[DONE]", "done")]
 )
 def test_done_ends_a_turn(data: object, kind: str) -> None:
-    assert wire.read_answer(data, kind=kind) == wire.Answer(done=True)
+    assert json_protocol.read_answer(data, kind=kind) == json_protocol.Answer(done=True)
 
 
 def test_done_may_tell_of_state_durations_agents_and_spans_and_the_session_keeps_them() -> None:
@@ -100,14 +100,14 @@ def test_done_may_tell_of_state_durations_agents_and_spans_and_the_session_keeps
         "spans": [{"id": "a"}],
     }
     session = Session("s", "app", "user", {"a": 1})
-    wire.read_answer(data).keep(session)
+    json_protocol.read_answer(data).keep(session)
     assert session.state == {"a": 2}
     assert session.memory == {"durations": {"model": 0.5}, "app_details": DETAILS, "spans": [{"id": "a"}]}
 
 
 def test_a_done_that_tells_nothing_changes_nothing() -> None:
     session = Session("s", "app", "user", {"a": 1}, {"durations": {"model": 1.0}})
-    wire.read_answer({"type": "done"}).keep(session)
+    json_protocol.read_answer({"type": "done"}).keep(session)
     assert (session.state, session.memory) == ({"a": 1}, {"durations": {"model": 1.0}})
 
 
@@ -125,7 +125,7 @@ def test_a_done_that_tells_nothing_changes_nothing() -> None:
 )
 def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: str) -> None:
     with pytest.raises(AgentRaisedError, match=said) as caught:
-        wire.read_answer(data, kind=kind)
+        json_protocol.read_answer(data, kind=kind)
     assert caught.value.type == code
 
 
@@ -166,7 +166,7 @@ def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: st
 )
 def test_anything_else_breaks_the_contract_and_says_how(data: object, kind: str, said: str) -> None:
     with pytest.raises(AgentError, match=said) as caught:
-        wire.read_answer(data, kind=kind)
+        json_protocol.read_answer(data, kind=kind)
     assert type(caught.value) is AgentError
 
 
@@ -184,14 +184,14 @@ def test_anything_else_breaks_the_contract_and_says_how(data: object, kind: str,
 def test_an_answer_in_one_piece_is_complete_by_itself(
     data: object, texts: list[str], state: dict[str, Any] | None
 ) -> None:
-    answer = wire.read_body(data)
+    answer = json_protocol.read_body(data)
     assert [event.content.joined_text() for event in answer.events if event.content] == texts
     assert (answer.done, answer.state) == (True, state)
 
 
 def test_nothing_follows_done_in_one_piece() -> None:
     with pytest.raises(AgentError, match="goes on after its 'done'"):
-        wire.read_body([{"type": "done"}, {"text": "more"}])
+        json_protocol.read_body([{"type": "done"}, {"text": "more"}])
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_nothing_follows_done_in_one_piece() -> None:
 )
 def test_what_is_no_json_is_shown(text: str | bytes, said: str) -> None:
     with pytest.raises(AgentError, match=said) as caught:
-        wire.read_json(text, "a line")
+        json_protocol.read_json(text, "a line")
     assert len(str(caught.value)) < 500
 
 
@@ -225,14 +225,14 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from(["", "done", "error", "event", "ping"]))
 def test_whatever_json_comes_is_an_answer_or_a_failure_of_the_agent(data: object, kind: str) -> None:
     with suppress(AgentError):
-        answer = wire.read_answer(data, kind=kind)
+        answer = json_protocol.read_answer(data, kind=kind)
         assert answer.done or answer.events
     with suppress(AgentError):
-        assert wire.read_body(data).done
+        assert json_protocol.read_body(data).done
 
 
 def test_a_message_goes_out_as_json_whatever_stands_in_it() -> None:
     message = Content.model_validate({"parts": [{"inline_data": {"data": "AAEC", "mime_type": "image/png"}}]})
-    sent = wire.turn_request(message, Session("s", "a", "u"), 0)
+    sent = json_protocol.turn_request(message, Session("s", "a", "u"), 0)
     assert sent["message"] == {"parts": [{"inline_data": {"data": "AAEC", "mime_type": "image/png"}}]}
-    assert wire.turn_request(user_text("hi"), Session("s", "a", "u"), 0)["text"] == "hi"
+    assert json_protocol.turn_request(user_text("hi"), Session("s", "a", "u"), 0)["text"] == "hi"

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
-from proctor.schema.kept import kept_json
-from proctor.schema.run import (
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.format.content import user_text
+from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
     Judging,
@@ -20,11 +21,10 @@ from proctor.schema.run import (
     RunSummary,
     SetManifest,
 )
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure, Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import SqliteStore, open_store
+from proctor.stores.sqlite.store import SqliteStore, open_store
 
 _CASE = b'{"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "?"}]}}]}'
 METRIC = "final_response_match_v2"

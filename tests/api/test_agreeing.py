@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import proctor
-from proctor.api.exporting import export_run
-from proctor.api.importing_runs import import_run, read_results
-from proctor.api.runs import load_run
 from proctor.errors import EvalFileError
-from proctor.schema.outcome import Outcome, worst
-from proctor.schema.verdict import RunResult
+from proctor.runs.export import export_run
+from proctor.runs.importing.import_runs import import_run, read_results
+from proctor.runs.queries import load_run
+from proctor.schema.results.outcome import Outcome, worst
+from proctor.schema.results.run_result import RunResult
 from tests.cli.project import in_this_process
 from tests.reports.runs import sound_runs, verdicts
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.files.baselines import read_baseline
-from proctor.schema.comparison import Change
+from proctor.files.results.baselines import read_baseline
+from proctor.schema.analysis.comparison import Change
 from tests.api.test_comparing import CONFIG, SET, changed_set, polite, rude, run
 
 

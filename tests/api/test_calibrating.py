@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.agreement import Confusion, cohen_kappa, corrected_rate
+from proctor.analysis.calibration.report import write_calibration
 from proctor.errors import SetupError, StoreError
-from proctor.reports.calibration import write_calibration
-from proctor.schema.calibration import CalibrationReport, badge_of
-from proctor.schema.judged_by import JudgedBy
-from proctor.schema.label import HumanLabel
-from proctor.stores.sqlite import SqliteStore
+from proctor.schema.analysis.calibration import CalibrationReport, badge_of
+from proctor.schema.analysis.label import HumanLabel
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.stats.agreement import Confusion, cohen_kappa, corrected_rate
+from proctor.stores.sqlite.store import SqliteStore
 from tests.api.judged_runs import METRIC, MODEL, PROMPT, Judged, judged_run
 
 Write = Callable[..., Path]

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 import proctor
-from proctor.api.commit_files import CommitFiles
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.runs.setup.git_files import CommitFiles
 
 SETS = ("a.evalset.json", "sub/b.evalset.json")
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from proctor.api.checking import check_files
-from proctor.api.preparing import prepare
+from proctor.authoring.check import check_files
 from proctor.errors import SetupError
-from proctor.files.check import Report
+from proctor.files.eval_sets.check import Report
+from proctor.runs.setup.prepare import prepare
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
 TEXT = {"response_match_score": 0.5}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.comparison import Change
+from proctor.schema.analysis.comparison import Change
 
 SET = {
     "eval_set_id": "greetings",

@@ -6,8 +6,8 @@ from itertools import chain
 
 from hypothesis import given, strategies as st
 
-from proctor.api.differences import _There
-from proctor.schema.run import PlannedCase
+from proctor.runs.resume_changes import _There
+from proctor.schema.results.manifest import PlannedCase
 
 names = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("12345")), max_size=12)
 

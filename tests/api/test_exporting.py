@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.exporting import FORMATS, export_run, export_to_adk
-from proctor.api.importing_runs import import_run
-from proctor.api.runs import load_run, open_store
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.runs.export import FORMATS, export_run, export_to_adk
+from proctor.runs.importing.import_runs import import_run
+from proctor.runs.queries import load_run, open_store
+from proctor.schema.results.run_result import CaseResult, RunResult
 from tests.reports.build import good, run, sketch
 
 

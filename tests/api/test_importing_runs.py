@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import proctor
-from proctor.api.exporting import export_run
-from proctor.api.importing_runs import NOT_KEPT, import_run, import_runs, read_results
-from proctor.api.runs import list_runs, open_store
 from proctor.errors import EvalFileError
-from proctor.files.recorded_lines import _line
-from proctor.files.result_form import LineForm
-from proctor.schema.kept import content_hash
-from proctor.schema.run import RunState
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
+from proctor.files.results.jsonl import _line
+from proctor.files.results.report_format import LineForm
+from proctor.runs.export import export_run
+from proctor.runs.importing.import_runs import NOT_KEPT, import_run, import_runs, read_results
+from proctor.runs.queries import list_runs, open_store
+from proctor.schema.evidence.serialize import content_hash
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, TrialResult
 from proctor.stores.base import Store
 from tests.cli.project import in_this_process
 from tests.reports.build import P, crashed, good, run, wrong_covers
@@ -184,7 +184,7 @@ def test_each_line_is_read_whole_once(tmp_path: Path, store: Store, monkeypatch:
         read.append(number)
         return _line(path, number, text)
 
-    monkeypatch.setattr("proctor.files.recorded_lines._line", counting)
+    monkeypatch.setattr("proctor.files.results.jsonl._line", counting)
     export_run(run(*(good(f"case_{n}") for n in range(30))), "jsonl", tmp_path / "run.jsonl")
     import_run(tmp_path / "run.jsonl", store)
     assert read == list(range(1, 31))

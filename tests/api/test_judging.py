@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.judging import JudgesOnDemand
-from proctor.api.runs import open_store
 from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.criterion import JudgeModelOptions
-from proctor.schema.run import MetricManifest
+from proctor.runs.queries import open_store
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.schema.format.criterion import JudgeModelOptions
+from proctor.schema.results.manifest import MetricManifest
 from proctor.settings import Settings
 
 MATCH = "final_response_match_v2"
@@ -67,7 +67,7 @@ def test_who_is_asked(
     asked: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from proctor.api.project import engine_options
+    from proctor.runs.setup.project_defaults import engine_options
 
     if variable:
         monkeypatch.setenv("PROCTOR_JUDGE_MODEL", variable)
@@ -133,8 +133,8 @@ def test_a_run_is_not_gone_on_with_by_another_judge_unseen(tmp_path: Path) -> No
 
 def test_nor_by_another_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = unfinished(tmp_path)
-    monkeypatch.setattr("proctor.engine.judging.prompts_of", lambda _: {})
-    monkeypatch.setattr("proctor.engine.manifest.prompts_of", lambda _: {"other": "0" * 12})
+    monkeypatch.setattr("proctor.engine.scoring.judge_scheduling.prompts_of", lambda _: {})
+    monkeypatch.setattr("proctor.engine.planning.judging_manifest.prompts_of", lambda _: {"other": "0" * 12})
     with pytest.raises(SetupProblems, match="has changed: its prompt is another one"):
         proctor.resume_sync(store=store, agent=agent, judge=ScriptedModel(VALID, name="first"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from proctor.api.spooling import RunSpool, Spool
-from proctor.schema.run import PlannedCase
-from proctor.schema.verdict import TrialResult
+from proctor.runs.importing.spool import RunSpool, Spool
+from proctor.schema.results.manifest import PlannedCase
+from proctor.schema.results.run_result import TrialResult
 from proctor.stores.base import Record, TrialRecord, VerdictRecord
 from tests.stores.making import records, shown
 
@@ -81,8 +81,8 @@ def test_thirty_thousand_take_no_more_memory_than_one_mebibyte_and_a_little() ->
 FULL = """
 import resource, signal, sys
 sys.path.insert(0, sys.argv[1])
-from proctor.api.spooling import RunSpool, Spool
-from proctor.schema.run import PlannedCase
+from proctor.runs.importing.spool import RunSpool, Spool
+from proctor.schema.results.manifest import PlannedCase
 from proctor.errors import StoreError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.engine.trial_share import decide_trials, trials_reason
-from proctor.schema.comparison import Change
-from proctor.schema.repeats import TrialRule
-from proctor.schema.verdict import CaseResult
+from proctor.engine.scoring.trial_rule import decide_trials, trials_reason
+from proctor.schema.analysis.comparison import Change
+from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.run_result import CaseResult
 
 pytestmark = pytest.mark.slow  # hundreds of trials
 

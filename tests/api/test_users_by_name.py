@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.user_functions import find_user
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.verdict import Outcome
+from proctor.runs.setup.user_functions import find_user
+from proctor.schema.results.run_result import Outcome
 from tests.cli.project import in_this_process
 
 CODE = """

@@ -85,7 +85,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> None:
     loaded = _loaded_by("-c", "from proctor import evaluate, evaluate_sync")
-    assert "proctor.api.forms" in loaded
+    assert "proctor.runs.options" in loaded
     assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()
 
 
@@ -98,8 +98,10 @@ def test_a_run_of_sound_files_loads_nothing_for_other_files(tmp_path: Path) -> N
     (tmp_path / "c.json").write_text('{"criteria": {"response_match_score": 0.5}}')
     words = [f"{tmp_path}/agent.py:agent", f"{tmp_path}/s.evalset.json", "--config", f"{tmp_path}/c.json"]
     loaded = _loaded_by("-m", "proctor", "eval", *words, "--store", f"{tmp_path}/runs.sqlite3")
-    assert "proctor.engine.plan" in loaded
-    assert loaded & {"proctor.schema.legacy", "proctor.files.scan", "rich", "yaml"} == set()
+    assert "proctor.engine.planning.plan" in loaded
+    assert (
+        loaded & {"proctor.schema.format.legacy", "proctor.files.text.json_scanner", "rich", "yaml"} == set()
+    )
 
 
 def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
@@ -130,9 +132,9 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
     more = _loaded_by_pytest(tmp_path) - _loaded_by_pytest(tmp_path, "-p", "no:proctor")
     assert more == {
         "proctor",
-        "proctor.version",
-        "proctor.watching",
+        "proctor.common.version",
+        "proctor.runs.observers",
         "proctor.pytest_plugin",
         "proctor.pytest_plugin.options",
-        "proctor.pytest_plugin.watch",
+        "proctor.pytest_plugin.session_watch",
     }

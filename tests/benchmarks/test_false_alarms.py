@@ -14,8 +14,8 @@ from benchmarks.false_alarms import (
     power,
     simulate,
 )
-from proctor.schema.comparison import Change
-from proctor.stats import wilson
+from proctor.schema.analysis.comparison import Change
+from proctor.stats.intervals import wilson
 
 pytestmark = pytest.mark.slow
 COMPARISONS = 400

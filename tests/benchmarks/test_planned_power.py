@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.planned_power import SETTINGS, Setting, power
-from proctor.stats import wilson
+from proctor.stats.intervals import wilson
 
 pytestmark = pytest.mark.slow
 COMPARISONS = 100

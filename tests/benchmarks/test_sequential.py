@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.sequential import CONFIDENCE, MODELS, MOST, RATE, against, gate
-from proctor.schema.comparison import Change
-from proctor.sequential import share_bounds
-from proctor.stats import wilson
+from proctor.schema.analysis.comparison import Change
+from proctor.stats.intervals import wilson
+from proctor.stats.sequential import share_bounds
 
 pytestmark = pytest.mark.slow
 

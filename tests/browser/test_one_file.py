@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from proctor.reports.base import load_report
-from proctor.schema.verdict import RunResult, SetSummary
+from proctor.schema.results.run_result import RunResult, SetSummary
 from tests.browser.conftest import Problems, Site, visit, watch
 from tests.browser.markup import MARKUP
 from tests.browser.samples import proctor

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from proctor.engine.traced import trace_of
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Trial, Turn
+from proctor.engine.trial.span_limits import trace_of
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import user_text
+from proctor.schema.results.score import MetricScore, Score
 from tests.browser.conftest import Site
 from tests.browser.markup import MARKUP
 from tests.browser.test_case import open_case

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from proctor.engine.traced import trace_of
-from proctor.schema.score import MetricScore, Score
+from proctor.engine.trial.span_limits import trace_of
+from proctor.schema.results.score import MetricScore, Score
 from tests.browser.conftest import Site
 from tests.browser.samples import ROOT, STORE, proctor
 from tests.browser.test_spans import timed_trial

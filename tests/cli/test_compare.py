@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import proctor
-from proctor.built_page import FOLDER
 from proctor.cli.main import cli
+from proctor.web.pages.built_page import FOLDER
 from tests.reports.one_file import Read, make_page
 
 IDS = [f"case{number}" for number in range(12)]

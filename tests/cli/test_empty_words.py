@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from proctor.cli.common import SectionedCommand, SectionedOption
-from proctor.cli.lazy import COMMANDS
+from proctor.cli.commands import COMMANDS
+from proctor.cli.options import SectionedCommand, SectionedOption
 from proctor.registry import load_object
 from tests.cli.project import case, in_this_process, make_project
 

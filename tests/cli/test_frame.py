@@ -8,9 +8,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from proctor.cli import lazy
-from proctor.cli.failures import Stopped
-from proctor.cli.lazy import COMMANDS
+from proctor.cli import commands
+from proctor.cli.commands import COMMANDS
+from proctor.cli.errors import Stopped
 from proctor.cli.main import cli
 from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
 from proctor.registry import load_object
@@ -120,7 +120,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Break:
                 raise error from cause
 
         monkeypatch.setitem(COMMANDS, "break", ("unused", "Break."))
-        monkeypatch.setattr(lazy, "load_object", lambda _path: command)
+        monkeypatch.setattr(commands, "load_object", lambda _path: command)
         return lambda *arguments: run(*arguments, "break")
 
     return make

@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 import proctor
+from proctor.analysis.history.terminal import draw_history
 from proctor.reports.base import ReportOptions
-from proctor.reports.history_terminal import draw_history
 from tests.cli.project import in_this_process, write_set
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.init import FILES
+from proctor.cli.eval_sets.init import FILES
 from tests.cli.project import in_this_process, proctor
 
 

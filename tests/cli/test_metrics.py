@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from proctor.cli.main import cli
 from proctor.registry import METRICS
-from proctor.schema.config import EvalConfig
+from proctor.schema.format.config import EvalConfig
 
 
 def metrics(*arguments: str) -> Result:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.api.output_guard import SUMMARY_VARIABLE, OutputGuard
-from proctor.built_page import FOLDER
 from proctor.errors import SetupError
+from proctor.runs.output_guard import SUMMARY_VARIABLE, OutputGuard
+from proctor.web.pages.built_page import FOLDER
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.reports.one_file import make_page
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from proctor.api.project import engine_options, load_function
-from proctor.cli.request import Request, who_and_what
+from proctor.cli.eval.agent_and_sets import Request, who_and_what
 from proctor.errors import SetupError
+from proctor.runs.setup.project_defaults import engine_options, load_function
 from proctor.settings import Settings
 
 WITH_AGENT = Settings(agent=("bot",), sets=("mine.json",))

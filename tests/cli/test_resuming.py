@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from proctor import list_runs, load_run, resume_sync
-from proctor.api.runs import open_runs
-from proctor.schema.verdict import Outcome
+from proctor.runs.queries import open_runs
+from proctor.schema.results.run_result import Outcome
 from tests.cli.project import case, hear, in_this_process, make_project, proctor
 
 EVAL = ("eval", "agent.py", "cases.evalset.json")

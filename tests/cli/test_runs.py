@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from proctor.api.runs import NoRunsError, open_runs, open_store
-from proctor.cli.when import read_age, read_moment
+from proctor.cli.times import read_age, read_moment
 from proctor.errors import StoreError
+from proctor.runs.queries import NoRunsError, open_runs, open_store
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.stores.making import begun
 
@@ -419,7 +419,7 @@ def test_a_run_that_is_under_way_is_exported_as_far_as_it_has_come_and_that_is_s
 
 _KILLED = """
 import os
-from proctor.api import importing_runs
+from proctor.runs.importing import import_runs as importing_runs
 importing_runs._put_cases = lambda writer, *_: os._exit(9)
 importing_runs.import_run("run.jsonl")
 """
@@ -443,7 +443,7 @@ def test_an_import_that_fails_leaves_nothing_behind(ran: Path, monkeypatch: pyte
         raise StoreError("the disk is full")
 
     lines("export", "latest", "--output", "run.jsonl")
-    monkeypatch.setattr("proctor.api.importing_runs._put_cases", full)
+    monkeypatch.setattr("proctor.runs.importing.import_runs._put_cases", full)
     assert error("import", "run.jsonl") == "the disk is full\n"
     assert len(listed()) == 2
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.authoring import add_cases, new_case
-from proctor.api.eval_set_files import SetFile
-from proctor.api.text_editing import check_text, text_of
+from proctor.authoring.edit_eval_set import add_cases, new_case
+from proctor.authoring.edit_text import check_text, text_of
+from proctor.authoring.eval_set_files import SetFile
 from tests.cli.project import case, in_this_process, write_set
 
 NOTHING = "asserts nothing, so an agent that does nothing passes it"

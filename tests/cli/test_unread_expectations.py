@@ -10,8 +10,8 @@ import pytest
 import proctor
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.run import Manifest
-from proctor.stores.sqlite import SqliteStore
+from proctor.schema.results.manifest import Manifest
+from proctor.stores.sqlite.store import SqliteStore
 from tests.cli.project import case, in_this_process, make_project
 
 SLIP = "eval_cases[0].expected_tools"

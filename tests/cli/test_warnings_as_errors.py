@@ -157,6 +157,6 @@ class TestFromPython:
 
 
 async def _carry_out(prepared: Any) -> None:
-    from proctor.api.evaluating import carry_out
+    from proctor.runs.evaluate import carry_out
 
     await carry_out(prepared, None, None)

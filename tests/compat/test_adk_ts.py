@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor import IntermediateData
-from proctor.compat.adk.awaiting import ForgottenAwaitError, forgotten
+from proctor.compat.adk.sync_or_async import ForgottenAwaitError, forgotten
 from proctor.compat.adk_ts import (
     DEFAULT_METRIC_EVALUATOR_REGISTRY,
     AgentEvaluator,

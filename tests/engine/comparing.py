@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from proctor.engine.compare import CompareOptions, Side, compare_runs
-from proctor.schema.comparison import ComparedRun, Comparison
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.schema.analysis.comparison import ComparedRun, Comparison
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 
 OUTCOMES = {"P": Outcome.PASSED, "F": Outcome.FAILED, "E": Outcome.ERROR}
 

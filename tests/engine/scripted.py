@@ -6,16 +6,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import Plan, PlannedSet, make_plan
-from proctor.engine.progress import Progress, Silent
-from proctor.engine.run import Run
-from proctor.engine.sources import GivenSet
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import Content
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.event import Event
-from proctor.schema.verdict import RunResult
+from proctor.engine.execution.progress import Progress, Silent
+from proctor.engine.execution.run import Run
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.results.run_result import RunResult
 
 EXACT = EvalConfig(criteria={"tool_trajectory_avg_score": 1.0})
 TEXT = EvalConfig(criteria={"response_match_score": 0.8})

@@ -9,13 +9,13 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor import Invocation
-from proctor.engine.aggregating import AGGREGATES
-from proctor.engine.criteria import BoundMetric
-from proctor.engine.scoring import score_trial
-from proctor.engine.verdict import decide
+from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.scoring.score_trial import score_trial
+from proctor.engine.scoring.turn_aggregation import AGGREGATES
+from proctor.engine.scoring.verdict import decide
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.schema.score import MetricScore, Score, mean_score
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
 UNIT = st.floats(0.0, 1.0)
 

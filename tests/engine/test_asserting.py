@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupProblems
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
 
 DEFAULT = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 NEGATIVE = "negative only: an agent that does nothing passes it"
@@ -201,9 +201,9 @@ ASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
-    from proctor.engine.options import RunOptions
-    from proctor.engine.plan import PlannedSet, make_plan
-    from proctor.engine.sources import GivenSet
+    from proctor.engine.planning.eval_set_source import GivenSet
+    from proctor.engine.planning.plan import PlannedSet, make_plan
+    from proctor.engine.planning.run_options import RunOptions
 
     eval_set = proctor.EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [given]})
     config = proctor.EvalConfig(criteria=DEFAULT if criteria is None else criteria)
@@ -229,7 +229,7 @@ def test_a_metric_without_a_reader_counts_unless_the_case_lacks_what_it_needs(
     needs: frozenset[str], is_refused: bool
 ) -> None:
     from proctor.metrics.base import MetricFacts
-    from proctor.schema.statement import Statement
+    from proctor.schema.format.statement import Statement
 
     facts = MetricFacts(name="own", description="", kind="custom", needs=needs)
     found = facts.statement_in(proctor.EvalCase.model_validate(case()))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.engine.failures import failure_from, may_be_repeated
+from proctor.engine.trial.failure_attribution import failure_from, may_be_repeated
 from proctor.errors import (
     AgentCrashedError,
     AgentError,

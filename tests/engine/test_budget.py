@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.engine.budget import RunBudget
+from proctor.engine.usage.budget import RunBudget
 from proctor.models.base import ModelError, ModelFault, Reply
 
 

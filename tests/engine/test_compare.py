@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.engine.compare import CompareOptions, compare_runs
-from proctor.engine.trial_counts import Both, p_value_of
-from proctor.schema.comparison import CaseChange, Change, Trials
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.analysis.compare.compare import CompareOptions, compare_runs
+from proctor.analysis.compare.trial_counts import Both, p_value_of
+from proctor.schema.analysis.comparison import CaseChange, Change, Trials
+from proctor.schema.results.run_result import CaseResult, Outcome
 from tests.engine.comparing import case, cases, compared, side
 
 WORSE, BETTER = Change.REGRESSION, Change.IMPROVEMENT

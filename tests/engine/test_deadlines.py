@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine import deadlines
-from proctor.engine.intake import Caps, Intake
-from proctor.engine.loop import run_sync
-from proctor.engine.record import record_turn
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.trial import deadlines
+from proctor.engine.trial.event_recorder import record_turn
+from proctor.engine.trial.evidence_limits import Caps, Intake
 from proctor.errors import AgentError
-from proctor.schema.event import Event
-from proctor.schema.trial import Attempt, FailureKind, Turn
-from proctor.schema.verdict import Outcome
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Attempt, FailureKind, Turn
+from proctor.schema.results.run_result import Outcome
 
 from .scripted import Scripted, case, eval_set, run, turn
 
@@ -311,7 +311,7 @@ def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pyt
             pass
         return Attempt(**fields)
 
-    monkeypatch.setattr("proctor.engine.inference.Attempt", slow)
+    monkeypatch.setattr("proctor.engine.trial.trial_runner.Attempt", slow)
     result = run_sync(lambda: run(Scripted({"c": sleeps}), eval_set(case("c")), timeout=0.1, retry_errors=1))
     failure = result.cases[0].trials[0].failure
     assert failure is not None

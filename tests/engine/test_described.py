@@ -8,8 +8,8 @@ import pytest
 import proctor
 from proctor.agents.base import AgentInfo, Session
 from proctor.errors import SetupProblems
-from proctor.schema.content import Content
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 
 TOOLS = [{"name": "delete", "parameters": {"type": "object", "properties": {"all": {"type": "boolean"}}}}]
 CALL = {"role": "model", "parts": [{"function_call": {"name": "delete", "args": {"all": True}}}]}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.metrics.tool_trajectory import ToolTrajectory
-from proctor.schema.score import Explanation
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+from proctor.schema.results.score import Explanation
 
 ASKED: list[int] = []
 

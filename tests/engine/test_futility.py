@@ -5,9 +5,9 @@ from statistics import NormalDist
 
 import pytest
 
-from proctor.engine.futility import Ahead, chance_to_decide
-from proctor.engine.looks import ahead_of, look_at
-from proctor.schema.comparison import PASSED, Look, Measured
+from proctor.analysis.compare.futility import Ahead, chance_to_decide
+from proctor.analysis.compare.interim_looks import ahead_of, look_at
+from proctor.schema.analysis.comparison import PASSED, Look, Measured
 
 LAST = Look(5, 5, 0.045, 0.046)
 NORMAL = NormalDist()

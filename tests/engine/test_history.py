@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.engine.history import BACK_AND_FORTH, case_histories, case_history
-from proctor.engine.metric_history import MetricMeans
-from proctor.reports.history import sentence_of
-from proctor.reports.sparkline import sparkline
-from proctor.schema.comparison import Unlike
-from proctor.schema.history import CaseHistory, CasePoint, Course, HistoryRun
-from proctor.schema.outcome import Outcome
+from proctor.analysis.history.case_history import BACK_AND_FORTH, case_histories, case_history
+from proctor.analysis.history.metric_trends import MetricMeans
+from proctor.analysis.history.text import sentence_of
+from proctor.reports.terminal.sparkline import sparkline
+from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, HistoryRun
+from proctor.schema.results.outcome import Outcome
 
 OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERROR, "i": Outcome.INCONCLUSIVE}
 AGENT = Unlike("agent", "the agent was a and is b", expected=True)

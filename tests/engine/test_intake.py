@@ -17,15 +17,15 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor.agents.base import Session
-from proctor.engine.intake import MOST_NOTES, Caps, Intake
-from proctor.engine.loop import run_sync
-from proctor.engine.options import RunOptions
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, Intake
 from proctor.errors import AgentError
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content, Part
+from proctor.schema.results.run_result import CaseResult, Outcome
 
 from .scripted import Scripted, case, eval_set, run, turn
 

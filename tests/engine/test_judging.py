@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.engine.deadlines import Slot
-from proctor.engine.executor import LocalExecutor
+from proctor.engine.execution.executor import LocalExecutor
+from proctor.engine.trial.deadlines import Slot
 from proctor.models.base import ModelError, ModelFault, ModelOptions
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.engine.scripted import case, eval_set, turn
 
 MATCH, SAFE = "final_response_match_v2", "safety_v1"
@@ -271,7 +271,7 @@ def test_an_object_that_is_no_model_after_all_breaks_its_metric_alone(does: Any)
 
 def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.models.settings.PATIENCE", 0.1)
-    monkeypatch.setattr("proctor.judges.run_judges._GRACE", 0.1)
+    monkeypatch.setattr("proctor.judges.pool._GRACE", 0.1)
 
     class Stubborn:
         name, has_schemas = "stubborn", True

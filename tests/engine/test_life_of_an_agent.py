@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine import opening
-from proctor.engine.loop import run_sync
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.trial import agent_lifecycle
 from proctor.errors import AgentLoadError
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.schema.trial import FailureKind
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.schema.results.run_result import Outcome, RunResult
 
 from .scripted import TEXT, Scripted, case, eval_set, run
 
@@ -60,7 +60,7 @@ def judged(agent: Any, **options: Any) -> RunResult:
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", 0.3)
+    monkeypatch.setattr(agent_lifecycle, "PATIENCE", 0.3)
 
 
 HANGS = {"waits": waits, "swallows": swallows, "blocks": blocks}

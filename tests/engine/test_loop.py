@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from proctor.engine.loop import OwnLoop
+from proctor.engine.execution.event_loop import OwnLoop
 
 
 def test_it_goes_on_only_while_somebody_waits() -> None:

@@ -12,13 +12,13 @@ import pytest
 
 import proctor
 from proctor.agents.base import Session
-from proctor.engine.loop import run_sync
+from proctor.engine.execution.event_loop import run_sync
 from proctor.errors import MetricError
 from proctor.registry import METRICS
-from proctor.schema.config import EvalConfig
-from proctor.schema.event import Event
-from proctor.schema.trial import FailureKind
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.run_result import CaseResult, Outcome
 
 from .scripted import Scripted, case, eval_set, run, turn
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.criteria import bind
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.engine.sources import GivenSet
+from proctor.engine.planning.criteria import bind
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.eval_set import EvalSet
 
 from .scripted import EXACT, TEXT, case, eval_set, plan_of, turn
 

@@ -16,10 +16,10 @@ from proctor.agents.base import Session
 from proctor.errors import SetupProblems
 from proctor.models.base import ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.event import Event
-from proctor.schema.played import NextStatus
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.results.run_result import Outcome, RunResult
 
 STATE = {"final_session_state": {"booked": "Rome"}}
 TEXT = {"criteria": {"response_match_score": 0.5}}

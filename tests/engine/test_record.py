@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.agents.base import Session
-from proctor.engine.intake import Caps, Intake
-from proctor.engine.record import new_turn, record_turn
+from proctor.engine.trial.event_recorder import new_turn, record_turn
+from proctor.engine.trial.evidence_limits import Caps, Intake
 from proctor.errors import AgentError
-from proctor.schema.content import user_text
-from proctor.schema.event import Event, WaitingEvent
-from proctor.schema.trial import Turn
+from proctor.schema.evidence.event import Event, WaitingEvent
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.content import user_text
 
 texts = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_from(
     ["agent", "a b", "x" * 60]

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from proctor.agents.base import Session
-from proctor.engine.loop import run_sync
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.engine.progress import Silent
-from proctor.engine.repeating import least_to_pass, too_few_trials, undecidable
-from proctor.engine.run import Run
-from proctor.engine.sources import GivenSet
-from proctor.engine.trial_share import held_against
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.run import Run
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.trial_counts import least_to_pass, too_few_trials, undecidable
+from proctor.engine.scoring.trial_rule import held_against
 from proctor.errors import SetupProblems
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.schema.repeats import TrialRule
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content
+from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.run_result import Outcome, RunResult
 
 from .scripted import case, eval_set, plan_of, run, text_of, turn
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.engine.loop import run_sync
+from proctor.engine.execution.event_loop import run_sync
 from proctor.errors import AgentLoadError
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.schema.trial import FailureKind
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 from .scripted import EXACT, Scripted, case, eval_set, plan_of, run, text_of, turn
 

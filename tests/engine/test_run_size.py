@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
-from proctor.engine.compare import CompareOptions, compare_runs
-from proctor.engine.run_size import Sample, SizeAsked, TrialTook, _at_least, size_for
-from proctor.schema.comparison import Change
-from proctor.schema.run_size import MeasureSize
+from proctor.analysis.compare.compare import CompareOptions, compare_runs
+from proctor.analysis.power.required_size import Sample, SizeAsked, TrialTook, _at_least, size_for
+from proctor.schema.analysis.comparison import Change
+from proctor.schema.analysis.power_plan import MeasureSize
 from tests.engine.comparing import cases, side
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
-from proctor.engine.said import fit_explanation, fit_failure, fit_text, fit_to_keep
+from proctor.engine.scoring.score_limits import fit_explanation, fit_failure, fit_text, fit_to_keep
 from proctor.registry import METRICS
-from proctor.schema.score import Explanation, MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import RunResult
-from proctor.stores.encoding import scores_json
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import Explanation, MetricScore, Score
+from proctor.stores.sqlite.encoding import scores_json
 
 MIB = 2**20
 UNREADABLE = "unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: 1"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proctor.api import evaluate_sync, load_run
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
 
 from .scripted import case, turn
 

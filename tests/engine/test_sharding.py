@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import proctor
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.engine.sharding import MOST, Shard, parse_shard
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.sharding import MOST, Shard, parse_shard
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import Content, Part
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.invocation import Invocation
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content, Part
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation
 
 IDS = st.lists(st.text(max_size=8), unique=True, max_size=60)
 COUNTS = st.integers(1, 12)
@@ -74,7 +74,7 @@ def test_sets_are_told_apart_and_other_processes_agree() -> None:
     ]
     told = [(n, _shard_of("booking", f"case_{n}", 5)) for n in range(40)]
     code = (
-        "from proctor.engine.sharding import Shard\n"
+        "from proctor.engine.planning.sharding import Shard\n"
         "print([(n, next(s for s in range(1, 6) if Shard(s, 5).holds('booking', f'case_{n}'))) for n in range(40)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

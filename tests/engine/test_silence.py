@@ -10,17 +10,17 @@ import pytest
 
 import proctor
 from proctor.agents.base import Session
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.engine.silence import find_silence
-from proctor.engine.sources import GivenSet
+from proctor.common.safe_text import is_visible
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.trial.silence import find_silence
 from proctor.models.scripted import ScriptedModel
-from proctor.sanitize import is_visible
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.schema.trial import FailureKind, Trial, Turn
-from proctor.schema.verdict import Outcome
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import FailureKind, Trial, Turn
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.schema.results.run_result import Outcome
 from tests.engine.scripted import EXACT, case, eval_set, turn
 
 NO_CALLS = {"criteria": {"tool_trajectory_avg_score": 1.0}}

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.engine.sources import GivenSet
-from proctor.engine.stated import READERS, reader_of
+from proctor.engine.planning.case_checks import READERS, reader_of
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import SetupError
-from proctor.judges.run_judges import RunJudges
+from proctor.judges.pool import RunJudges
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.stated import all_stated, said_twice
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case_extensions import all_stated, said_twice
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.eval_set import EvalSet
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
 TEXT = {"response_match_score": 0.5}

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.loop import run_sync
-from proctor.engine.options import RunOptions
-from proctor.engine.progress import Silent
-from proctor.engine.stopping import StopRequest
-from proctor.schema.content import Content, UsageMetadata
-from proctor.schema.event import Event
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.planning.run_options import RunOptions
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, UsageMetadata
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 from .scripted import TEXT, Scripted, case, eval_set, run, text_of
 

@@ -11,15 +11,15 @@ import pytest
 
 import proctor
 from proctor.agents.base import Session
-from proctor.bounds import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
-from proctor.engine.intake import Caps, Intake
-from proctor.engine.record import new_turn, record_turn
-from proctor.engine.traced import trace_of
-from proctor.schema.content import Content, user_text
-from proctor.schema.event import Event
-from proctor.schema.kept import kept_json
-from proctor.schema.span import Span, SpanKind
-from proctor.schema.trial import Trial, Turn
+from proctor.common.limits import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
+from proctor.engine.trial.event_recorder import new_turn, record_turn
+from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.span_limits import trace_of
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.evidence.span import Span, SpanKind
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import Content, user_text
 
 
 def recorded(spans: object) -> tuple[Turn, list[str]]:

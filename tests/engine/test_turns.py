@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.deadlines import Slot
-from proctor.engine.loop import run_sync
+from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.trial.deadlines import Slot
 from proctor.errors import EvalError
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.trial import Failure, FailureKind, Trial
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, Part
+from proctor.schema.results.run_result import CaseResult, Outcome
 
 from .scripted import Scripted, case, eval_set, run, text_of, turn
 

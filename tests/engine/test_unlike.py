@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.unlike import apart, unlike
-from proctor.schema.comparison import PASSED
-from proctor.schema.run import AgentManifest, JudgedSet, Judging, Manifest, MetricManifest, SetManifest
+from proctor.runs.differences import apart, unlike
+from proctor.schema.analysis.comparison import PASSED
+from proctor.schema.results.manifest import (
+    AgentManifest,
+    JudgedSet,
+    Judging,
+    Manifest,
+    MetricManifest,
+    SetManifest,
+)
 
 JUDGED = "final_response_match_v2"
 

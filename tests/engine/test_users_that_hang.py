@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.trial import FailureKind
-from proctor.schema.verdict import Outcome
-from proctor.simulation import voices
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.results.run_result import Outcome
+from proctor.simulation import user_models
 
 CASES = [
     {
@@ -64,8 +64,8 @@ async def goes_on(so_far: Any) -> None:
 def test_a_user_that_does_not_come_back_costs_its_own_trial_only(
     user: Any, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(voices, "PATIENCE", 0.3)
-    monkeypatch.setattr(voices, "_GRACE", 0.2)
+    monkeypatch.setattr(user_models, "PATIENCE", 0.3)
+    monkeypatch.setattr(user_models, "_GRACE", 0.2)
     given = {"eval_set_id": "set", "eval_cases": CASES}
     run = proctor.evaluate_sync(agent, given, config={"criteria": {}}, user=user, timeout=2)
     failure = run.case("hangs").trials[0].failure

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from proctor.engine.criteria import BoundMetric
-from proctor.engine.trial_share import decide_trials, held_against
-from proctor.engine.verdict import CaseVerdict, decide
+from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.scoring.trial_rule import decide_trials, held_against
+from proctor.engine.scoring.verdict import CaseVerdict, decide
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.schema.repeats import TrialRule
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import Outcome, worst
-from proctor.stats import pass_hat, wilson
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.run_result import Outcome, worst
+from proctor.schema.results.score import MetricScore, Score
+from proctor.stats.intervals import pass_hat, wilson
 
 
 class Measure:

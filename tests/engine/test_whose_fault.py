@@ -12,17 +12,17 @@ import pytest
 
 import proctor
 from proctor.agents.base import Session
-from proctor.api.importing_runs import import_run
 from proctor.errors import SetupProblems
 from proctor.models.scripted import ScriptedModel
-from proctor.reports.json_report import JsonReport
-from proctor.reports.markdown import MarkdownReport
-from proctor.reports.plain import PlainReport
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.trial import FailureKind, Trial
-from proctor.schema.user_fault import FaultKind
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
-from proctor.schema.whose_fault import WhoseFault, user_faults
+from proctor.reports.formats.json import JsonReport
+from proctor.reports.formats.markdown import MarkdownReport
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.runs.importing.import_runs import import_run
+from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.evidence.trial import FailureKind, Trial
+from proctor.schema.results.fault_attribution import WhoseFault, user_faults
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 END = "</finished>"
 OUT_OF_ROLE = "As an AI language model I want to go to Rome."

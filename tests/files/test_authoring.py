@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor import EvalCase, EvalFileError, SetupError
-from proctor.files.authoring import add_cases, create_set, remove_cases
-from proctor.files.editable import cases_of, edit_of
-from proctor.files.eval_sets import load_eval_set, open_eval_set
-from proctor.files.json_edit import JsonEdit
+from proctor.files.edit.add_remove_cases import add_cases, create_set, remove_cases
+from proctor.files.edit.editable_file import cases_of, edit_of
+from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
 
 
 def case(eval_id: str, text: str = "hi") -> EvalCase:

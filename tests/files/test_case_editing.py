@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files.case_editing import EditedText, with_case
-from proctor.files.convert import yaml_text
-from proctor.files.editable import IN_PLACE, text_of_file
-from proctor.files.eval_sets import load_eval_set_text, open_eval_set
-from proctor.files.json_edit import JsonEdit
-from proctor.files.json_values import change_value, same_json
-from proctor.schema.case import EvalCase
+from proctor.files.edit.case import EditedText, with_case
+from proctor.files.edit.editable_file import IN_PLACE, text_of_file
+from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.edit.json_merge import change_value, same_json
+from proctor.files.eval_sets.convert import yaml_text
+from proctor.files.eval_sets.source import load_eval_set_text, open_eval_set
+from proctor.schema.format.case import EvalCase
 from tests.files.test_json_edit import JSON, LAYOUTS
 from tests.files.yaml_sets import SETS
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from proctor.files import check
-from proctor.files.check import Report, check_file
+from proctor.files.eval_sets import check
+from proctor.files.eval_sets.check import Report, check_file
 from tests.files.sets import case, content, eval_set, turn
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files import yaml_write
-from proctor.files.convert import convert, yaml_text
-from proctor.files.eval_sets import load_eval_set
+from proctor.files.eval_sets.convert import convert, yaml_text
+from proctor.files.eval_sets.source import load_eval_set
+from proctor.files.yaml import writer
 from proctor.schema import EvalSet
 from tests.files.sets import case, eval_set
 
@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_written_is_said(source: Path, tmp_path: Path) -
 def test_a_text_that_says_something_else_is_not_written(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yaml_write, "write_yaml", lambda _: "eval_set: s\ncases:\n- case: a\n  ask: hi\n")
+    monkeypatch.setattr(writer, "write_yaml", lambda _: "eval_set: s\ncases:\n- case: a\n  ask: hi\n")
     with pytest.raises(EvalFileError, match="would not read the same from YAML, and was not written"):
         convert(source, tmp_path / "b.yaml")
     assert not (tmp_path / "b.yaml").exists()

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError, SetupError, SetupProblems
-from proctor.files import find
-from proctor.files.find import (
+from proctor.files.eval_sets import selectors as find
+from proctor.files.eval_sets.load import load_config
+from proctor.files.eval_sets.selectors import (
     find_config,
     find_sets,
     path_segment_fault,
@@ -21,7 +22,6 @@ from proctor.files.find import (
     split_selector,
     split_selectors,
 )
-from proctor.files.load import load_config
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.errors import EvalFileError, SetupProblems
-from proctor.files.check import check_file
-from proctor.files.find import find_sets, split_selectors
-from proctor.files.load import (
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.load import (
     load_config,
     load_eval_set,
     load_results,
@@ -20,7 +19,8 @@ from proctor.files.load import (
     load_session_input,
     open_eval_set,
 )
-from proctor.files.save import save_eval_set
+from proctor.files.eval_sets.save import save_eval_set
+from proctor.files.eval_sets.selectors import find_sets, split_selectors
 from tests.files.sets import case, content, eval_set, turn
 
 EVENTS = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit, JsonNode
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

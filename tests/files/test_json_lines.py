@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files import json_lines, pieces
-from proctor.files.check import check_file
-from proctor.files.convert import convert
-from proctor.files.eval_sets import load_eval_set, load_eval_set_text, open_eval_set
-from proctor.files.find import find_sets
-from proctor.files.json_lines import LineWalk, lines_in
-from proctor.files.save import save_lines, save_model
+from proctor.files.eval_sets import json_lines
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.convert import convert
+from proctor.files.eval_sets.json_lines import LineWalk, lines_in
+from proctor.files.eval_sets.save import save_lines, save_model
+from proctor.files.eval_sets.selectors import find_sets
+from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text, open_eval_set
+from proctor.files.text import json_stream
 from proctor.schema import EvalSet
 from tests.files.sets import case, content, eval_set, turn
 from tests.files.test_pieces import InMemory
@@ -128,7 +129,7 @@ def test_the_same_cases_as_the_json_set_of_them(
     path.write_bytes(text.encode("utf-8"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_lines, "CHUNK", chunk)
-        patch.setattr(pieces, "CHUNK", chunk)
+        patch.setattr(json_stream, "CHUNK", chunk)
         found = load_eval_set(path)
     assert found == load_eval_set_text(json.dumps({"eval_set_id": "s", "name": "S", "eval_cases": cases}))
 
@@ -309,9 +310,9 @@ def test_lines_are_read_in_pieces() -> None:
             return super().read(start, end)
 
     data = Watched(lines(*[A] * 200_000).encode())
-    assert data.size > 2 * pieces.CHUNK
+    assert data.size > 2 * json_stream.CHUNK
     assert [line.number for line in lines_in(data)] == list(range(1, 200_001))
-    assert data.most <= pieces.CHUNK
+    assert data.most <= json_stream.CHUNK
     assert sum(1 for _ in LineWalk(data)) == 200_000
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files.json_text import parse
+from proctor.files.text.json_decode import parse
 
 
 def refused(data: bytes) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.labels import read_labels
+from proctor.files.results.labels import read_labels
 
 ROWS = [
     {"eval_id": "rome", "label": "pass"},

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files import documents
-from proctor.files.eval_sets import open_eval_set
-from proctor.files.load import load_config, load_results, load_scenarios, load_session_input
-from proctor.schema.base import WireModel
+from proctor.files.eval_sets import documents
+from proctor.files.eval_sets.load import load_config, load_results, load_scenarios, load_session_input
+from proctor.files.eval_sets.source import open_eval_set
+from proctor.schema.format.wire_model import WireModel
 
 
 def written(tmp_path: Path, document: Any, name: str = "f.json") -> Path:

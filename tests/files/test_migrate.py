@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.base import Problem
-from proctor.files.load import load_eval_set
-from proctor.files.migrate import migrate
+from proctor.files.eval_sets.load import load_eval_set
+from proctor.files.eval_sets.migrate import migrate
+from proctor.files.text.problems import Problem
 
 
 def vectors(shared: Path) -> list[dict[str, Any]]:

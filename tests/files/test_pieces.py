@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files import eval_sets, opened, pieces
-from proctor.files.load import load_eval_set_text, open_eval_set
-from proctor.files.pieces import BrokenTextError, LineCounter, Walk
+from proctor.files.eval_sets import source, streamed_set
+from proctor.files.eval_sets.load import load_eval_set_text, open_eval_set
+from proctor.files.text import json_stream
+from proctor.files.text.json_stream import BrokenTextError, LineCounter, Walk
 from tests.files.sets import case, content, eval_set, turn
 
 
@@ -64,7 +65,7 @@ def test_elements_and_other_keys_are_those_of_the_document(
     document = {"eval_cases": elements, **header} if first else {**header, "eval_cases": elements}
     text = json.dumps(document, **style).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "CHUNK", chunk)
+        patch.setattr(json_stream, "CHUNK", chunk)
         assert walked(text) == (elements, header)
 
 
@@ -203,7 +204,7 @@ def test_another_case_in_the_place_of_one_is_noticed_even_where_size_and_time_ar
 class TestTooLargeToBeReadWhole:
     @pytest.fixture(autouse=True)
     def small_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (eval_sets, opened):
+        for module in (source, streamed_set):
             monkeypatch.setattr(module, "WHOLE_LIMIT", 1000)
 
     def test_a_plain_set_is_streamed(self, tmp_path: Path) -> None:
@@ -253,7 +254,7 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
         file.write("]}")
     assert path.stat().st_size > 10**9
     program = (
-        "import resource, sys; from proctor.files.load import open_eval_set;"
+        "import resource, sys; from proctor.files.eval_sets.load import open_eval_set;"
         "print(len(open_eval_set(sys.argv[1])), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     # Through a shell: Linux counts the process that starts another as part of its peak, and this one may be large.
@@ -287,10 +288,10 @@ def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
             )
     program = """
 import resource, sys
-from proctor.engine.options import RunOptions
-from proctor.engine.plan import PlannedSet, make_plan
-from proctor.files.eval_sets import open_eval_set
-from proctor.schema.config import EvalConfig
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.files.eval_sets.source import open_eval_set
+from proctor.schema.format.config import EvalConfig
 
 peaks = []
 for path in sys.argv[1:]:

@@ -10,10 +10,10 @@ from threading import Thread
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.check import check_file
-from proctor.files.documents import read_bytes
-from proctor.files.find import sets_in
-from proctor.files.load import load_eval_set, open_eval_set
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.documents import read_bytes
+from proctor.files.eval_sets.load import load_eval_set, open_eval_set
+from proctor.files.eval_sets.selectors import sets_in
 from tests.files.sets import case, eval_set
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

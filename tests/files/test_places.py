@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from proctor.files.base import Path_, Place, SourceText, field_name, shown
-from proctor.files.places import Places
-from proctor.files.words import string_offsets
+from proctor.files.text.lenient_words import string_offsets
+from proctor.files.text.locations import Places
+from proctor.files.text.problems import Path_, Place, SourceText, field_name, shown
 
 TEXT = """{
   "a": [1, {"b": "x",

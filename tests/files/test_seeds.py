@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from proctor.files.check import check_file
-from proctor.files.kinds import Kind
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.detect_format import Kind
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")
 

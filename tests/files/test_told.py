@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.told import finding_told
+from proctor.files.text.message_location import finding_told
 
 DOCUMENT = {
     "a": {"b": [{"c": 1}, {"c.d": 2, "c": {"d": 3}}]},

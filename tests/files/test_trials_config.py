@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.check import check_file
-from proctor.files.load import load_config
-from proctor.schema.config import EvalConfig, TrialsConfig
-from proctor.schema.repeats import TrialRule
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.load import load_config
+from proctor.schema.format.config import EvalConfig, TrialsConfig
+from proctor.schema.results.repeats import TrialRule
 
 CRITERIA = {"response_match_score": 0.8}
 

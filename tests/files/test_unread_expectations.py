@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.convert import convert
-from proctor.files.eval_sets import load_eval_set, open_eval_set
-from proctor.files.strictness import keys_of_set, refused_in, warnings_of
-from proctor.schema.base import to_camel
-from proctor.schema.invocation import IntermediateData
+from proctor.files.eval_sets.convert import convert
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
+from proctor.files.eval_sets.strictness import keys_of_set, refused_in, warnings_of
+from proctor.schema.format.invocation import IntermediateData
+from proctor.schema.format.wire_model import to_camel
 from tests.files.sets import case, content, eval_set, turn
 
 CALL = {"name": "f", "args": {"a": 1}}
@@ -438,9 +438,9 @@ class TestKeysThatStandTwice:
         assert f"{path}:1:" in message
 
     def test_in_a_large_set(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from proctor.files import doubled
+        from proctor.files.text import duplicate_keys
 
-        monkeypatch.setattr(doubled, "QUICK", 100)
+        monkeypatch.setattr(duplicate_keys, "QUICK", 100)
         path = tmp_path / "s.json"
         text = json.dumps(eval_set(*(case(f"c{i}") for i in range(20))))
         path.write_text(text.replace('"eval_id": "c7"', '"eval_id": "x", "eval_id": "c7"'))

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.yaml_calls import CallError, parse_call, write_call
-from proctor.files.yaml_tools import offset_in
+from proctor.files.yaml.call_syntax import CallError, parse_call, write_call
+from proctor.files.yaml.tool_calls import offset_in
 from tests.files.yaml_sets import JSON, TEXTS
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files.base import Problem
-from proctor.files.check import check_file
-from proctor.files.eval_sets import load_eval_set, open_document, open_eval_set
-from proctor.files.load import load_config, load_scenarios, load_session_input
-from proctor.files.yaml_cases import read_document
-from proctor.files.yaml_ids import id_from
-from proctor.schema.rubric import stable_rubric_id
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.load import load_config, load_scenarios, load_session_input
+from proctor.files.eval_sets.source import load_eval_set, open_document, open_eval_set
+from proctor.files.text.problems import Problem
+from proctor.files.yaml.case_ids import id_from
+from proctor.files.yaml.cases import read_document
+from proctor.schema.format.rubric import stable_rubric_id
 from tests.files.sets import content
 
 

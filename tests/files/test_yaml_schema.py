@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 
 from proctor.errors import EvalFileError
-from proctor.files.convert import yaml_text
-from proctor.files.eval_sets import open_document
-from proctor.files.yaml_cases import read_document
-from proctor.files.yaml_keys import CALL_KEYS, CASE_KEYS, RUBRIC_KEYS, SET_KEYS, TURN_KEYS
+from proctor.files.eval_sets.convert import yaml_text
+from proctor.files.eval_sets.source import open_document
+from proctor.files.yaml.cases import read_document
+from proctor.files.yaml.keys import CALL_KEYS, CASE_KEYS, RUBRIC_KEYS, SET_KEYS, TURN_KEYS
 from proctor.schema import EvalSet, persona_ids
 from tests.docs.pages import ROOT, blocks, pages
 from tests.files.test_yaml_cases import CASES, MISTAKES, TURNS

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from proctor.errors import EvalFileError
-from proctor.files import yaml_text
-from proctor.files.base import Path_, Place
-from proctor.files.yaml_nodes import TreePlaces, to_json
-from proctor.files.yaml_text import MAX_REPEATED, read_tree
-from proctor.files.yaml_words import Fault
+from proctor.files.text.problems import Path_, Place
+from proctor.files.yaml import parser
+from proctor.files.yaml.nodes import TreePlaces, to_json
+from proctor.files.yaml.parser import MAX_REPEATED, read_tree
+from proctor.files.yaml.scalars import Fault
 
 
 @pytest.fixture(params=["fast parser", "python parser"], autouse=True)
@@ -145,7 +145,7 @@ def test_an_alias_bomb_is_refused_before_it_goes_off(text: str) -> None:
 
 
 def test_a_file_of_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "MAX_VALUES", 5)
+    monkeypatch.setattr(parser, "MAX_VALUES", 5)
     assert read("[1, 2, 3, 4]") == [1, 2, 3, 4]
     assert problems("[1, 2, 3, 4, 5, 6]") == [
         "1:17: the file has more than 5 values (as JSON it can be larger)"

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets import load_eval_set, open_document
-from proctor.files.yaml_cases import read_document
-from proctor.files.yaml_write import write_yaml
+from proctor.files.eval_sets.source import load_eval_set, open_document
+from proctor.files.yaml.cases import read_document
+from proctor.files.yaml.writer import write_yaml
 from proctor.schema import EvalSet, to_adk_json
-from proctor.schema.rubric import stable_rubric_id
+from proctor.schema.format.rubric import stable_rubric_id
 from tests.files.yaml_sets import SETS, TRICKY
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"

@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from proctor.agents.base import Session
-from proctor.schema.content import Content
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 from tests.agents.conftest import ask, new_session, read
 
 

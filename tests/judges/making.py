@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from proctor.common.prompts import Prompt
 from proctor.judges.base import AnswerForm, Ballot, Passage, Question, UnusableAnswerError
-from proctor.judges.run_judges import RunJudges
+from proctor.judges.pool import RunJudges
 from proctor.models.base import ChatModel
-from proctor.models.limiter import Limiter
+from proctor.models.concurrency_limit import Limiter
 from proctor.models.scripted import ScriptedModel
-from proctor.prompts import Prompt
-from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.format.criterion import JudgeModelOptions
 
 SCHEMA = {
     "type": "object",

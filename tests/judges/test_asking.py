@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from proctor.judges.paper import BALLOT
-from proctor.judges.problems import undecided
+from proctor.judges.request import BALLOT
+from proctor.judges.vote_failures import undecided
 from proctor.models.base import Finish, ModelError, ModelFault, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.judges.making import NO, YES, ask, question, verdicts
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from proctor.common.prompts import Prompt
 from proctor.judges.base import AnswerForm, Passage, Question
-from proctor.judges.identity import identity_of
+from proctor.judges.model_identity import identity_of
 from proctor.models.base import ModelError, ModelFault, Reply, Usage
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
-from proctor.prompts import Prompt
-from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.format.criterion import JudgeModelOptions
 from tests.judges.making import NO, SCHEMA, YES, ask, judges, question
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from proctor.judges.answer_schema import check_shape
 from proctor.judges.base import UnusableAnswerError
-from proctor.judges.problems import undecided
-from proctor.judges.shape import check_shape
+from proctor.judges.vote_failures import undecided
 from proctor.judges.votes import ballot_details
 from proctor.models.base import Finish, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.judges.making import YES, ask
 
 TEXTS: dict[str, str] = {

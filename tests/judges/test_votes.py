@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.judges.base import Ballot, Vote
-from proctor.judges.problems import undecided, unusable
+from proctor.judges.vote_failures import undecided, unusable
 from proctor.judges.votes import agreement, ballot_details, cast, decides, majority, majority_settled
 from proctor.models.base import ModelError, ModelFault
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.evidence.trial import Failure, FailureKind
 from tests.judges.making import NO, YES, ask, question
 
 Said = bool | None

@@ -12,8 +12,8 @@ from unicodedata import category
 from hypothesis import strategies as st
 
 from proctor.agents.base import Session
-from proctor.schema.content import Content, text_of
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, text_of
 
 Json = Any
 Call = tuple[str, dict[str, Json] | None]

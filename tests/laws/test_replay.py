@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import proctor
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from tests.laws.scripts import Doing, Json, Script, Turn, eval_set, scripts, values
 
 pytestmark = pytest.mark.slow  # random sets, each of them run
@@ -244,7 +244,7 @@ def test_scoring_what_was_recorded_gives_the_verdict_of_the_run(
 
 
 def recorded(result: CaseResult) -> list[Any]:
-    from proctor.schema.derive import invocation_of
+    from proctor.schema.evidence.to_invocations import invocation_of
 
     trial = result.trials[0].trial
     assert trial is not None

@@ -3,8 +3,8 @@
 from typing import Any
 
 from proctor.metrics.base import CaseView
-from proctor.schema.content import Content, FunctionCall, Part, user_text
-from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.schema.format.content import Content, FunctionCall, Part, user_text
+from proctor.schema.format.invocation import IntermediateData, Invocation
 
 Calls = list[tuple[str, dict[str, Any] | None]]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.metrics.base import CaseView
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricScore
 
 
 def vectors(shared: Path, name: str, count: int) -> list[dict[str, Any]]:

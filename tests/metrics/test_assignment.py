@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.metrics.assignment import assign
+from proctor.metrics.trajectory.min_cost_assignment import assign
 
 TABLES = st.integers(1, 5).flatmap(
     lambda columns: st.lists(

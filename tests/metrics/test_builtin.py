@@ -8,7 +8,7 @@ import pytest
 from proctor.errors import UnknownNameError
 from proctor.metrics.builtin import METRICS as TABLE
 from proctor.registry import METRICS
-from proctor.schema.criterion import PrebuiltMetrics
+from proctor.schema.format.criterion import PrebuiltMetrics
 
 ADK = [metric.value for metric in PrebuiltMetrics]
 

@@ -14,20 +14,20 @@ import pytest
 
 import proctor
 from proctor import registry
-from proctor.engine.criteria import bind
-from proctor.engine.options import RunOptions
+from proctor.engine.planning.criteria import bind
+from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import CriterionError, MetricError, SetupProblems
-from proctor.metrics import custom
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.custom import as_factory, from_config
-from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.custom import metric as custom
+from proctor.metrics.custom.metric import as_factory, from_config
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
-from proctor.schema.config import CustomMetricConfig, EvalConfig
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.outcome import Outcome
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore, Score, mean_score
-from proctor.schema.status import EvalStatus
+from proctor.schema.format.config import CustomMetricConfig, EvalConfig
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.status import EvalStatus
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import MetricScore, Score, mean_score
 from tests.metrics.making import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
@@ -390,7 +390,7 @@ def test_a_built_in_name_is_not_taken_over() -> None:
 
 
 SOURCE = '''
-from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 
 def always_07(eval_metric, actual_invocations, expected_invocations, conversation_scenario):
     """Always 0.7."""

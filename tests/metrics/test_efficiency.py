@@ -7,10 +7,10 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.efficiency import InferenceCallCount, InvocationDuration, TokenUsage, ToolCallCount
-from proctor.schema.content import user_text
-from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion
-from proctor.schema.invocation import Invocation, InvocationEvent, InvocationEvents
-from proctor.schema.score import MetricScore, Score
+from proctor.schema.format.content import user_text
+from proctor.schema.format.criterion import EFFICIENCY_METRICS, BaseCriterion
+from proctor.schema.format.invocation import Invocation, InvocationEvent, InvocationEvents
+from proctor.schema.results.score import MetricScore, Score
 from tests.metrics.making import turn, view
 from tests.metrics.recorded import equal, vectors, view as recorded_view
 

@@ -6,9 +6,9 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.final_session_state import FinalSessionState
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import turn, view
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from proctor.metrics.trajectories.node_path import NOT_RECORDED, NOT_STATED, NodePath
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
+from proctor.metrics.trajectory.node_path import NOT_RECORDED, NOT_STATED, NodePath
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
 from tests.metrics.making import turn, view
 
 

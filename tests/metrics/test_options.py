@@ -6,12 +6,12 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.final_session_state import FinalSessionState
-from proctor.metrics.options import check_criterion
-from proctor.metrics.response_match import ResponseMatch
-from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.text.response_match import ResponseMatch
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
+from proctor.schema.format.criterion import BaseCriterion, ToolTrajectoryCriterion
 
 
 def criterion(**values: Any) -> BaseCriterion:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from proctor.metrics.porter import IRREGULAR, STEP_2, STEP_3, STEP_4, stem
+from proctor.metrics.text.porter import IRREGULAR, STEP_2, STEP_3, STEP_4, stem
 
 SUFFIXES = [
     *(suffix for suffix, _ in (*STEP_2, *STEP_3)),

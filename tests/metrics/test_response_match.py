@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from proctor.errors import MetricError
-from proctor.metrics.response_match import IDENTICAL, NO_REFERENCE, NO_WORDS, OTHER_ORDER, ResponseMatch
+from proctor.metrics.text.response_match import IDENTICAL, NO_REFERENCE, NO_WORDS, OTHER_ORDER, ResponseMatch
 from proctor.registry import METRICS
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import turn, view
 from tests.metrics.recorded import as_recorded, equal, status, vectors, view as recorded_view
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.metrics import rouge
-from proctor.metrics.rouge import (
+from proctor.metrics.text import rouge
+from proctor.metrics.text.rouge import (
     Rouge,
     common_sequence,
     longest_common,

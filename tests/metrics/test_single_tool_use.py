@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from proctor.cli.metrics import metrics
+from proctor.cli.tools.metrics import metrics
 from proctor.errors import CriterionError
-from proctor.metrics.trajectories.single_tool_use import ELSEWHERE, SingleToolUse
-from proctor.schema.criterion import BaseCriterion
+from proctor.metrics.trajectory.single_tool_use import ELSEWHERE, SingleToolUse
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import turn, view
 
 

@@ -10,11 +10,11 @@ import pytest
 import proctor
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView
-from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricScore
 from tests.metrics.recorded import status
 
 Vector = dict[str, Any]

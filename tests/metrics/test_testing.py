@@ -9,9 +9,9 @@ import pytest
 
 from proctor.metrics.base import CaseView, MetricFacts, example_of
 from proctor.metrics.builtin import METRICS
-from proctor.schema.content import text_of
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import Explanation, MetricScore, Score
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import Explanation, MetricScore, Score
 from proctor.testing import check_metric, sample_views
 from tests.metrics.judged.judges import agreeing
 

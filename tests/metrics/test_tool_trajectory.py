@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.tool_trajectory import NONE_STATED, NULL_ARGUMENTS, ToolTrajectory
-from proctor.schema.criterion import BaseCriterion
+from proctor.metrics.trajectory.tool_trajectory import NONE_STATED, NULL_ARGUMENTS, ToolTrajectory
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn, view
 from tests.metrics.recorded import as_recorded, equal, vectors, view as recorded_view
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.metrics.matching import NAMES, PYTHON
-from proctor.metrics.trajectory import contained, exact, in_order
+from proctor.metrics.trajectory.call_equality import NAMES, PYTHON
+from proctor.metrics.trajectory.match_rules import contained, exact, in_order
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.metrics.alignment import Alignment, StepKind, align
-from proctor.metrics.matching import EQUALITIES, NAMES, Matching
-from proctor.metrics.trajectories.base import TrajectoryMetric
-from proctor.metrics.trajectories.relations import GREEDY, Subset, Superset, Unordered
-from proctor.metrics.trajectory import found_in_order, in_place
+from proctor.metrics.trajectory.agentevals_relations import GREEDY, Subset, Superset, Unordered
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, align
+from proctor.metrics.trajectory.base import TrajectoryMetric
+from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
+from proctor.metrics.trajectory.match_rules import found_in_order, in_place
 from proctor.registry import METRICS
-from proctor.schema.content import FunctionCall
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
 from tests.metrics.making import turn, view
 
 pytestmark = pytest.mark.slow  # random trajectories, compared with every alignment

@@ -6,11 +6,11 @@ import pytest
 
 import proctor
 from proctor.errors import CriterionError
-from proctor.metrics.trajectories.classic import Precision, Recall
+from proctor.metrics.trajectory.classic import Precision, Recall
 from proctor.registry import METRICS
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
 from tests.metrics.making import turn, view
 
 NAMES = [

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from proctor.registry import METRICS
-from proctor.schema.content import Content, FunctionCall
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import IntermediateData, Invocation
-from proctor.schema.score import Explanation, Score
+from proctor.schema.format.content import Content, FunctionCall
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import IntermediateData, Invocation
+from proctor.schema.results.score import Explanation, Score
 from tests.metrics.making import view
 
 Calls = list[FunctionCall]

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
-from proctor.engine.criteria import bind
-from proctor.engine.options import RunOptions
-from proctor.engine.scoring import score_trial
+from proctor.engine.planning.criteria import bind
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.scoring.score_trial import score_trial
 from proctor.errors import CriterionError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.metrics.weighted import Weighted
 from proctor.registry import METRICS
-from proctor.schema.config import EvalConfig
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.outcome import Outcome
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import MetricScore, Score
 from tests.metrics.making import turn
 
 CLASS = {"code_config": {"name": "proctor.metrics.weighted.Weighted"}}

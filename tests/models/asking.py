@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from proctor.models.base import ChatModel, Message, ModelError, ModelOptions, Reply
 from proctor.models.load import load_model
-from proctor.models.patience import Clock, Patience, PatientModel
+from proctor.models.retries import Clock, Patience, PatientModel
 
 SCHEMA = {
     "type": "object",

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.errors import SetupError
 from proctor.models.load import as_model, load_model
-from proctor.models.patience import PatientModel
+from proctor.models.retries import PatientModel
 
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 

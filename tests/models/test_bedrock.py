@@ -10,7 +10,7 @@ import pytest
 
 from proctor.models.base import Finish, ModelFault, Usage
 from proctor.models.load import load_model
-from proctor.models.patience import Patience
+from proctor.models.retries import Patience
 from tests.models.asking import MESSAGES, YES, FakeClock, ask, fault, options, patient
 from tests.models.loopback import Breaks, ModelServer, Says, Status
 

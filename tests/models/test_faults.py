@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from proctor.models.base import ModelError, ModelFault, Reply
-from proctor.models.limiter import Limiter
+from proctor.models.concurrency_limit import Limiter
 from proctor.models.load import load_model
-from proctor.models.patience import Patience, PatientModel
+from proctor.models.retries import Patience, PatientModel
 from tests.models.asking import (
     MESSAGES,
     PROVIDERS,

@@ -10,8 +10,8 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError
-from proctor.models.patience import Patience
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.models.retries import Patience
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.models.loopback import Answer, Asked, ModelServer, Says, Status
 
 Serve = Callable[[Any], ModelServer]

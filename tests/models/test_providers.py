@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from proctor.models.access import is_their_own
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
 from proctor.models.names import ModelName
+from proctor.models.requirements import is_their_own
 from tests.models.asking import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 from tests.models.loopback import Asked, ModelServer, Says, Status
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.find import SET_SUFFIXES
+from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.pytest_plugin import SET_SUFFIXES as SUFFIXES_HERE
 from tests.pytest_plugin.material import BAD, ERROR, GOOD, Sandbox, case, outcomes
 

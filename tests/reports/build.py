@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure, FailureKind, Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, TrialResult
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.format.content import Content, Part
+from proctor.schema.results.run_result import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+)
+from proctor.schema.results.score import MetricScore, Score
 
 TRAJECTORY = "tool_trajectory_avg_score"
 RESPONSE = "response_match_score"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import proctor
-from proctor.schema.verdict import RunResult
+from proctor.schema.results.run_result import RunResult
 
 CRITERIA = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 SCRIPTS = {"always": "P", "now_and_then": "PPFPP", "rarely": "FFFFP", "broken": "PPPEP"}

@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.content import Content, Part
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure, Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, TrialResult
+from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.format.content import Content, Part
+from proctor.schema.results.run_result import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+)
+from proctor.schema.results.score import MetricScore, Score
 
 _SEQUENCES = {
     "blink": "\x1b[5m",

@@ -4,15 +4,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proctor.engine.criteria import BoundMetric
-from proctor.engine.verdict import decide
+from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.scoring.verdict import decide
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.span import Span, SpanKind, TurnTrace
-from proctor.schema.trial import Failure, FailureKind, Trial, Turn
-from proctor.schema.verdict import (
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.format.content import Content, Part
+from proctor.schema.results.run_result import (
     CaseResult,
     MetricVerdict,
     Outcome,
@@ -21,6 +20,7 @@ from proctor.schema.verdict import (
     TrialResult,
     TrialRule,
 )
+from proctor.schema.results.score import MetricScore, Score
 
 _SAFE = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 TEXT = st.text(_SAFE, max_size=12)

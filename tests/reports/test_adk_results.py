@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from proctor.errors import SetupError
-from proctor.files.results import read_runs
+from proctor.files.results.read import read_runs
 from proctor.reports.base import load_report
-from proctor.schema.adk_results import (
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.adk_results import (
     LONGEST_NAME,
     CaseContext,
     ResultHeader,
@@ -19,13 +21,11 @@ from proctor.schema.adk_results import (
     case_results,
     result_text,
 )
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.invocation import Invocation
-from proctor.schema.result import EvalSetResult
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
+from proctor.schema.format.content import Content, Part
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalSetResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import P, case, good, metric, run, trial
 from tests.reports.hostile import HOSTILE, everywhere, for_each_text
 from tests.reports.runs import runs

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 import proctor
 from proctor.reports.base import load_report
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import E, F, P, case, crashed, good, metric, run, sketch
 from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from proctor.registry import REPORTS
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.verdict import RunResult
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.run_result import RunResult
 from tests.reports.hostile import everywhere
 from tests.reports.test_hostile import bad_characters
 

@@ -9,9 +9,9 @@ from typing import TextIO, cast
 
 import pytest
 
-from proctor.reports.aside import Aside
-from proctor.reports.live import BarWatch
-from proctor.schema.verdict import Outcome
+from proctor.reports.terminal.progress import BarWatch
+from proctor.reports.terminal.stream_capture import Aside
+from proctor.schema.results.run_result import Outcome
 from tests.reports.build import run
 from tests.reports.test_live import Terminal
 

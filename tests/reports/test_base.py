@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from proctor.built_page import FOLDER
 from proctor.errors import UnknownNameError
 from proctor.registry import REPORTS
 from proctor.reports.base import load_report
 from proctor.reports.builtin import REPORTS as BUILTIN
-from proctor.reports.plain import PlainReport
-from proctor.reports.show import report_for, show
-from proctor.reports.terminal import TerminalReport
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.choose import report_for, show
+from proctor.reports.terminal.run import TerminalReport
+from proctor.web.pages.built_page import FOLDER
 from tests.reports.build import sketch
 from tests.reports.one_file import make_page
 from tests.reports.test_live import Terminal
@@ -55,9 +55,9 @@ def test_a_terminal_gets_a_drawing_and_a_pipe_gets_lines(monkeypatch: pytest.Mon
 
 def test_rich_is_not_loaded_before_something_is_drawn() -> None:
     code = (
-        "import sys, io; import proctor.reports.show, proctor.reports.live, proctor.reports.json_report;"
-        "from proctor.reports.show import show; show([], io.StringIO());"
-        "proctor.reports.live.watch(io.StringIO());"
+        "import sys, io; import proctor.reports.terminal.choose, proctor.reports.terminal.progress, proctor.reports.formats.json;"
+        "from proctor.reports.terminal.choose import show; show([], io.StringIO());"
+        "proctor.reports.terminal.progress.watch(io.StringIO());"
         "sys.exit(any(name.split('.')[0] == 'rich' for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

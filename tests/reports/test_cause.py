@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.reports.cause import cause_of
-from proctor.schema.trial import Failure, FailureKind
+from proctor.reports.evidence.failure_text import cause_of
+from proctor.schema.evidence.trial import Failure, FailureKind
 from tests.reports.build import TRACEBACK
 
 LIBRARY = Path(os.__file__).parent

@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from proctor.analysis.compare.reports.terminal import draw_comparison
+from proctor.analysis.compare.reports.text import numbers, write_comparison, writer_of
 from proctor.reports.base import ReportOptions
-from proctor.reports.comparison import numbers, write_comparison, writer_of
-from proctor.reports.comparison_terminal import draw_comparison
-from proctor.schema.comparison import (
+from proctor.schema.analysis.comparison import (
     CaseChange,
     Change,
     ChangedCase,

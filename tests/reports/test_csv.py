@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.reports.base import load_report
-from proctor.reports.csv_report import COLUMNS, LONGEST, neutral, original
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from proctor.reports.formats.csv import COLUMNS, LONGEST, neutral, original
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 from tests.reports.build import P, case, good, metric, run, sketch, trial
 from tests.reports.hostile import GROUPS, HOSTILE, everywhere, for_each_text
 from tests.reports.runs import runs
@@ -92,7 +92,7 @@ def test_numbers_stay_numbers_and_every_trial_is_there(result: RunResult) -> Non
 
 
 def cleaned(text: str) -> str:
-    from proctor.sanitize import clean
+    from proctor.common.safe_text import clean
 
     return clean(text, lines=True)
 

@@ -1,11 +1,11 @@
 """What is shown of a case that did not pass, and what is not."""
 
-from proctor.reports.blocks import Cause, Note, StateDifference, Steps, TextDifference
-from proctor.reports.evidence import evidence_of, reason_of, warnings_of
-from proctor.reports.reasons import warnings_beside
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, MetricVerdict
+from proctor.reports.content.reasons import warnings_beside
+from proctor.reports.evidence.blocks import Cause, Note, StateDifference, Steps, TextDifference
+from proctor.reports.evidence.case_evidence import evidence_of, reason_of, warnings_of
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, MetricVerdict
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import (
     TRAJECTORY,
     E,
@@ -120,7 +120,7 @@ def test_a_metric_that_does_not_gate_is_left_out() -> None:
 
 
 def test_why_a_metric_did_not_apply_is_told_where_all_is_asked_for() -> None:
-    from proctor.schema.verdict import Outcome
+    from proctor.schema.results.run_result import Outcome
 
     silent = metric("final_session_state", [None], 1.0, Outcome.NOT_APPLICABLE, reason="the case states none")
     result = case("a", F, metric("politeness", [0.0], 0.5, reason="rude"), silent)

@@ -11,11 +11,11 @@ import pytest
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.blocks import Finding, Findings
-from proctor.reports.findings import findings_of
-from proctor.reports.plain import PlainReport
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.verdict import RunResult
+from proctor.reports.evidence.blocks import Finding, Findings
+from proctor.reports.evidence.judge_findings import findings_of
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.run_result import RunResult
 
 RUBRICS = [
     {"rubric_id": "brief", "rubric_content": {"text_property": "At most one sentence."}},

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.reports.base import load_report
-from proctor.reports.github import LONGEST, MOST
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from proctor.reports.formats.github import LONGEST, MOST
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 from tests.reports.build import E, F, P, case, crashed, good, run, trial, wrong_covers
 from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from proctor.reports.base import ReportOptions
-from proctor.reports.json_report import JsonReport
-from proctor.reports.live import BarWatch, LineWatch
-from proctor.reports.plain import PlainReport
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.reports.formats.json import JsonReport
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.progress import BarWatch, LineWatch
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.reports.hostile import GROUPS, HOSTILE, everywhere, for_each_text
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|.)?", re.DOTALL)

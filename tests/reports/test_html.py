@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from proctor.built_page import FOLDER
 from proctor.errors import SetupError
 from proctor.reports.base import load_report
-from proctor.schema.verdict import RunResult
+from proctor.schema.results.run_result import RunResult
+from proctor.web.pages.built_page import FOLDER
 from tests.reports.hostile import HOSTILE, everywhere, for_each_text
 from tests.reports.one_file import Read, make_page
 from tests.reports.runs import runs

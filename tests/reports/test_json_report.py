@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.reports.base import load_report
-from proctor.reports.json_report import VERSION, JsonReport
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
+from proctor.reports.formats.json import VERSION, JsonReport
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import E, F, case, crashed, good, metric, run, sketch, wrong_covers
 from tests.reports.hostile import HOSTILE, everywhere
 from tests.reports.test_terminal import two_agents, two_sets

@@ -11,9 +11,16 @@ import pytest
 from hypothesis import given
 
 from proctor.reports.base import load_report
-from proctor.schema.score import MetricScore
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, TrialResult
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+)
+from proctor.schema.results.score import MetricScore
 from tests.reports.build import E, P, case, crashed, good, run, sketch, trial, wrong_covers
 from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs

@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 from lxml import etree
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.junit import LONGEST_NAME, LONGEST_TEXT
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from proctor.reports.formats.junit import LONGEST_NAME, LONGEST_TEXT
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import E, F, P, case, good, metric, run, sketch, trial, wrong_covers
 from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs

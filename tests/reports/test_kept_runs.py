@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor import evaluate_sync
+from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
-from proctor.reports.case_lines import case_lines
-from proctor.reports.case_page import draw_case
-from proctor.reports.case_view import CaseView, Judged, view_trial
-from proctor.reports.changes import changes_of, write_changes
-from proctor.reports.run_list import SHORTEST, ListedRun, short_ids, write_list
-from proctor.reports.run_table import draw_list
-from proctor.sanitize import cells
-from proctor.schema.run import RunRecord, RunState, RunSummary
-from proctor.schema.score import MetricScore
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.reports.content.case_data import CaseView, Judged, view_trial
+from proctor.reports.content.rescoring_changes import changes_of, write_changes
+from proctor.reports.plain.case import case_lines
+from proctor.reports.plain.run_list import SHORTEST, ListedRun, short_ids, write_list
+from proctor.reports.terminal.case import draw_case
+from proctor.reports.terminal.run_list import draw_list
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.score import MetricScore
 
 IDS = st.lists(st.text("23456789bcdfg", min_size=10, max_size=10), unique=True, max_size=30)
 

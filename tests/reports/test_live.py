@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.engine.progress import Progress
+from proctor.engine.execution.progress import Progress
 from proctor.reports.base import ReportOptions
-from proctor.reports.live import MOST_FAILURES, PATIENCE, BarWatch, LineWatch, watch
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.reports.terminal.progress import MOST_FAILURES, PATIENCE, BarWatch, LineWatch, watch
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.reports.build import E, F, P, U, case, run, sketch
 
 

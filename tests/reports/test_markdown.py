@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from proctor.reports.base import load_report
-from proctor.reports.markdown import MOST, MOST_RUNS
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from proctor.reports.formats.markdown import MOST, MOST_RUNS
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 from tests.reports.build import E, F, P, case, good, run, sketch, trial, wrong_covers
 from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs

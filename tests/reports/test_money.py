@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.money import cost_text, dollars, money_of
-from proctor.reports.plain import PlainReport
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.judged_by import JudgedBy
-from proctor.schema.spending import Spent, together, total_cost
-from proctor.schema.verdict import RunResult
+from proctor.reports.content.cost_text import cost_text, dollars, money_of
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.results.model_usage import Spent, together, total_cost
+from proctor.schema.results.run_result import RunResult
 from tests.reports.build import sketch
 from tests.reports.test_schemas import schema
 

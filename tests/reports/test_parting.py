@@ -2,14 +2,14 @@
 
 import io
 
+from proctor.analysis.compare.reports.case_diff import parting, write_parting
 from proctor.reports.base import ReportOptions
-from proctor.reports.kind import Kind
-from proctor.reports.parting import parting, write_parting
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.reports.evidence.diff_kind import Kind
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import user_text
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 
 PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.plain import PlainReport
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.reports.plain.run import PlainReport
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import (
     TRAJECTORY,
     E,

@@ -10,15 +10,15 @@ import pytest
 import proctor
 from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.reports.case_lines import case_lines
-from proctor.reports.case_view import CaseView
-from proctor.reports.junit import JunitReport
-from proctor.reports.lines import evidence_lines
-from proctor.reports.markdown import MarkdownReport
-from proctor.reports.played import ending_of, who_played
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.reports.content.case_data import CaseView
+from proctor.reports.evidence.played_users import ending_of, who_played
+from proctor.reports.formats.junit import JunitReport
+from proctor.reports.formats.markdown import MarkdownReport
+from proctor.reports.plain.case import case_lines
+from proctor.reports.plain.evidence import evidence_lines
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.run_result import CaseResult, RunResult
 
 SCENARIO = {
     "starting_prompt": "I want to travel.",

@@ -6,8 +6,8 @@ import pytest
 
 import proctor
 from proctor.reports.base import load_report
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import RunResult, SetSummary
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import RunResult, SetSummary
 from tests.reports.build import E, F, P, case, metric, run, trial
 from tests.reports.hostile import everywhere
 

@@ -12,16 +12,23 @@ import jsonschema
 import pytest
 
 import proctor
+from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
-from proctor.reports.json_report import JsonReport
-from proctor.reports.marks import ASCII, UNICODE
-from proctor.reports.plain import PlainReport
-from proctor.reports.repeating import interval_text, ks_of, mean_text, rate_text, rule_text, runs_text
-from proctor.reports.terminal import TerminalReport
-from proctor.sanitize import cells
-from proctor.schema.repeats import Repeats, TrialRule
-from proctor.schema.verdict import RunResult, SetSummary
-from proctor.stats import Mean
+from proctor.reports.content.repeat_stats import (
+    interval_text,
+    ks_of,
+    mean_text,
+    rate_text,
+    rule_text,
+    runs_text,
+)
+from proctor.reports.formats.json import JsonReport
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.reports.terminal.symbols import ASCII, UNICODE
+from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.run_result import RunResult, SetSummary
+from proctor.stats.intervals import Mean
 from tests.reports.build import E, F, P, case, run, trial
 from tests.reports.dice import SCRIPTS, rolled
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 
 import proctor
 from proctor.reports.base import load_report
-from proctor.schema.base import WireModel
-from proctor.schema.span import Span, TurnTrace
-from proctor.schema.trial import Failure, Trial, Turn
-from proctor.schema.verdict import RunResult
+from proctor.schema.evidence.span import Span, TurnTrace
+from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.format.wire_model import WireModel
+from proctor.schema.results.run_result import RunResult
 from tests.reports.build import run, sketch
 from tests.reports.runs import runs
 

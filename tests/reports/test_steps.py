@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.blocks import Kind, LeftOut, Pieces, StateLine, StepLine
-from proctor.reports.steps import state_of, steps_of
-from proctor.reports.values import value_difference, value_pair
+from proctor.reports.evidence.blocks import Kind, LeftOut, Pieces, StateLine, StepLine
+from proctor.reports.evidence.trajectory_diff import state_of, steps_of
+from proctor.reports.evidence.value_text import value_difference, value_pair
 from tests.reports.build import call, differs, extra, matched, missing, moved
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.registry import REPORTS
 from proctor.reports.base import load_report
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import crashed, good, wrong_covers
 
 

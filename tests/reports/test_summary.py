@@ -5,13 +5,13 @@ from io import StringIO
 import pytest
 
 from proctor.registry import REPORTS
-from proctor.reports import summary
-from proctor.reports.digest import Digest
-from proctor.reports.marks import ASCII, UNICODE, marks_for
-from proctor.reports.terminal import TerminalReport
-from proctor.schema.score import score_text
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from proctor.reports.content import summary
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.terminal.run import TerminalReport
+from proctor.reports.terminal.symbols import ASCII, UNICODE, marks_for
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import score_text
 from tests.reports.build import (
     E,
     F,
@@ -173,7 +173,7 @@ def test_the_exit_code_of_several_runs_is_that_of_the_worst(outcomes: list[Outco
 
 
 def test_warnings_are_grouped() -> None:
-    from proctor.schema.score import MetricScore, Score
+    from proctor.schema.results.score import MetricScore, Score
 
     weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="an empty expectation passes")])
     result = run(*(case(f"c{n}", P, metric("m", [weak])) for n in range(5)))
@@ -188,7 +188,7 @@ def test_warnings_are_grouped() -> None:
 @pytest.mark.parametrize("report", ["terminal", "text", "markdown", "junit", "json"])
 @pytest.mark.parametrize("outcome", [P, F])
 def test_a_warning_stands_by_the_case_with_its_metric(report: str, outcome: Outcome) -> None:
-    from proctor.schema.score import MetricScore, Score
+    from proctor.schema.results.score import MetricScore, Score
 
     weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="nothing knows it")])
     bad = MetricScore(value=0.0, per_invocation=[Score(0.0, reason="wrong")])

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from proctor.common.safe_text import cells
 from proctor.reports.base import Report, ReportOptions
-from proctor.reports.plain import PlainReport
-from proctor.reports.terminal import TerminalReport
-from proctor.sanitize import cells
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.build import (
     STATE,
     TRAJECTORY,

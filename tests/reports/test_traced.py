@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.engine.traced import trace_of
-from proctor.reports.pages.span_parts import SpanPart, SpansPage
-from proctor.reports.pages.spans import spans_page
-from proctor.reports.pages.texts import MOST_TEXT
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
-from proctor.schema.span import Span, SpanKind, TurnTrace
-from proctor.schema.trial import Trial, Turn
+from proctor.engine.trial.span_limits import trace_of
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import user_text
+from proctor.web.pages.case.span_models import SpanPart, SpansPage
+from proctor.web.pages.case.spans import spans_page
+from proctor.web.pages.case.texts import MOST_TEXT
 from tests.reports.hostile import GROUPS, for_each_text
 
 BEGAN = 1_700_000_000.0

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.blocks import Pieces
-from proctor.reports.words import MOST_WORDS, elided, word_difference
+from proctor.reports.evidence.blocks import Pieces
+from proctor.reports.evidence.word_diff import MOST_WORDS, elided, word_difference
 
 
 def shown(pieces: Pieces) -> str:

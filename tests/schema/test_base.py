@@ -21,11 +21,11 @@ from proctor.schema import (
     Part,
     SessionInput,
     UserPersona,
-    base,
     plain_data,
     unknown_keys,
 )
-from proctor.schema.base import WireModel
+from proctor.schema.format import wire_model
+from proctor.schema.format.wire_model import WireModel
 from tests.schema.golden import as_json
 
 
@@ -69,7 +69,7 @@ def test_every_field_has_the_camel_case_name_that_pydantic_would_give_it() -> No
         waiting += model.__subclasses__()
         names |= model.model_fields.keys()
     assert len(names) > 100
-    assert {name: base.to_camel(name) for name in names} == {name: to_camel(name) for name in names}
+    assert {name: wire_model.to_camel(name) for name in names} == {name: to_camel(name) for name in names}
 
 
 def test_personas_read_in_both_spellings_and_are_written_in_snake_case_by_alias_too() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.schema import content as ours
+from proctor.schema.format import content as ours
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # google-genai warns about itself
 
@@ -91,9 +91,9 @@ def test_neither_can_be_hashed_as_before() -> None:
 
 
 ORDERS = {
-    "google-genai first": "from google.genai import types\nfrom proctor.schema.content import FunctionCall",
-    "Proctor first": "from proctor.schema.content import FunctionCall\nfrom google.genai import types",
-    "google.genai.types by itself": "from proctor.schema.content import FunctionCall\nimport google.genai.types as types",
+    "google-genai first": "from google.genai import types\nfrom proctor.schema.format.content import FunctionCall",
+    "Proctor first": "from proctor.schema.format.content import FunctionCall\nfrom google.genai import types",
+    "google.genai.types by itself": "from proctor.schema.format.content import FunctionCall\nimport google.genai.types as types",
     "the top-level name": "from proctor import FunctionCall\nfrom google.genai import types",
 }
 
@@ -113,6 +113,6 @@ def test_the_order_of_imports_does_not_matter(order: str) -> None:
 
 
 def test_google_genai_is_not_imported_for_it() -> None:
-    script = "import sys\nfrom proctor.schema.content import FunctionCall as F\nF(name='f') == F(name='g')\nprint(any(m.startswith('google') for m in sys.modules))"
+    script = "import sys\nfrom proctor.schema.format.content import FunctionCall as F\nF(name='f') == F(name='g')\nprint(any(m.startswith('google') for m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

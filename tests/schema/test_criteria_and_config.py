@@ -23,7 +23,7 @@ from proctor.schema import (
     persona_ids,
     register_persona,
 )
-from proctor.schema.persona import _BUILT_IN
+from proctor.schema.format.persona import _BUILT_IN
 from tests.schema.golden import as_json
 
 MatchType: TypeAlias = ToolTrajectoryCriterion.MatchType
@@ -182,7 +182,7 @@ def test_an_unknown_persona_is_an_error_with_a_hint() -> None:
 
 def test_own_personas_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "proctor.schema.persona._BUILT_IN", dict(_BUILT_IN)
+        "proctor.schema.format.persona._BUILT_IN", dict(_BUILT_IN)
     )  # other tests do not know this one
     own = UserPersona(id="HURRIED", description="In a hurry.", behaviors=[])
     register_persona(own)

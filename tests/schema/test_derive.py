@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.schema.content import Content, FunctionCall, Part, user_text
-from proctor.schema.derive import (
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import (
     Recorded,
     facts_of_invocation,
     facts_of_turn,
     invocation_of,
     to_invocations,
 )
-from proctor.schema.event import Event
-from proctor.schema.invocation import Invocation, InvocationEvents
-from proctor.schema.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import Content, FunctionCall, Part, user_text
+from proctor.schema.format.invocation import Invocation, InvocationEvents
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from proctor.schema.base import WireModel
-from proctor.schema.content import Content, FunctionCall, Part
-from proctor.schema.event import Event
-from proctor.schema.making import defaults, maker, twin
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.fast_models import defaults, maker, twin
+from proctor.schema.format.content import Content, FunctionCall, Part
+from proctor.schema.format.wire_model import WireModel
 
 texts = st.text()  # no surrogates, which are below
 json_values: st.SearchStrategy[Any] = st.recursive(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.schema.repeats import Repeats, TrialRule
-from proctor.schema.score import MetricScore
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
-from proctor.stats import wilson
+from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
+from proctor.schema.results.score import MetricScore
+from proctor.stats.intervals import wilson
 
 P, F, E, N = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.NOT_RUN
 LETTERS = {"P": P, "F": F, "E": E, "N": N}

@@ -14,17 +14,23 @@ import proctor
 import proctor.schema
 from proctor.compat import adk_rs, adk_rs_metrics
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocationResult
-from proctor.schema.comparison import CaseChange, ChangedCase, Measured, Trials
-from proctor.schema.content import Content
-from proctor.schema.history import CaseHistory, CasePoint, Course, HistoryRun, MetricPoint, RunHistory
-from proctor.schema.invocation import Invocation
-from proctor.schema.metric_verdict import MetricVerdicts
-from proctor.schema.outcome import Outcome
-from proctor.schema.result import EvalCaseResult, EvalMetricResult, EvalSetResult
-from proctor.schema.run import RunRecord, RunState, RunSummary
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.status import EvalStatus
-from proctor.schema.verdict import (
+from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Measured, Trials
+from proctor.schema.analysis.history import (
+    CaseHistory,
+    CasePoint,
+    Course,
+    HistoryRun,
+    MetricPoint,
+    RunHistory,
+)
+from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult
+from proctor.schema.format.status import EvalStatus
+from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
+from proctor.schema.results.metric_verdict import MetricVerdicts
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import (
     CaseResult,
     InvocationVerdict,
     MetricVerdict,
@@ -32,6 +38,7 @@ from proctor.schema.verdict import (
     RunResults,
     TrialResult,
 )
+from proctor.schema.results.score import MetricScore, Score
 
 NEITHER = frozenset({Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL})
 
@@ -186,7 +193,9 @@ FACTS = {
 def _classes() -> dict[str, type]:
     """Return the classes of `proctor.schema` by name."""
     folder = Path(proctor.schema.__file__).parent
-    modules = [import_module(f"proctor.schema.{file.stem}") for file in folder.glob("[a-z]*.py")]
+    modules = [
+        import_module(f"proctor.schema.{file.parent.name}.{file.stem}") for file in folder.glob("*/[a-z]*.py")
+    ]
     return {name: one for module in modules for name, one in vars(module).items() if inspect.isclass(one)}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from proctor.schema.content import user_text
-from proctor.schema.derive import facts_of_turn
-from proctor.schema.event import Event, WaitingEvent
-from proctor.schema.trial import Trial, Turn
+from proctor.schema.evidence.event import Event, WaitingEvent
+from proctor.schema.evidence.to_invocations import facts_of_turn
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import user_text
 
 MADE: dict[str, Callable[[], Event]] = {
     "said": lambda: Event.said("hi"),

@@ -23,9 +23,9 @@ from proctor.compat.adk.evaluation.rubric_based_final_response_quality_v1 import
 )
 from proctor.models.scripted import ScriptedModel
 from proctor.registry import MODELS
-from proctor.schema.invocation import Invocation
-from proctor.schema.outcome import Outcome
-from proctor.schema.status import EvalStatus
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.status import EvalStatus
+from proctor.schema.results.outcome import Outcome
 from tests.files.test_seeds import blocks
 from tests.metrics.judged.judges import agreeing, verdicts
 from tests.seeds.test_examples import example, run

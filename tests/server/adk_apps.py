@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 
 PLAIN = '''
 """Plays a script: the last user text picks the steps; a call is followed by its answer. It knows no framework."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 
 
 @pytest.fixture

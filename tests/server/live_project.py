@@ -14,8 +14,8 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 
 GATED = '''
 """Answers case N once the file `gate` has a number above N; every third answer is wrong."""

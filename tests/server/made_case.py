@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.schema.content import Content, Part, user_text
-from proctor.schema.event import Event
-from proctor.schema.kept import kept_json
-from proctor.schema.run import (
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.format.content import Content, Part, user_text
+from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
     Judging,
@@ -21,11 +22,10 @@ from proctor.schema.run import (
     RunSummary,
     SetManifest,
 )
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure, FailureKind, Trial, Turn
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import open_store
+from proctor.stores.sqlite.store import open_store
 
 
 @dataclass

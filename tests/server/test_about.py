@@ -2,7 +2,7 @@
 
 from fastapi.testclient import TestClient
 
-from proctor.version import __version__
+from proctor.common.version import __version__
 
 
 def test_says_which_proctor_it_is(client: TestClient) -> None:

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from starlette.testclient import TestClient
 
-from proctor.server.adk.routes import adk_router
-from proctor.server.context import ServerContext
-from proctor.server.errors import add_handlers
+from proctor.web.server.adk.routes import adk_router
+from proctor.web.server.context import ServerContext
+from proctor.web.server.http.errors import add_handlers
 from tests.server.adk_apps import PLAIN, write_app
 
 schemathesis = pytest.importorskip("schemathesis")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.server.adk import own_host
-from proctor.server.adk.apps import apps_of
+from proctor.web.server.adk import session_host
+from proctor.web.server.adk.apps import apps_of
 from tests.server.adk_apps import PLAIN, client_of, write_app
 
 AGENT = "def root_agent(message):\n    return 'hi'\n"
@@ -55,7 +55,7 @@ def test_without_a_folder_the_project_s_settings_name_the_agents(
 
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(own_host, "MOST_SESSIONS", 3)
+    monkeypatch.setattr(session_host, "MOST_SESSIONS", 3)
     write_app(tmp_path / "agents", PLAIN, {"*": [{"parts": [{"text": "Hello."}]}]})
     with client_of(tmp_path, tmp_path / "agents") as client:
         yield client

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.api.reading import load_eval_set
-from proctor.server.adk.merging import merged_case
+from proctor.runs.load import load_eval_set
+from proctor.web.server.adk.case_update import merged_case
 from tests.server.adk_apps import PLAIN, client_of, write_app
 
 TURN = {

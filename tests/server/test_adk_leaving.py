@@ -11,8 +11,8 @@ import httpx
 import pytest
 import uvicorn
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 
 pytestmark = pytest.mark.slow
 AGENT = """

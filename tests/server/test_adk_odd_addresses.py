@@ -11,7 +11,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
-from proctor.server.adk.routes import adk_router
+from proctor.web.server.adk.routes import adk_router
 from tests.server.adk_apps import PLAIN, client_of, write_app
 
 CASE = {"eval_id": "c1", "conversation": [{"user_content": {"parts": [{"text": "hello"}]}}]}

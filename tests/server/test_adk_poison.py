@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.server.adk.loop import AgentLoop
-from proctor.server.adk.wire import json_bytes, jsonable
+from proctor.web.server.adk.loop import AgentLoop
+from proctor.web.server.adk.wire import json_bytes, jsonable
 from tests.server.adk_apps import client_of
 
 ECHO = "def echo(text: str) -> str:\n    return 'you said ' + text\n\n\nroot_agent = echo\n"

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.agents.remote.targets import TARGETS
-from proctor.server.adk.apps import apps_of
-from proctor.server.app import create_app
-from proctor.server.asking import startable
-from proctor.server.context import ServerContext
-from proctor.server.options import Access
-from proctor.server.serving import server_of
-from proctor.server.targets import guard_targets, guard_targets_now
+from proctor.agents.remote.http.allowed_addresses import TARGETS
+from proctor.web.server.adk.apps import apps_of
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.options import Access
+from proctor.web.server.runs.run_command import startable
+from proctor.web.server.security.allowed_agents import guard_targets, guard_targets_now
+from proctor.web.server.serve import server_of
 from tests.server.adk_apps import PLAIN, write_app
 
 MESSAGE = {
@@ -101,7 +101,7 @@ def test_an_agent_of_a_python_file_may_be_on_this_machine(
     other = tmp_path / "other"
     other.mkdir()
     (other / "agent.py").write_text(
-        "from proctor.agents.remote.adk import adk_server_agent\n"
+        "from proctor.agents.remote.adk_server.agent import adk_server_agent\n"
         f"root_agent = adk_server_agent('http://127.0.0.1:{port}/weather_app')\n"
     )
     (tmp_path / "proctor.toml").write_text('agent = "other"\n')

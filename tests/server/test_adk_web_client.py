@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from proctor.server.adk.routes.eval_sets import WARNINGS
+from proctor.web.server.adk.routes.eval_sets import WARNINGS
 from tests.server.adk_apps import PLAIN, client_of, write_app
 
 APP = "weather_app"

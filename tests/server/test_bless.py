@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.server.kept import run, working_in
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.summary import duration
-from proctor.sanitize import clean
-from proctor.schema.score import score_text
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.common.safe_text import clean
+from proctor.reports.content.summary import duration
+from proctor.schema.results.score import score_text
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 from tests.cli.project import in_this_process
 from tests.server.case_project import RUNS, make_case_project
 from tests.server.kept import working_in

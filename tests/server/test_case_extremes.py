@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.pages.texts import MOST_TEXT
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Trial, Turn
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import user_text
+from proctor.schema.results.score import MetricScore, Score
+from proctor.web.pages.case.texts import MOST_TEXT
 from tests.browser.markup import MARKUP
 from tests.reports.hostile import HOSTILE
 from tests.server.made_case import (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 from tests.api.judged_runs import METRIC, MODEL, Judged, judged_run
 from tests.browser.samples import ROOT
 from tests.cli.project import in_this_process
@@ -176,7 +176,7 @@ def test_a_question_that_rests_on_an_answer_is_there_too(guide: TestClient) -> N
 def test_a_prompt_that_was_changed_since_is_said_to_be_another(
     guide: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proctor.prompts import Prompt
+    from proctor.common.prompts import Prompt
 
     monkeypatch.setattr(Prompt, "hash", property(lambda self: "0" * 12))
     page = get(guide, f"{TRIAL}/judges/{RUBRICS}/prompt?turn=0")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server import chats, chatting
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.chat import chats, conversation
+from proctor.web.server.context import ServerContext
 
 EVENTS = "import asyncio, os, time\nfrom proctor import Event\n"
 AGENTS = {
@@ -290,7 +290,7 @@ def test_an_answer_has_its_time(project: Path) -> None:
 def test_a_flood_is_bounded(client: TestClient) -> None:
     chat = begin(client, "slow")
     told = say(client, chat, "flood")
-    assert len(told) <= chatting.MOST_ENTRIES + 5
+    assert len(told) <= conversation.MOST_ENTRIES + 5
     assert "more than 10000 events" in next(one for one in told if one["kind"] == "failure")["text"]
     assert any("rest is not shown" in one["text"] for one in told)
 

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 import proctor
 from proctor.cli.main import cli
-from proctor.reports.pages.comparison import ComparisonPage
-from proctor.server.context import ServerContext
+from proctor.web.pages.analysis.comparison import ComparisonPage
+from proctor.web.server.context import ServerContext
 
 EVIL = "<script>alert(1)</script>\x1b[2J"
 IDS = [*(f"case{number}" for number in range(11)), EVIL]
@@ -249,8 +249,8 @@ def test_what_cannot_stand_side_by_side_is_said(ran: Ran, client: TestClient, ru
 
 @pytest.mark.slow
 def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
-    from proctor.api.comparison_pages import compared_page
-    from proctor.api.runs import open_runs
+    from proctor.runs.queries import open_runs
+    from proctor.web.pages.analysis.load_comparison import compared_page
 
     cases = [{**SET["eval_cases"][0], "eval_id": f"c{number}"} for number in range(2_000)]
     for agent in (good, lambda _: "Pardon?"):
@@ -270,7 +270,7 @@ def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
 def test_a_baseline_is_compared_with_by_its_name(
     ran: Ran, client: TestClient, context: ServerContext
 ) -> None:
-    from proctor.api.baselines import set_baseline
+    from proctor.analysis.compare.baselines import set_baseline
 
     assert got(client, "/api/baselines") == {"items": []}
     ran(good, bad)
@@ -285,7 +285,7 @@ def test_a_baseline_is_compared_with_by_its_name(
 
 @pytest.mark.parametrize("name", ["./main.json", "../main.json", "/etc/passwd.json", "main.json"])
 def test_a_file_is_no_baseline_here(ran: Ran, client: TestClient, context: ServerContext, name: str) -> None:
-    from proctor.api.baselines import export_baseline, set_baseline
+    from proctor.analysis.compare.baselines import export_baseline, set_baseline
 
     ran(good, good)
     set_baseline("main", "latest", context.store_url)

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given, strategies as st
 
-from proctor.files.line_ends import plain, with_ends_of
+from proctor.files.text.line_ends import plain, with_ends_of
 from tests.server.test_eval_sets import set_id
 
 BROKEN = '{"eval_set_id": "trip",\n "eval_cases": [\n  {"eval_id": "rome", "conversation": []},\n  {"evl_id": 1}\n]}\n'

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.metrics.matchers.reading import AMOUNTS, FLAGS, KINDS, WITHOUT_VALUE
+from proctor.metrics.matchers.parse import AMOUNTS, FLAGS, KINDS, WITHOUT_VALUE
 
 FORMS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).parents[2].joinpath("ui/src/screens/evalcase/matchers.json").read_text()

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import proctor
-from proctor.server.context import ServerContext
+from proctor.web.server.context import ServerContext
 
 EVIL = "evil </script>\x1b[2J"
 

@@ -10,11 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 import proctor
-from proctor.api.known_judges import known_judges
-from proctor.api.runs import open_store
-from proctor.schema.calibration import Agreement, Calibration, Figure
-from proctor.schema.judged_by import JudgedBy
-from proctor.server.context import ServerContext
+from proctor.runs.queries import open_store
+from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.web.pages.analysis.load_judges import known_judges
+from proctor.web.server.context import ServerContext
 
 METRIC = "safety_v1"
 ANSWER = '{"score": 1, "reasoning": "fine"}'

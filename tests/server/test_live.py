@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.server.context import ServerContext
-from proctor.server.event_stream import EventResponse, event
-from proctor.server.following import Rate
+from proctor.web.server.context import ServerContext
+from proctor.web.server.http.sse import EventResponse, event
+from proctor.web.server.runs.follow import Rate
 from tests.server.live_project import Server, make_project, open_gate, serving
 
 CASES = 12

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.web import _get, _memory, _served, _watch
-from proctor.stores.sqlite import open_store
+from proctor.stores.sqlite.store import open_store
 from tests.stores.making import begun, records
 
 CASES = 400

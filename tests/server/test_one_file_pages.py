@@ -7,12 +7,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 import proctor
-from proctor.api import around
-from proctor.api.beside import KeptBeside
-from proctor.api.runs import open_store
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.label import HumanLabel
-from proctor.server.context import ServerContext
+from proctor.runs.queries import open_store
+from proctor.schema.analysis.label import HumanLabel
+from proctor.web.pages.bundle import related_pages
+from proctor.web.pages.bundle.store_extras import KeptBeside
+from proctor.web.server.context import ServerContext
 
 ODD = "a/b #1 100% ?x=1&y=2 (!'*~) </script> ünï"
 RUBRIC = {"rubric_id": "polite", "rubric_content": {"text_property": "It is polite."}}
@@ -135,9 +135,9 @@ def test_what_is_much_is_left_out_from_its_end(
     ran: Ran, context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     latest = [ran(*wrong) for wrong in ((), ("b",), (), ("b", "c"))][-1]
-    monkeypatch.setattr(around, "MOST_VERDICTS", 12)
-    monkeypatch.setattr(around, "MOST_READ", 7)
-    monkeypatch.setattr(around, "MOST_PAIRS", 1)
+    monkeypatch.setattr(related_pages, "MOST_VERDICTS", 12)
+    monkeypatch.setattr(related_pages, "MOST_READ", 7)
+    monkeypatch.setattr(related_pages, "MOST_PAIRS", 1)
     found = carried(context, latest)
     every = found["/api/history?set=words%20%26%20%3Cb%3E"]
     assert (len(every["runs"]), every["older"]) == (3, 1)

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.reasons import deciding, reason_of
-from proctor.schema.run import RunSummary
-from proctor.schema.verdict import Outcome
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
-from proctor.server.looks import Kept
-from proctor.server.starting import look_ahead
-from proctor.stores.sqlite import open_store
+from proctor.reports.content.reasons import deciding, reason_of
+from proctor.schema.results.manifest import RunSummary
+from proctor.schema.results.run_result import Outcome
+from proctor.stores.sqlite.store import open_store
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.cache import Kept
+from proctor.web.server.start import look_ahead
 from tests.cli.project import in_this_process
 from tests.server.kept import RUNS, make_kept_runs, run, working_in, write_greetings
 from tests.stores.making import begun, records, write_run
@@ -594,7 +594,7 @@ def test_the_newest_run_is_looked_at_before_anybody_asks(
     look_ahead(ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3"))  # no store is no mistake
     context = ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3")
     look_ahead(context)
-    monkeypatch.setattr("proctor.server.looks.look_at", None)  # nobody looks again
+    monkeypatch.setattr("proctor.web.server.runs.cache.look_at", None)  # nobody looks again
     with context.runs() as store:
         _, look = context.looks.look(store, "latest", None)
     assert look.rows

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
-from proctor.server.etags import ETags
-from proctor.server.options import Access
-from proctor.server.safety import CSP, MOST_BODY, MOST_HEADERS
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.http.etags import ETags
+from proctor.web.server.options import Access
+from proctor.web.server.security.guard import CSP, MOST_BODY, MOST_HEADERS
 from tests.server.bare import HOST, Answer, ask, open_socket, routes_of
 
 TOKEN = "a-token-of-some-length"
@@ -433,7 +433,7 @@ def test_what_is_out_of_bounds_reaches_no_route(
 def test_a_body_that_is_not_sent_to_its_end_is_not_waited_for(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.server.safety.BODY_WITHIN", 0.05)
+    monkeypatch.setattr("proctor.web.server.security.guard.BODY_WITHIN", 0.05)
     status: list[int] = []
 
     async def slowly() -> dict[str, Any]:

@@ -11,9 +11,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from proctor.server.adk.routes import adk_router
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
+from proctor.web.server.adk.routes import adk_router
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
 from tests.server.adk_apps import PLAIN, write_app
 from tests.server.kept import run, write_greetings
 

@@ -20,11 +20,11 @@ import pytest
 from fastapi import FastAPI, WebSocket
 from websockets.sync.client import connect
 
-from proctor.server import serving
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
-from proctor.server.login_link import login_file
-from proctor.server.options import read_token
+from proctor.web.server import serve
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.options import read_token
+from proctor.web.server.security.login_link import login_file
 from tests.cli.project import in_this_process
 
 TOKEN = "a-token-of-some-length"
@@ -181,7 +181,7 @@ def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
         began = time.monotonic()
         process.send_signal(number)
         said = process.communicate(timeout=60)[1]
-        assert time.monotonic() - began < serving.HEADERS_WITHIN
+        assert time.monotonic() - began < serve.HEADERS_WITHIN
         assert process.returncode == 0
         assert said == "" or "make ui" in said  # in a checkout without a built page
         assert "Traceback" not in said
@@ -274,18 +274,18 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 @contextlib.contextmanager
 def served(app: FastAPI) -> Iterator[int]:
     """The port at which an application is served, with short times."""
-    before = serving.HEADERS_WITHIN
-    serving.HEADERS_WITHIN = SHORT
+    before = serve.HEADERS_WITHIN
+    serve.HEADERS_WITHIN = SHORT
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = serving.server_of(app)
+    server = serve.server_of(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()[1]
     server.should_exit = True
     thread.join(20)
-    serving.HEADERS_WITHIN = before
+    serve.HEADERS_WITHIN = before
 
 
 def said_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
@@ -373,4 +373,4 @@ SLOW: dict[str, Callable[[int], bytes]] = {
 def test_a_client_that_does_not_go_on_is_let_go(port: int, request_: Callable[[int], bytes]) -> None:
     began = time.monotonic()
     said_to(port, request_(port))
-    assert time.monotonic() - began < serving.HEADERS_WITHIN + 20
+    assert time.monotonic() - began < serve.HEADERS_WITHIN + 20

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.redaction import without_secrets
+from proctor.common.secrets import without_secrets
 from proctor.registry import METRICS
-from proctor.server.app import create_app
-from proctor.server.children import MOST_AT_ONCE, Children, NotStartedError, TooManyRunsError
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.child_runs import MOST_AT_ONCE, Children, NotStartedError, TooManyRunsError
 from tests.server.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
@@ -436,6 +436,6 @@ def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> No
 
 
 def test_no_more_is_asked_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.server.children.MOST_ASKED", 0)
+    monkeypatch.setattr("proctor.web.server.runs.child_runs.MOST_ASKED", 0)
     with pytest.raises(TooManyRunsError, match="estimates are under way"):
         Children(tmp_path, tmp_path / "page").ask(["eval"])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
-from proctor.server.static import file_of
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.http.static import file_of
 from tests.server.bare import HOST, ask
 
 PAGE = "<!doctype html><title>page</title>"

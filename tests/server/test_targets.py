@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.remote.address import Address, read_address
-from proctor.agents.remote.base import HttpClient
-from proctor.agents.remote.targets import TARGETS, Targets, read_target, targets_here, why_not
+from proctor.agents.remote.http.address import Address, read_address
+from proctor.agents.remote.http.allowed_addresses import TARGETS, Targets, read_target, targets_here, why_not
+from proctor.agents.remote.http.client import HttpClient
 from proctor.errors import AgentError, AgentLoadError, SetupError
-from proctor.server.options import Access, read_names
-from proctor.server.targets import address_of, check_named, guard_targets
+from proctor.web.server.options import Access, read_names
+from proctor.web.server.security.allowed_agents import address_of, check_named, guard_targets
 
 ANY = Access(any_agent=True)
 NAMES = {"localhost": "127.0.0.1", "localhost.": "127.0.0.1"}

@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.context import ServerContext
-from proctor.server.static import SCREENS
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.http.static import SCREENS
 from tests.server.bare import HOST, ask, routes_of
 from tests.server.live_project import make_project, serving
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server.app import create_app
-from proctor.server.children import Children
-from proctor.server.context import ServerContext
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.child_runs import Children
 from tests.server.live_project import ASKED, make_project
 
 CHOSEN = {**ASKED, "criteria": {"response_match_score": 0.5}}

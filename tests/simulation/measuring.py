@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import proctor
-from proctor.schema.user_fault import FaultKind
-from proctor.schema.verdict import CaseResult
-from proctor.schema.whose_fault import WhoseFault, user_faults
+from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.results.fault_attribution import WhoseFault, user_faults
+from proctor.schema.results.run_result import CaseResult
 from tests.simulation.planted_conversations import Conversation, conversations
 
 KINDS = tuple(kind.value for kind in FaultKind)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import user_text
-from proctor.schema.derive import invocation_of
-from proctor.schema.event import Event
-from proctor.schema.invocation import Invocation
-from proctor.schema.trial import Turn
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import user_text
+from proctor.schema.format.invocation import Invocation
 from proctor.simulation.base import NextUserMessage, UserSimulator
-from proctor.simulation.run_users import RunUsers
+from proctor.simulation.pool import RunUsers
 
 PLAN = "Ask for the weather in Paris."
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.played import NextStatus, UserReply
+from proctor.schema.evidence.played_user import NextStatus, UserReply
 from proctor.simulation.faults.base import Heard
-from proctor.simulation.faults.find import find_faults
+from proctor.simulation.faults.detect import find_faults
 
 PLAN = "You want to return the kettle from your order 4711. Ask for a refund to your card."
 

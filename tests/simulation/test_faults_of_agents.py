@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.played import NextStatus, UserReply
+from proctor.schema.evidence.played_user import NextStatus, UserReply
 from proctor.simulation.faults.base import Heard
-from proctor.simulation.faults.find import find_faults
+from proctor.simulation.faults.detect import find_faults
 
 SHOES = "You bought running shoes with order 4711. They are too small. Return them and ask for a refund to your card."
 HI = "I want to return my shoes from order 4711."

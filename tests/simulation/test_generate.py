@@ -9,8 +9,8 @@ import pytest
 
 from proctor.models.base import Finish, ModelError, ModelFault, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.scenario import ConversationScenario
-from proctor.simulation.generate import BATCH, AgentOutline, Generated, Wish, generate
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.simulation.generate_scenarios import BATCH, AgentOutline, Generated, Wish, generate
 
 AGENT = AgentOutline(
     name="shop", instructions={"shop": "You sell shoes."}, declarations=[{"name": "refund"}], tools={"refund"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.schema.event import Event
-from proctor.schema.played import PlayedUser
-from proctor.simulation.faults.find import heard_in
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.played_user import PlayedUser
+from proctor.simulation.faults.detect import heard_in
 from tests.simulation.playing import scenario_case, turn
 
 

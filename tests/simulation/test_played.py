@@ -9,14 +9,14 @@ import pytest
 
 from proctor.models.base import Finish, ModelError, ModelFault, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.content import text_of, user_text
-from proctor.schema.event import Event
-from proctor.schema.played import NextStatus
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.content import text_of, user_text
 from proctor.simulation.base import NextUserMessage, NoMessageError
-from proctor.simulation.played import LONGEST
-from proctor.simulation.recorded import RecordedUser
-from proctor.simulation.run_users import RunUsers
+from proctor.simulation.pool import RunUsers
+from proctor.simulation.recorded_user import RecordedUser
+from proctor.simulation.scenario_user import LONGEST
 from tests.simulation.playing import PLAN, config_of, next_of, player, scenario_case, turn
 
 END = NextStatus.STOP_SIGNAL_DETECTED

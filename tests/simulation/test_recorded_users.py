@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.deadlines import Slot
-from proctor.engine.inference import TrialLimits, TrialRunner
-from proctor.engine.playing import Play
+from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.played_conversation import Play
+from proctor.engine.trial.trial_runner import TrialLimits, TrialRunner
 from proctor.models.base import Finish, Reply
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import text_of
-from proctor.schema.trial import Trial
-from proctor.simulation.run_users import RunUsers
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import text_of
+from proctor.simulation.pool import RunUsers
 from tests.wire.recorded import ScriptedApp, golden
 
 REFUSED_BEFORE = {11}

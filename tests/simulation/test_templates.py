@@ -10,8 +10,8 @@ from hypothesis import example, given, settings, strategies as st
 
 from proctor.errors import MissingExtraError, SetupError
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.event import Event
-from proctor.simulation.run_users import RunUsers
+from proctor.schema.evidence.event import Event
+from proctor.simulation.pool import RunUsers
 from proctor.simulation.templates import PLACEHOLDERS, check_template, fill
 from tests.simulation.playing import config_of, next_of, player, scenario_case, turn
 

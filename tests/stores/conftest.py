@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.stores.sqlite import SqliteStore, open_store
+from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.making import OPEN
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.schema.run import (
+from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
     Judging,
@@ -16,10 +16,10 @@ from proctor.schema.run import (
     RunSummary,
     SetManifest,
 )
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import SqliteStore, open_store
+from proctor.stores.sqlite.store import SqliteStore, open_store
 
 METRIC = "exactness"
 FIRST = b"SQLite format 3\x00"

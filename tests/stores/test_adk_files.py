@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from proctor.errors import StoreError
-from proctor.schema.verdict import CaseResult
-from proctor.stores.adk_files import AdkFiles
+from proctor.schema.results.run_result import CaseResult
+from proctor.stores.adk_history import AdkFiles
 from tests.reports.build import good, run, sketch
 
 URLS = {
@@ -70,7 +70,7 @@ import os, sys
 sys.path.insert(0, {source!r})
 from pathlib import Path
 from proctor.errors import StoreError
-from proctor.stores.adk_files import AdkFiles
+from proctor.stores.adk_history import AdkFiles
 agents = AdkFiles(Path({agents!r}))
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from proctor.schema.run import RunSummary
+from proctor.schema.results.manifest import RunSummary
 from proctor.stores.base import AnswerRecord
-from proctor.stores.sqlite import SqliteStore
+from proctor.stores.sqlite.store import SqliteStore
 from tests.stores.making import begun, opened, write_run
 
 LONG = b'{"answer": "' + b"x" * 5_000 + b'"}'

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import StoreError
-from proctor.schema.run import RunState, RunSummary
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.manifest import RunState, RunSummary
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import SqliteStore, open_store
+from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.making import (
     METRIC,
     Heard,

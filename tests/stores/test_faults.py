@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from proctor.errors import StoreError
-from proctor.schema.run import RunSummary
-from proctor.schema.verdict import Outcome
-from proctor.stores.database import Connection
-from proctor.stores.sqlite import SqliteStore
+from proctor.schema.results.manifest import RunSummary
+from proctor.schema.results.run_result import Outcome
+from proctor.stores.sqlite.connection import Connection
+from proctor.stores.sqlite.store import SqliteStore
 from tests.stores.making import Heard, begun, opened, records
 
 
@@ -254,7 +254,7 @@ def test_a_connection_held_by_another_process_is_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Longer than SQLite itself waits."""
-    monkeypatch.setattr("proctor.stores.sqlite_file.PATIENCE", 0.01)
+    monkeypatch.setattr("proctor.stores.sqlite.file.PATIENCE", 0.01)
     store, heard = opened(path), Heard()
     writer = begun(store, heard=heard)
     other = Connection(sqlite3.connect(path, isolation_level=None), "other")

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.looking import find_kept, runs_page
-from proctor.api.runs import RunFilter, open_store
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.runs.queries import RunFilter, open_store
+from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import BriefVerdict, Store
-from proctor.stores.sqlite import SqliteStore
+from proctor.stores.sqlite.store import SqliteStore
+from proctor.web.pages.runs.load import find_kept, runs_page
 
 ODD = "a </script> \x1b é"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SetupError, StoreError
-from proctor.stores import versions
-from proctor.stores.opening import open_store
+from proctor.stores.open import open_store
+from proctor.stores.sqlite import migrations
 from tests.stores.making import Heard, begun, opened, records, write_run
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")
@@ -128,7 +128,7 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
     writer.close()
     link.symlink_to(left)
     with monkeypatch.context() as patched:
-        patched.setattr("proctor.stores.sqlite_file._connected", _as_where_nothing_can_be_written(left))
+        patched.setattr("proctor.stores.sqlite.file._connected", _as_where_nothing_can_be_written(left))
         shown = open_store(str(link), read_only=True)
     assert [case.outcome.value for case in shown.load("run1").cases] == ["passed", "not_run", "not_run"]
     shown.close()
@@ -136,7 +136,7 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
 
 def _as_where_nothing_can_be_written(path: Path) -> Callable[[Path, str], sqlite3.Connection]:
     """Open nothing at `path` as it is: what stands beside it cannot be used."""
-    from proctor.stores.sqlite_file import _connected
+    from proctor.stores.sqlite.file import _connected
 
     def connected(where: Path, how: str) -> sqlite3.Connection:
         if where == path and how == "mode=ro":
@@ -163,7 +163,7 @@ def test_a_commit_that_was_cut_short_is_undone_where_nothing_can_be_written(
         shutil.copyfile(f"{path}{suffix}", f"{left}{suffix}")
     raw.execute("ROLLBACK")
     raw.close()
-    monkeypatch.setattr("proctor.stores.sqlite_file._connected", _as_where_nothing_can_be_written(left))
+    monkeypatch.setattr("proctor.stores.sqlite.file._connected", _as_where_nothing_can_be_written(left))
     shown = open_store(str(left), read_only=True)
     assert [
         trial.trial.eval_id for case in shown.load("run1").cases for trial in case.trials if trial.trial
@@ -193,7 +193,7 @@ def test_a_store_that_a_newer_proctor_has_changed_meanwhile_is_not_written(path:
     heard.wait_for(1)
     newer = sqlite3.connect(path, isolation_level=None)
     newer.execute("ALTER TABLE trials RENAME COLUMN evidence TO body")
-    newer.execute(f"PRAGMA user_version = {versions.newest() + 1}")
+    newer.execute(f"PRAGMA user_version = {migrations.newest() + 1}")
     writer.put(records(1), "after")
     heard.wait_for(2)
     with pytest.raises(StoreError, match="written by a newer Proctor"):

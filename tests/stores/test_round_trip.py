@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from proctor.schema.run import PlannedCase, RunSummary
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.trial import Failure, FailureKind
-from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
-from proctor.stores import media
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.results.manifest import PlannedCase, RunSummary
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
+from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.encoding import compact, pack, read_score, read_scores, scores_row, unpack
-from proctor.stores.sqlite import open_store
+from proctor.stores.sqlite import media
+from proctor.stores.sqlite.encoding import compact, pack, read_score, read_scores, scores_row, unpack
+from proctor.stores.sqlite.store import open_store
 from tests.stores.making import Heard, begun, case_json, evidence, judging, manifest, shown
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from proctor.errors import UnknownNameError
-from proctor.schema.run import RunState
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import SqliteStore
+from proctor.stores.sqlite.store import SqliteStore
 from tests.stores.making import METRIC, Heard, begun, case_json, evidence, score, verdict, write_run
 
 

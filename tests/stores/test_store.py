@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.run import RunState, RunSummary
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.manifest import RunState, RunSummary
+from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import SqliteStore, open_store
+from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.making import (
     METRIC,
     Heard,

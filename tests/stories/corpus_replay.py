@@ -19,11 +19,11 @@ from typing import Any
 
 import proctor
 from proctor.errors import EvalFileError
-from proctor.schema.case import EvalCase
-from proctor.schema.content import FunctionCall
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore
-from proctor.schema.verdict import CaseResult, Outcome
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.score import MetricScore
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 KINDS = ("evalset", "evalset-old", "test-new", "test-old")

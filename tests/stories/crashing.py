@@ -31,9 +31,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from proctor.api.runs import open_runs
-from proctor.reports.json_report import JsonReport
-from proctor.schema.verdict import RunResult
+from proctor.reports.formats.json import JsonReport
+from proctor.runs.queries import open_runs
+from proctor.schema.results.run_result import RunResult
 
 CRASHED = Path(__file__).parent / "crashed"
 PATIENCE = 120.0

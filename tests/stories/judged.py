@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.api.runs import open_runs
-from proctor.schema.verdict import RunResult
+from proctor.runs.queries import open_runs
+from proctor.schema.results.run_result import RunResult
 from tests.models.loopback import Asked, ModelServer, Says, serve_models
 
 METRIC = "final_response_match_v2"

@@ -11,7 +11,7 @@ import pytest
 
 import proctor
 from proctor import Content, Event, Session
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.stories.corpus_replay import CONFIG, Corpus, read_corpus
 
 NEGATIVE = "negative only"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.blessing import Blessing, bless
-from proctor.api.runs import open_store
+from proctor.authoring.bless import Blessing, bless
 from proctor.errors import EvalFileError, SetupProblems
-from proctor.files.json_edit import JsonEdit, JsonNode
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
+from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.runs.queries import open_store
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
 from proctor.stores.base import Store
 from tests.stories.corpus_replay import CONFIG, FAULTS, Corpus, Published, read_corpus
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.estimate import Estimate, Forecast, PurposeEstimate
+from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
 from tests.cli.project import in_this_process
 from tests.stories.test_money import CONFIG, Agent, Judge
 

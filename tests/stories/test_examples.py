@@ -17,7 +17,7 @@ from examples.travel import agent as travel
 from proctor.agents.base import Session
 from proctor.agents.function import FunctionAgent
 from proctor.schema import Content, Part, text_of
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 EXAMPLES = Path(demo.__file__).parent
 BOOKINGS = EXAMPLES / "travel" / "bookings.evalset.json"

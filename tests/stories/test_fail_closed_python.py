@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunResult
 
 INVOCATION = {
     "user_content": {"parts": [{"text": "hi"}]},

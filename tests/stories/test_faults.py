@@ -19,8 +19,8 @@ import proctor
 from proctor import Event
 from proctor.agents.base import Session
 from proctor.registry import METRICS
-from proctor.schema.content import Content, text_of
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.format.content import Content, text_of
+from proctor.schema.results.run_result import Outcome, RunResult
 from tests.stories.test_fail_closed import Project
 
 pytestmark = pytest.mark.slow  # many runs, some of which hang until their deadline

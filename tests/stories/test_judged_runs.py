@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.run_result import Outcome
 from tests.models.loopback import Asked, Breaks, ModelServer, Says
 from tests.stories.judged import METRIC, PATIENCE, Project, ballot_of, judge, kill, valid, wait_for
 

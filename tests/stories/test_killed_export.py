@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.api.exporting import export_run
-from proctor.files.results import read_runs
+from proctor.files.results.read import read_runs
+from proctor.runs.export import export_run
 from tests.reports.build import good, run
 
 pytestmark = pytest.mark.slow  # exports are killed
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # exports are killed
 _FOREVER = """
 import sys
 sys.path[:0] = [{source!r}, {root!r}]
-from proctor.api.exporting import export_run
+from proctor.runs.export import export_run
 from tests.reports.build import good, run
 new = run(*(good(f"new_{{n}}") for n in range(60)))
 new.started_at = 5.0
@@ -74,7 +74,7 @@ def test_a_killed_export_a_hundred_times(form: str, tmp_path: Path, root: Path) 
 
 def test_what_a_kill_left_behind_is_not_taken_for_a_result(tmp_path: Path) -> None:
     """The draft of a killed export stays; neither google-adk's listing nor an import of the folder looks at it."""
-    from proctor.api.importing_runs import read_results
+    from proctor.runs.importing.import_runs import read_results
 
     (path,) = export_run(run(good("a")), "adk", tmp_path)
     draft = tmp_path / f".{path.name}.0123456789ab.tmp"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.run import Manifest
+from proctor.schema.results.manifest import Manifest
 
 AGENT = """
 async def answer(text: str) -> str:
@@ -70,7 +70,7 @@ def manifest_of(**options: Any) -> Manifest:
 
 def test_it_says_which_agent_from_which_code(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "proctor.api.manifests._GIT_SECONDS", 60.0
+        "proctor.runs.setup.manifest._GIT_SECONDS", 60.0
     )  # a busy machine may need more than there is
     manifest = manifest_of()
     assert manifest.agent.reference == "tiny_agent"

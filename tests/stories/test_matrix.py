@@ -16,11 +16,11 @@ import pytest
 import proctor
 from proctor import Content, Event, Session
 from proctor.agents.base import AgentInfo
-from proctor.api.runs import open_runs
 from proctor.errors import AgentLoadError
-from proctor.schema.run import RunState
-from proctor.schema.verdict import Outcome
-from proctor.stores.opening import open_store
+from proctor.runs.queries import open_runs
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import Outcome
+from proctor.stores.open import open_store
 from tests.cli.project import proctor as told_there
 from tests.stories.crashing import Blow, Ledger, Process, Project, differences, stored
 from tests.stories.test_resuming import CASES, a_project, told_to

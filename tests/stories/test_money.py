@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.analysis.calibration.report import write_calibration
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.reports.calibration import write_calibration
-from proctor.schema.run import RunState
-from proctor.schema.spending import Spent
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.model_usage import Spent
+from proctor.schema.results.run_result import Outcome
 from tests.cli.project import in_this_process
 
 CASES = 20

@@ -12,9 +12,9 @@ import pytest
 
 import proctor
 from proctor import Content, Event, Session, SetupError, SetupProblems
-from proctor.engine.progress import Silent
-from proctor.engine.stopping import StopRequest
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.stop_request import StopRequest
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 CONFIG = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
 

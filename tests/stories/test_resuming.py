@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.runs import open_runs
-from proctor.schema.run import RunState
-from proctor.schema.verdict import Outcome
+from proctor.runs.queries import open_runs
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import Outcome
 from tests.stories.crashing import (
     Blow,
     KilledRun,
@@ -535,7 +535,7 @@ def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> N
 BEGIN = """
 import os, signal, sys
 import proctor
-from proctor.engine.progress import Silent
+from proctor.engine.execution.progress import Silent
 
 class Killer(Silent):
     left = 6

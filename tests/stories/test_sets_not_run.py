@@ -10,9 +10,9 @@ import pytest
 
 import proctor
 from proctor import SetupError
-from proctor.cli.failed import read_failed
-from proctor.schema.outcome import Outcome
-from proctor.schema.verdict import RunResult
+from proctor.cli.eval.failed_cases import read_failed
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import RunResult
 
 SET = {
     "eval_set_id": "good",

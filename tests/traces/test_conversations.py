@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proctor.files.traces.conversations import read_conversations
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.traces.making import (
     Json,
     agent,

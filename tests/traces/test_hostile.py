@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import proctor
 from proctor.files.traces.conversations import conversations_of, read_conversations
-from proctor.files.traces.otlp import Malformed, only_kept, spans_in
-from proctor.files.traces.spans import Span, grown
+from proctor.files.traces.otlp_json import Malformed, only_kept, spans_in
+from proctor.files.traces.span_tree import Span, grown
 from tests.traces.making import Json, agent, chat, flat, model, request, span, tool, written
 
 GOOD = request(agent("root", chat("hi", "Hello.")))
@@ -211,8 +211,8 @@ def some_span(draw: st.DrawFn) -> Span:
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(some_span(), max_size=7))
 def test_any_spans_become_conversations(spans: list[Span]) -> None:
-    from proctor.api.matching_traces import own_cases
-    from proctor.api.traced_trials import trial_of
+    from proctor.runs.traces.match_cases import own_cases
+    from proctor.runs.traces.to_trials import trial_of
 
     traced = conversations_of(grown(spans))
     assert len(own_cases(traced.conversations).eval_cases) == len(traced.conversations)

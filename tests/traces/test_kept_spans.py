@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.case_pages import CaseAt
-from proctor.api.importing_runs import import_run
-from proctor.api.runs import open_store
-from proctor.built_page import FOLDER
 from proctor.reports.base import load_report
-from proctor.schema.span import Span, SpanKind, TurnTrace
+from proctor.runs.importing.import_runs import import_run
+from proctor.runs.queries import open_store
+from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
+from proctor.web.pages.built_page import FOLDER
+from proctor.web.pages.case.load import CaseAt
 from tests.reports.one_file import Read, make_page
 from tests.traces.making import Json, agent, chat, model, one_turn, request, span, tool, written
 from tests.traces.test_score_trace import EXACT, a_set, case

@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api.otlp_requests import OtlpHandler
-from proctor.api.receiving_traces import MOST_BODY, TraceReceiver
 from proctor.files.traces.conversations import read_conversations
+from proctor.runs.traces.receiver import MOST_BODY, TraceReceiver
+from proctor.runs.traces.receiver_http import OtlpHandler
 from tests.traces.making import agent, brief, chat, request
 
 JSON = {"Content-Type": "application/json"}
@@ -169,7 +169,7 @@ def test_a_client_whose_headers_never_end_is_let_go(
 
 
 def test_connections_that_only_wait_are_not_without_end(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.api.receiving_traces.MOST_CONNECTIONS", 8)
+    monkeypatch.setattr("proctor.runs.traces.receiver.MOST_CONNECTIONS", 8)
     with TraceReceiver(file, "127.0.0.1:0") as receiver:
         _wait_in_numbers(receiver, 8)
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from proctor.files.traces.conversations import read_conversations
-from proctor.files.traces.otlp import spans_in
-from proctor.files.traces.spans import Span
+from proctor.files.traces.otlp_json import spans_in
+from proctor.files.traces.span_tree import Span
 from tests.traces.making import (
     Json,
     agent,

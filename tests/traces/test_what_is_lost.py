@@ -12,7 +12,7 @@ import pytest
 
 from proctor.errors import EvalFileError
 from proctor.files.traces.conversations import read_conversations
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.traces.making import (
     SECOND,
     START,

@@ -7,8 +7,8 @@ from typing import Any
 
 import proctor
 from proctor.agents.base import AgentInfo, Session
-from proctor.schema.content import Content, text_of
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, text_of
 
 Json = dict[str, Any]
 

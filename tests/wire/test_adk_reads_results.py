@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import proctor
-from proctor.api.exporting import export_to_adk
-from proctor.files.results import read_runs
-from proctor.schema.verdict import RunResult
-from proctor.stores.adk_files import AdkFiles
+from proctor.files.results.read import read_runs
+from proctor.runs.export import export_to_adk
+from proctor.schema.results.run_result import RunResult
+from proctor.stores.adk_history import AdkFiles
 from tests.reports.build import sketch
 from tests.reports.hostile import HOSTILE, everywhere
 from tests.reports.runs import runs, verdicts

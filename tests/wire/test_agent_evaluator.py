@@ -13,7 +13,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupProblems
-from proctor.schema.verdict import Outcome
+from proctor.schema.results.run_result import Outcome
 from tests.wire.recorded import DURATION, Json, config_of, golden, scripted
 
 RECORDED = 16

@@ -8,7 +8,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupProblems
-from proctor.schema.verdict import MetricVerdict, Outcome
+from proctor.schema.results.run_result import MetricVerdict, Outcome
 from tests.wire.recorded import Json, golden
 
 RULES = [

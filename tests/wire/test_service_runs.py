@@ -9,8 +9,8 @@ import pytest
 
 import proctor
 from proctor.errors import SetupProblems
-from proctor.schema.derive import invocation_of
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from tests.wire.recorded import Json, config_of, golden, metrics_here, metrics_of, scripted
 
 INFERRED, FAILED_INFERENCE = 1, 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets import load_eval_set_text
+from proctor.files.eval_sets.source import load_eval_set_text
 
 
 def cases(shared: Path, name: str, count: int) -> list[dict[str, Any]]:

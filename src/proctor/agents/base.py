@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
-from proctor.quick_dataclasses import dataclass, field
-from proctor.schema.content import Content
-from proctor.schema.event import Event
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Session:
     memory: dict[str, Any] = field(default_factory=dict)
     """Free room for an adapter: its own session object, its history. Three keys are read after each turn: `durations`
     (`{"model": seconds, "tool": seconds}`), `app_details` (the agents that answered, in the shape of AppDetails) and
-    `spans` (what was traced in the turn, each a `proctor.schema.span.Span` or its JSON)."""
+    `spans` (what was traced in the turn, each a `proctor.schema.evidence.span.Span` or its JSON)."""
     trial: int = 0
     """Which of the case's trials this is, from 0, also in a worker, and where a run goes on: a seed for who needs one."""
 

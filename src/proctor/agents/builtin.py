@@ -4,12 +4,12 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 """
 
 AGENTS = {
-    "a2a+http": "proctor.agents.remote.a2a:a2a_agent",
-    "adk+http": "proctor.agents.remote.adk:adk_server_agent",
+    "a2a+http": "proctor.agents.remote.a2a.agent:a2a_agent",
+    "adk+http": "proctor.agents.remote.adk_server.agent:adk_server_agent",
     "replay": "proctor.agents.replay:replay_agent",
-    "http+sse": "proctor.agents.remote.sse:sse_agent",
-    "http": "proctor.agents.remote.probe:http_agent",
-    "https": "proctor.agents.remote.probe:https_agent",
-    "openai+http": "proctor.agents.remote.openai:openai_agent",
+    "http+sse": "proctor.agents.remote.sse_agent:sse_agent",
+    "http": "proctor.agents.remote.detect:http_agent",
+    "https": "proctor.agents.remote.detect:https_agent",
+    "openai+http": "proctor.agents.remote.openai.agent:openai_agent",
     "cmd": "proctor.agents.process.command:command_agent",
 }

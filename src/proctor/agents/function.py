@@ -20,13 +20,13 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
-from proctor.agents.answers import events_of
 from proctor.agents.base import AgentInfo, Session
-from proctor.causes import safe_repr
+from proctor.agents.function_results import events_of
+from proctor.common.error_text import safe_repr
+from proctor.common.threads import THREADS
 from proctor.errors import AgentLoadError
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.threads import THREADS
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 
 Give = Callable[[Content, Session], Any]
 """What one parameter gets."""
@@ -37,7 +37,7 @@ class FunctionAgent:
 
     Parameters are told by name or annotation: `content` or `Content` gets the message as it is, `session` or
     `Session` the session, `state` the session's state; the first other one gets the message's text. What may come
-    back stands in `proctor.agents.answers`; a list, an iterator or a generator of that, too; what a generator
+    back stands in `proctor.agents.function_results`; a list, an iterator or a generator of that, too; what a generator
     returns after its last `yield` is its last answer.
 
     Plain functions and generators run in a thread of their own; async ones in the event loop.

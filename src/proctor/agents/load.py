@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import Any, cast
 
 from proctor.agents.base import Agent
-from proctor.agents.cause import explained
-from proctor.agents.dotenv import read_env_file
-from proctor.agents.frameworks import adapted, framework_of
-from proctor.agents.importing import import_dotted, import_folder, imported_late, read_anew_next_time
+from proctor.agents.env_file import read_env_file
+from proctor.agents.frameworks.detect import adapted, framework_of
+from proctor.agents.import_errors import explained
+from proctor.agents.import_user_code import import_dotted, import_folder, imported_late, read_anew_next_time
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
-from proctor.causes import safe_repr
+from proctor.common.error_text import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
 from proctor.registry import AGENTS
 
@@ -115,7 +115,7 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
             f"The agent {label} is the class {name}; expected an instance of it: {name}(...)"
         )
     if getattr(candidate, "__name__", None) == "get_agent_async" and callable(candidate):
-        from proctor.agents.late import LateAgent
+        from proctor.agents.factory_agent import LateAgent
 
         return LateAgent(candidate, label=label, agent_name=agent_name)
     if agent_name is not None:

@@ -6,9 +6,9 @@ import re
 import sys
 from pathlib import Path
 
+from proctor.common.quick_dataclasses import dataclass
+from proctor.common.secrets import redacted_text
 from proctor.errors import AgentLoadError, did_you_mean
-from proctor.quick_dataclasses import dataclass
-from proctor.redaction import redacted_text
 from proctor.registry import AGENTS
 
 _NAME = re.compile(r"[^\W\d]\w*")

@@ -11,10 +11,10 @@ from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.errors import AgentError, AgentLoadError, did_you_mean
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content, Part
-from proctor.schema.event import Event
-from proctor.schema.recorded import events_of, text_parts
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_events import events_of, text_parts
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, Part
 
 _MEMORY = "replay"
 _ADDED_CALL = "call_added_by_replay"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from proctor.redaction import redacted
+from proctor.common.secrets import redacted
 
 
 def check_words(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from proctor.api.output_guard import OutputGuard
-from proctor.causes import safe_str
-from proctor.cli.outputs import Output, parse_outputs
+from proctor.cli.report_outputs import Output, parse_outputs
+from proctor.common.error_text import safe_str
 from proctor.errors import SetupError
 from proctor.reports.base import ReportOptions
-from proctor.schema.trial import CONFIGURATION, Failure, FailureKind
-from proctor.schema.verdict import RunResult
+from proctor.runs.output_guard import OutputGuard
+from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
+from proctor.schema.results.run_result import RunResult
 
 
 @contextmanager

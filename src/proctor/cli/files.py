@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.cli.failures import say
-from proctor.cli.outputs import output_guard
+from proctor.cli.errors import say
+from proctor.cli.report_outputs import output_guard
 
 if TYPE_CHECKING:
-    from proctor.files.base import Problem
+    from proctor.files.text.problems import Problem
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
@@ -25,7 +25,7 @@ def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bo
     Raises:
         SetupError: what is there, and what to do.
     """
-    from proctor.api.output_guard import EVAL_SET
+    from proctor.runs.output_guard import EVAL_SET
 
     given = {"overwrite": overwrite, "make_parents": make_parents}
     output_guard(given, inputs=[source]).check(path, EVAL_SET)

@@ -6,12 +6,12 @@ import gc
 
 import click
 
-from proctor.cli.common import common_options
-from proctor.cli.handed import take_words
-from proctor.cli.lazy import LazyGroup
-from proctor.cli.process import leave, own_end, own_streams
-from proctor.cli.telling import listen_to_environment
-from proctor.version import __version__
+from proctor.cli.commands import LazyGroup
+from proctor.cli.options import common_options
+from proctor.cli.status_file import listen_to_environment
+from proctor.cli.stdin_arguments import take_words
+from proctor.cli.streams import leave, own_end, own_streams
+from proctor.common.version import __version__
 
 CONTEXT = {
     "help_option_names": ["-h", "--help"],

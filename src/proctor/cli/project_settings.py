@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.api.strict_warnings import errors_from
-from proctor.cli.failures import say
+from proctor.cli.errors import say
+from proctor.common.settings_typos import misspelled_settings
 from proctor.errors import SetupProblems
+from proctor.runs.setup.strict_warnings import errors_from
 from proctor.settings import Settings, load_settings
-from proctor.settings_typos import misspelled_settings
 
 
 def read_settings(given: Mapping[str, Any] | None = None) -> Settings:

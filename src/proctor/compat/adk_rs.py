@@ -15,21 +15,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proctor.compat.adk.awaiting import Evaluation
-from proctor.compat.adk.refusing import a_model, a_path, refused, unexpected
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_model, a_path, refused, unexpected
+from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.compat.adk_rs_metrics import BuiltIn, EvalScore, EvalStatus, ResponseMatch, TrajectoryMatch
 from proctor.errors import MetricError, SetupError
-from proctor.schema.case import EvalCase
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.invocation import Invocation
-from proctor.schema.session import SessionInput
-from proctor.settling import settle
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.session import SessionInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proctor.metrics.custom import FunctionMetricFactory
-    from proctor.schema.verdict import CaseResult, RunResult
+    from proctor.metrics.custom.metric import FunctionMetricFactory
+    from proctor.schema.results.run_result import CaseResult, RunResult
 
 __all__ = [
     "EvalCase",
@@ -194,9 +194,9 @@ def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str,
 def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     """An evaluator as a metric of the engine: 1 where it says PASSED, 0 where FAILED; what it scored goes with it."""
     from proctor.metrics.base import MetricFacts
-    from proctor.metrics.custom import FunctionMetricFactory
-    from proctor.metrics.signature import read_signature
-    from proctor.schema.score import Score
+    from proctor.metrics.custom.metric import FunctionMetricFactory
+    from proctor.metrics.custom.signature import read_signature
+    from proctor.schema.results.score import Score
 
     async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:
         if expected_invocation is None:
@@ -225,7 +225,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
 
 
 def _result(case: CaseResult) -> EvalResult:
-    from proctor.reports.adk_rs import result_of_case
+    from proctor.reports.formats.adk_rs import result_of_case
 
     told = result_of_case(case)
     scores = {
@@ -253,7 +253,7 @@ def _as_evaluated(score: EvalScore, case: CaseResult, name: str) -> None:
 
 def load_eval_set_from_str(text: str) -> EvalSet:
     """Read a set from JSON text. Raises EvalFileError, with every problem and its place."""
-    from proctor.files.eval_sets import load_eval_set_text
+    from proctor.files.eval_sets.source import load_eval_set_text
 
     if not isinstance(text, str | bytes):
         raise unexpected("load_eval_set_from_str", "JSON text", text)
@@ -262,7 +262,7 @@ def load_eval_set_from_str(text: str) -> EvalSet:
 
 def load_eval_set_from_file(path: str | Path) -> Evaluation[EvalSet]:
     """Read a set from a file; awaited, or outside of an event loop called plainly. Raises EvalFileError."""
-    from proctor.files.eval_sets import load_eval_set
+    from proctor.files.eval_sets.source import load_eval_set
 
     async def load() -> EvalSet:
         return load_eval_set(a_path(path, "load_eval_set_from_file"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from proctor.compat.adk.refusing import a_model, set_up
-from proctor.schema.content import text_of
-from proctor.schema.invocation import Invocation, tool_calls_of
+from proctor.compat.adk.argument_errors import a_model, set_up
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import Invocation, tool_calls_of
 
 __all__ = ["BuiltIn", "EvalScore", "EvalStatus", "ResponseMatch", "TrajectoryMatch"]
 
@@ -82,7 +82,7 @@ class BuiltIn:
         """
         from proctor.metrics.base import CaseView
         from proctor.registry import METRICS
-        from proctor.schema.criterion import BaseCriterion
+        from proctor.schema.format.criterion import BaseCriterion
 
         where = f"{type(self).__name__}.evaluate"
         wanted = a_model(Invocation, expected, f"{where}: expected")

@@ -11,7 +11,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from proctor.compat.adk.awaiting import Evaluation
+from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.evaluation.agent_evaluator import NUM_RUNS, AgentEvaluator as _AdkEvaluator
 from proctor.compat.adk.evaluation.base_eval_service import (
     EvaluateConfig,
@@ -23,19 +23,19 @@ from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocat
 from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEvalSetsManager
 from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService as _AdkService
 from proctor.compat.adk.evaluators import result_of
-from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
+from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.compat.adk_ts_evaluators import (
     DEFAULT_METRIC_EVALUATOR_REGISTRY,
     Evaluator,
     MetricEvaluatorRegistry,
 )
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.invocation import Invocation
-from proctor.schema.result import EvalCaseResult
-from proctor.schema.status import EvalStatus
-from proctor.schema.verdict import RunResult
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalCaseResult
+from proctor.schema.format.status import EvalStatus
+from proctor.schema.results.run_result import RunResult
 
 __all__ = [
     "DEFAULT_METRIC_EVALUATOR_REGISTRY",
@@ -151,7 +151,7 @@ class _BuiltIn(Evaluator):
         self._criterion = {"threshold": self.metric.threshold, **self.options, **stated}
         with set_up():
             from proctor.registry import METRICS
-            from proctor.schema.criterion import BaseCriterion
+            from proctor.schema.format.criterion import BaseCriterion
 
             METRICS.get(self.computed)(BaseCriterion.model_validate(self._criterion))
 

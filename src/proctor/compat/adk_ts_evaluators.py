@@ -8,16 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult
-from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
 from proctor.errors import CriterionError
 from proctor.metrics.base import Metric, MetricFacts
-from proctor.metrics.custom import FunctionMetricFactory, with_range
-from proctor.metrics.signature import read_signature
+from proctor.metrics.custom.metric import FunctionMetricFactory, with_range
+from proctor.metrics.custom.signature import read_signature
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
-from proctor.schema.invocation import Invocation
-from proctor.settling import settle
+from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
+from proctor.schema.format.invocation import Invocation
 
 __all__ = ["DEFAULT_METRIC_EVALUATOR_REGISTRY", "Evaluator", "MetricEvaluatorRegistry"]
 

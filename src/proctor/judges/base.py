@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from proctor.common.prompts import Prompt
 from proctor.models.base import Reply, Usage
-from proctor.prompts import Prompt
-from proctor.schema.criterion import JudgeModelOptions
-from proctor.schema.spending import Spent
-from proctor.schema.trial import Failure
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.format.criterion import JudgeModelOptions
+from proctor.schema.results.model_usage import Spent
 
 V = TypeVar("V")
 """What one answer comes to: `True`, a number, a verdict for each rubric …"""

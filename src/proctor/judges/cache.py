@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from proctor.judges.asking import read_verdict
+from proctor.judges.ask import read_verdict
 from proctor.judges.base import Question, UnusableAnswerError, V, Vote
-from proctor.judges.paper import instructions
+from proctor.judges.request import instructions
 from proctor.models.base import Usage
 
 __all__ = ["content_key", "kept_answer", "sample_key", "vote_from"]

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from proctor.gathering import together
+from proctor.common.async_tools import together
 from proctor.judges.base import Ballot, Settled, V, Vote
-from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.evidence.trial import Failure, FailureKind
 
 __all__ = [
     "agreement",

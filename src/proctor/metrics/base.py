@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from proctor.common.quick_dataclasses import dataclass, field
 from proctor.metrics.statements import StatementReader, by_needs
-from proctor.quick_dataclasses import dataclass, field
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.derive import Recorded, TurnFacts, facts_of_invocation
-from proctor.schema.invocation import Invocation
-from proctor.schema.rubric import Rubric
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore
-from proctor.schema.statement import Statement
-from proctor.schema.trial import Trial
+from proctor.schema.evidence.to_invocations import Recorded, TurnFacts, facts_of_invocation
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.rubric import Rubric
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import MetricScore
 
 RECORDED = "recorded"
 SCENARIO = "scenario"

@@ -11,11 +11,11 @@ from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.options import refuse_criterion
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.derive import TurnFacts
-from proctor.schema.score import MetricScore, Score, mean_score, put_off
-from proctor.schema.trial import Failure
+from proctor.metrics.criterion_check import refuse_criterion
+from proctor.schema.evidence.to_invocations import TurnFacts
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import MetricScore, Score, mean_score, put_off
 
 __all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
 

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.json_compare import equal_json
 from proctor.errors import MetricError
-from proctor.json_equality import equal_json
 from proctor.metrics.base import CaseView, MetricFacts, Survey
-from proctor.metrics.contrary import contrary_values
+from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.matchers.base import ABSENT, INLINE, holds_matcher, misspelled_matcher
-from proctor.metrics.options import check_criterion, misfit
-from proctor.metrics.wording import and_more, show_name, show_pair, show_value
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import MetricScore
-from proctor.schema.statement import Statement
-from proctor.schema.trial import Failure, FailureKind
+from proctor.metrics.matchers.contrary_values import contrary_values
+from proctor.metrics.reason_text import and_more, show_name, show_pair, show_value
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
+    from proctor.metrics.final_state_rules import StateRules
     from proctor.metrics.matchers.templates import Template
-    from proctor.metrics.state_rules import StateRules
 
 __all__ = ["FinalSessionState"]
 
@@ -166,8 +166,8 @@ def _plain(value: Any) -> Any:
 
 
 def _rules_of(metric: str, given: Any) -> StateRules:
-    from proctor.metrics.matchers.reading import MatcherReader
-    from proctor.metrics.state_rules import StateRules
+    from proctor.metrics.final_state_rules import StateRules
+    from proctor.metrics.matchers.parse import MatcherReader
 
     reader = MatcherReader()
     rules = StateRules(given, reader)
@@ -178,7 +178,7 @@ def _rules_of(metric: str, given: Any) -> StateRules:
 
 def _read(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:
     """The stated values as templates, and what is wrong with them."""
-    from proctor.metrics.matchers.reading import MatcherReader
+    from proctor.metrics.matchers.parse import MatcherReader
 
     reader = MatcherReader()
     templates = {name: reader.template(value, f"final_session_state.{name}") for name, value in state.items()}

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.options import check_criterion
-from proctor.metrics.wording import and_more
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, MetricScore, Score
-from proctor.schema.trial import Failure
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.reason_text import and_more
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, MetricScore, Score
 
 __all__ = ["Weighted"]
 
@@ -24,7 +24,7 @@ NOTHING_APPLIES = "none of the combined metrics applies"
 
 
 DRAWN = ("alignment", "text", "state")
-"""Keys of details that all reports understand: see `proctor.schema.score`."""
+"""Keys of details that all reports understand: see `proctor.schema.results.score`."""
 MOST = 1e6
 """The largest weight; the smallest is its inverse. Beyond it sums overflow, or one metric hides all others."""
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from proctor.causes import safe_repr, safe_str
+from proctor.common.error_text import safe_repr, safe_str
+from proctor.common.secrets import without_secrets
+from proctor.common.settling import settle
+from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
-from proctor.redaction import without_secrets
-from proctor.settling import settle
-from proctor.threads import THREADS
 
 __all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "sound_reply", "takes_options"]
 

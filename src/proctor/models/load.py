@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from proctor.causes import safe_repr
+from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel
-from proctor.models.limiter import Limiter
+from proctor.models.concurrency_limit import Limiter
 from proctor.models.names import read_name
-from proctor.models.patience import Patience, PatientModel
+from proctor.models.retries import Patience, PatientModel
 from proctor.registry import MODELS
 
 __all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
@@ -43,7 +43,7 @@ def code_of_provider(provider: str) -> str | None:
     package = MODELS.package_of(provider)
     if package == "":
         return ""
-    from proctor.code_identity import identify
+    from proctor.common.code_identity import identify
 
     identity = identify(MODELS.get(provider))
     if not identity.is_complete or package is None:

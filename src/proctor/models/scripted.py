@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from proctor.common.settling import settle
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.function import Answering, Said, raised, reply_of, takes_options
-from proctor.settling import settle
 
 __all__ = ["Asked", "ScriptedModel"]
 

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from proctor.errors import SetupError, did_you_mean
-from proctor.schema.content import GenerateContentConfig
+from proctor.schema.format.content import GenerateContentConfig
 
 __all__ = ["PATIENCE", "Dialect", "ProviderSettings", "map_settings", "patience_of", "settings_of"]
 

@@ -15,17 +15,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.pytest_plugin.options import add_options
-from proctor.pytest_plugin.watch import SESSION, close_watch, new_watch, watch_of, watch_session, watching
+from proctor.pytest_plugin.session_watch import (
+    SESSION,
+    close_watch,
+    new_watch,
+    watch_of,
+    watch_session,
+    watching,
+)
 
 if TYPE_CHECKING:
-    from proctor.pytest_plugin.collecting import EvalSetFile
+    from proctor.pytest_plugin.collection import EvalSetFile
     from proctor.pytest_plugin.fixtures import Evaluate
 
 SET_SUFFIXES = (
     ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
     ".test.jsonl",
 )  # fmt: skip
-"""Those of `proctor.files.find`; a test holds them together."""
+"""Those of `proctor.files.eval_sets.selectors`; a test holds them together."""
 _ANY_NAME = (".json", ".yaml", ".yml", ".jsonl")
 _MARKER = (
     "proctor(*eval_sets, **options): eval sets for the fixtures `eval_case` and `evaluate`, and options of "
@@ -64,7 +71,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
         wanted = named and asked
     if not wanted:
         return None
-    from proctor.pytest_plugin.collecting import collector_of
+    from proctor.pytest_plugin.collection import collector_of
 
     return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
 
@@ -258,7 +265,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _forgotten() -> list[str]:
-    awaiting = sys.modules.get("proctor.compat.adk.awaiting")
+    awaiting = sys.modules.get("proctor.compat.adk.sync_or_async")
     return awaiting.forgotten() if awaiting is not None else []
 
 
@@ -281,7 +288,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Let `-k` find a test by the tags of its case."""
     callspec = getattr(item, "callspec", None)
     if callspec is not None and "eval_case" in callspec.params:
-        from proctor.pytest_plugin.collecting import tags_of
+        from proctor.pytest_plugin.collection import tags_of
 
         item.extra_keyword_matches.update(tags_of(callspec.params["eval_case"]))
 

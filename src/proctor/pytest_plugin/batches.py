@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor import api
-from proctor.api.project import as_seen_from_here
-from proctor.engine.loop import CANCELLED_FROM_WITHIN, OwnLoop
-from proctor.engine.progress import Silent
-from proctor.engine.stopping import StopRequest
+from proctor.common.safe_text import clean
+from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, OwnLoop
+from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.stop_request import StopRequest
 from proctor.errors import EvalError, StoreError
-from proctor.pytest_plugin.printing import INSIDE, Prints
-from proctor.sanitize import clean
-from proctor.schema.outcome import Outcome
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.pytest_plugin.terminal_output import INSIDE, Prints
+from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:
-    from proctor.pytest_plugin.collecting import CaseItem
+    from proctor.pytest_plugin.collection import CaseItem
     from proctor.pytest_plugin.project import Project
 
 _ONE_FILE = frozenset({"loadfile", "loadscope"})

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from proctor.causes import safe_str
+from proctor.common.error_text import safe_str
+from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 from proctor.pytest_plugin.failures import case_text, report_options, shown_problem
 from proctor.pytest_plugin.project import KEPT
-from proctor.sanitize import clean
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.schema.results.run_result import CaseResult, RunResult
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _MOST = 3
@@ -79,7 +79,7 @@ def _text(found: RunResult | CaseResult, config: pytest.Config) -> str:
         return case_text(found, config)
     if len(found.cases) == 1 and found.failure is None:
         return case_text(found.cases[0], config)
-    from proctor.reports.terminal import TerminalReport
+    from proctor.reports.terminal.run import TerminalReport
 
     out = io.StringIO()
     TerminalReport().write([found], out, options=report_options(config))

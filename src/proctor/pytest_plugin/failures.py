@@ -6,18 +6,18 @@ import io
 import sys
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.safe_text import clean, encodable
 from proctor.errors import EvalError
 from proctor.reports.base import ReportOptions
-from proctor.reports.evidence import reason_of
-from proctor.reports.marks import WORDS
-from proctor.sanitize import clean, encodable
-from proctor.schema.verdict import CaseResult
+from proctor.reports.evidence.case_evidence import reason_of
+from proctor.reports.terminal.symbols import WORDS
+from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
     import pytest
 
     from proctor.pytest_plugin.batches import Ended
-    from proctor.pytest_plugin.collecting import CaseItem
+    from proctor.pytest_plugin.collection import CaseItem
 
 
 _WIDTH = 100
@@ -100,7 +100,7 @@ class _Coloured:
 
 def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -> str:
     """Return a case with its evidence as the terminal's report draws it."""
-    from proctor.reports.one_case import draw_failure
+    from proctor.reports.terminal.one_case import draw_failure
 
     out = io.StringIO()
     draw_failure(case, out, options=report_options(config, color=color))
@@ -113,7 +113,7 @@ def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -
 
 def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptions:
     """Return how much is shown, and how wide: as pytest's own options say."""
-    from proctor.reports.marks import ASCII, marks_for
+    from proctor.reports.terminal.symbols import ASCII, marks_for
 
     terminal = _terminal(config)
     return ReportOptions(

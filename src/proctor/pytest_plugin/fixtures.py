@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from proctor import api
+from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.find import find_config, find_sets, split_where_found
-from proctor.pytest_plugin.collecting import item_name
-from proctor.pytest_plugin.overlooked import Evaluated, Pending
+from proctor.files.eval_sets.selectors import find_config, find_sets, split_where_found
+from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
-from proctor.pytest_plugin.watch import watch_of
-from proctor.sanitize import clean
-from proctor.schema.case import EvalCase
-from proctor.schema.eval_set import EvalSet
+from proctor.pytest_plugin.session_watch import watch_of
+from proctor.pytest_plugin.uninspected_results import Evaluated, Pending
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
 
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'
 
@@ -68,7 +68,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 def _cases(
     path: Path, wanted: Sequence[str], *, allow_duplicate_ids: bool
 ) -> Iterator[tuple[EvalCase, Origin]]:
-    from proctor.files.eval_sets import open_eval_set
+    from proctor.files.eval_sets.source import open_eval_set
 
     source = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
     for name in wanted:
@@ -151,7 +151,7 @@ class Evaluate:
             if _is_within_a_loop():
                 self._watch.pending.append(Pending(run))
                 return self._watch.pending[-1]
-            from proctor.engine.loop import run_sync
+            from proctor.engine.execution.event_loop import run_sync
 
             return run_sync(run)
         except SetupError as problem:

@@ -55,7 +55,7 @@ def _share(text: str) -> float:
 
 
 def _memory(text: str) -> str:
-    from proctor.sizes import EXPECTED, read_size
+    from proctor.common.byte_sizes import EXPECTED, read_size
 
     if read_size(text) is None:
         raise argparse.ArgumentTypeError(f"expected {EXPECTED}, got {text!r}")

@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor import api
-from proctor.api.project import as_seen_from_here, engine_options, load_function, prepare_process
-from proctor.api.runs import is_for_results, open_store
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import given, stated
+from proctor.runs.queries import is_for_results, open_store
+from proctor.runs.setup.project_defaults import (
+    as_seen_from_here,
+    engine_options,
+    load_function,
+    prepare_process,
+)
 from proctor.settings import Settings, load_settings, resolved
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.batches import Batches
-    from proctor.stores.adk_files import AdkFiles
+    from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
 NOWHERE = "memory:"
@@ -167,7 +172,7 @@ class Project:
         Raises:
             StoreError: one is not there, or may not be written.
         """
-        from proctor.stores.adk_files import AdkFiles
+        from proctor.stores.adk_history import AdkFiles
 
         found = [AdkFiles.from_url(url) for url in self._places if is_for_results(url)]
         for place in found:
@@ -177,8 +182,8 @@ class Project:
     @contextmanager
     def recorded_attempt(self) -> Iterator[None]:
         """Record a configuration error that is raised inside as a failed attempt, where this session keeps its runs."""
-        from proctor.api.attempts import recorded_attempt
-        from proctor.redaction import redacted
+        from proctor.common.secrets import redacted
+        from proctor.runs.failed_attempts import recorded_attempt
 
         what = " ".join(["pytest", *redacted(self.config.invocation_params.args)])
         with ExitStack() as stack:

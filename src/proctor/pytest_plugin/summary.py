@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.safe_text import clean
 from proctor.pytest_plugin.project import project_of
-from proctor.reports.summary import sentence
-from proctor.sanitize import clean
-from proctor.schema.outcome import Outcome
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.reports.content.summary import sentence
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:
     import pytest
@@ -69,8 +69,8 @@ def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
-    from proctor.api.project import as_seen_from_here
-    from proctor.api.runs import default_store, store_file, store_url
+    from proctor.runs.queries import default_store, store_file, store_url
+    from proctor.runs.setup.project_defaults import as_seen_from_here
 
     project = project_of(config)
     kept = list(dict.fromkeys([*(told["run"] for told in cases if told["run"]), *runs, *project.unfinished]))

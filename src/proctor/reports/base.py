@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
 
-from proctor.quick_dataclasses import dataclass
+from proctor.common.quick_dataclasses import dataclass
 from proctor.registry import REPORTS
-from proctor.schema.verdict import RunResult
+from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
-    from proctor.reports.pages.base import PageModel
-    from proctor.reports.pages.run import Against
-    from proctor.reports.pages.run_parts import KeptRun
-    from proctor.schema.case import EvalCase
-    from proctor.schema.invocation import Invocation
-    from proctor.schema.label import Labelled
+    from proctor.schema.analysis.label import Labelled
+    from proctor.schema.format.case import EvalCase
+    from proctor.schema.format.invocation import Invocation
+    from proctor.web.pages.base import PageModel
+    from proctor.web.pages.runs.run import Against
+    from proctor.web.pages.runs.run_parts import KeptRun
 
 
 class Beside(Protocol):
@@ -75,7 +75,7 @@ class Report(Protocol):
     """Writes what came of one run, or of several with one agent each, as text.
 
     A report is made without arguments, keeps nothing between calls, and writes nothing that a terminal would obey
-    (`proctor.sanitize`) but what it draws itself.
+    (`proctor.common.safe_text`) but what it draws itself.
     """
 
     needs_evidence: ClassVar[bool]

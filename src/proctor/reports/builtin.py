@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 REPORTS: dict[str, str] = {
-    "json": "proctor.reports.json_report:JsonReport",
-    "jsonl": "proctor.reports.jsonl:JsonlReport",
-    "csv": "proctor.reports.csv_report:CsvReport",
-    "csv-raw": "proctor.reports.csv_report:RawCsvReport",
-    "adk": "proctor.reports.adk_results:AdkReport",
-    "junit": "proctor.reports.junit:JunitReport",
-    "github": "proctor.reports.github:GithubReport",
-    "markdown": "proctor.reports.markdown:MarkdownReport",
-    "md": "proctor.reports.markdown:MarkdownReport",
-    "adk-rs": "proctor.reports.adk_rs:AdkRsReport",
-    "text": "proctor.reports.plain:PlainReport",
-    "html": "proctor.reports.html:HtmlReport",
+    "json": "proctor.reports.formats.json:JsonReport",
+    "jsonl": "proctor.reports.formats.jsonl:JsonlReport",
+    "csv": "proctor.reports.formats.csv:CsvReport",
+    "csv-raw": "proctor.reports.formats.csv:RawCsvReport",
+    "adk": "proctor.reports.formats.adk_results:AdkReport",
+    "junit": "proctor.reports.formats.junit:JunitReport",
+    "github": "proctor.reports.formats.github:GithubReport",
+    "markdown": "proctor.reports.formats.markdown:MarkdownReport",
+    "md": "proctor.reports.formats.markdown:MarkdownReport",
+    "adk-rs": "proctor.reports.formats.adk_rs:AdkRsReport",
+    "text": "proctor.reports.plain.run:PlainReport",
+    "html": "proctor.web.pages.bundle.html_report:HtmlReport",
 }

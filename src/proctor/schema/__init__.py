@@ -4,41 +4,41 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
-    "base": "PathError WireModel noticed_unknown_keys plain_data unknown_keys",
-    "content": (
+    "format.wire_model": "PathError WireModel noticed_unknown_keys plain_data unknown_keys",
+    "format.content": (
         "Blob CodeExecutionResult Content ExecutableCode FileData FunctionCall FunctionResponse FunctionResponseBlob"
         " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"
         " ModalityTokenCount Part PartialArg ThinkingConfig UsageMetadata VideoMetadata text_content text_of"
     ),
-    "grounding": (
+    "format.grounding": (
         "GroundingChunk GroundingChunkWeb GroundingMetadata GroundingSupport RetrievalMetadata SearchEntryPoint Segment"
     ),
-    "rubric": "Rubric RubricContent RubricScore",
-    "invocation": (
+    "format.rubric": "Rubric RubricContent RubricScore",
+    "format.invocation": (
         "AgentDetails AppDetails IntermediateData Invocation InvocationEvent InvocationEvents tool_calls_of"
         " tool_responses_of"
     ),
-    "session": "SessionDetails SessionInput",
-    "persona": "UnknownPersonaError UserBehavior UserPersona find_persona persona_ids register_persona",
-    "scenario": "ConversationGenerationConfig ConversationScenario ConversationScenarios",
-    "case": "EvalCase",
-    "eval_set": "EvalSet",
-    "criterion": (
+    "format.session": "SessionDetails SessionInput",
+    "format.persona": "UnknownPersonaError UserBehavior UserPersona find_persona persona_ids register_persona",
+    "format.scenario": "ConversationGenerationConfig ConversationScenario ConversationScenarios",
+    "format.case": "EvalCase",
+    "format.eval_set": "EvalSet",
+    "format.criterion": (
         "BaseCriterion EvalMetric HallucinationsCriterion Interval JudgeModelOptions LlmAsAJudgeCriterion"
         " LlmBackedUserSimulatorCriterion MetricInfo MetricValueInfo PrebuiltMetrics RubricsBasedCriterion"
         " ToolTrajectoryCriterion"
     ),
-    "config": (
+    "format.config": (
         "CodeConfig CustomMetricConfig EvalConfig LiveModelConfig LlmAudioUserSimulatorConfig"
         " LlmBackedUserSimulatorConfig TrialsConfig"
     ),
-    "repeats": "Repeats TrialRule",
-    "result": (
+    "results.repeats": "Repeats TrialRule",
+    "format.result": (
         "DurationDetails EvalCaseResult EvalMetricResult EvalMetricResultDetails EvalMetricResultPerInvocation"
         " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"
     ),
-    "legacy": "convert_cases convert_turns",
-    "writing": "to_adk_json",
+    "format.legacy": "convert_cases convert_turns",
+    "format.adk_json": "to_adk_json",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, SimulatorError
-from proctor.quick_dataclasses import dataclass
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
-from proctor.schema.content import Content
-from proctor.schema.invocation import Invocation
-from proctor.schema.played import NextStatus, PlayedUser, UserReply
-from proctor.schema.trial import Failure, FailureKind
-from proctor.schema.user_fault import UserFault
+from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
+from proctor.schema.evidence.simulator_fault import UserFault
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation
 
 __all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "failed"]
 

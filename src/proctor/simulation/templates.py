@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from proctor.common.optional_packages import import_extra
 from proctor.errors import SetupError
-from proctor.extras import import_extra
-from proctor.schema.persona import UserPersona
+from proctor.schema.format.persona import UserPersona
 
 __all__ = ["HISTORY", "PLACEHOLDERS", "check_template", "fill", "persona_text"]
 

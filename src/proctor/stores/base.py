@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proctor.quick_dataclasses import dataclass
-from proctor.schema.score import MetricScore
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+from proctor.common.quick_dataclasses import dataclass
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
-    from proctor.schema.calibration import Calibration
-    from proctor.schema.run import (
+    from proctor.schema.analysis.calibration import Calibration
+    from proctor.schema.results.manifest import (
         AgentManifest,
         Judging,
         Manifest,

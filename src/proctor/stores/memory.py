@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 import threading
 
-from proctor.quick_dataclasses import dataclass, field
-from proctor.stores import versions
-from proctor.stores.database import Connection
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.stores.sqlite import migrations
+from proctor.stores.sqlite.connection import Connection
 
 _lock = threading.Lock()
 _databases: dict[str, Connection] = {}
@@ -47,6 +47,6 @@ class Memory:
     def _made(self) -> Connection:
         raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         raw.execute("BEGIN")
-        versions.bring_up_to_date(raw, 0)
+        migrations.bring_up_to_date(raw, 0)
         raw.execute("COMMIT")
         return _Shared(raw, self.name)

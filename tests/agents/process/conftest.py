@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.trial import Failure, Trial
-from proctor.schema.verdict import RunResult
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.results.run_result import RunResult
 
 CRITERIA = {"criteria": {"response_match_score": 0.5}}
 

@@ -11,7 +11,7 @@ import pytest
 import proctor
 from proctor.agents.load import load_agent
 from proctor.errors import AgentLoadError, SetupError
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.agents.process.conftest import (
     CRITERIA,
     Pids,
@@ -313,7 +313,9 @@ def test_a_deadline_ends_a_turn_on_time_whatever_the_program_does(program: Progr
 def test_an_idle_program_is_given_time_to_end(
     program: Program, tmp_path: Path, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.agents.process.pool._PATIENCE", 60.0)  # it ends by itself, and needs no more
+    monkeypatch.setattr(
+        "proctor.agents.process.worker_pool._PATIENCE", 60.0
+    )  # it ends by itself, and needs no more
     assert run(program(ECHO + f"\npathlib.Path({str(tmp_path / 'bye')!r}).touch()\n"), ["hi"]).passed
     assert (tmp_path / "bye").exists()
     assert pids.left() == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.agents.process import agents_to_isolate
 from tests.agents.process.conftest import Pids, eval_set, failure_of, run, texts_of, times, trial_of
 

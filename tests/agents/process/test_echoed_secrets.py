@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from proctor.agents.process.lines import Tail
-from proctor.built_page import FOLDER
-from proctor.redaction import HIDDEN, secrets_in
+from proctor.agents.process.line_reader import Tail
+from proctor.common.secrets import HIDDEN, secrets_in
+from proctor.web.pages.built_page import FOLDER
 from tests.reports.one_file import make_page
 
 SECRET = "s3cr:et/with 'signs'"

@@ -12,11 +12,11 @@ import pytest
 import proctor
 from proctor.agents import builtin
 from proctor.agents.base import Session
-from proctor.agents.process.isolated import IsolatedAgent, isolated, reference_of
+from proctor.agents.process.worker_agent import IsolatedAgent, isolated, reference_of
 from proctor.errors import AgentLoadError, SetupError
-from proctor.schema.case import EvalCase
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import RunResult
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.results.run_result import RunResult
 from tests.agents.process import agents_to_isolate
 from tests.agents.process.conftest import failure_of, run, texts_of, trial_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.schema.trial import FailureKind
+from proctor.schema.evidence.trial import FailureKind
 from tests.agents.process.conftest import Pids, failure_of, run
 from tests.agents.process.test_command import LOOP, Program
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor import errors
-from proctor.agents import wire
-from proctor.agents.process.leftovers import MOST_LEFT, Surroundings
-from proctor.agents.process.lines import Lines, LineTooLongError, Tail
-from proctor.agents.process.telling import error_data, event_data, raised_from
-from proctor.engine.failures import failure_from
-from proctor.schema.event import Event
-from proctor.sizes import read_size, size_text
+from proctor.agents import json_protocol
+from proctor.agents.process.cleanup import MOST_LEFT, Surroundings
+from proctor.agents.process.line_reader import Lines, LineTooLongError, Tail
+from proctor.agents.process.worker_protocol import error_data, event_data, raised_from
+from proctor.common.byte_sizes import read_size, size_text
+from proctor.engine.trial.failure_attribution import failure_from
+from proctor.schema.evidence.event import Event
 
 
 class _Transport(asyncio.ReadTransport):
@@ -205,7 +205,7 @@ def test_an_event_of_a_worker_comes_back_as_it_was(text: str, args: dict[str, An
         Event.returned(name, args),
     ):
         sent = json.loads(json.dumps(event_data(event)))
-        (came,) = wire.read_answer(sent).events
+        (came,) = json_protocol.read_answer(sent).events
         assert came.model_dump(exclude_none=True) == event.model_dump(exclude_none=True)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.agents.load import load_agent
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import user_text
 
 
 @pytest.fixture

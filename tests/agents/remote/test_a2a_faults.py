@@ -20,8 +20,8 @@ from proctor.errors import (
     AgentTruncatedError,
     AgentUnreachableError,
 )
-from proctor.schema.content import user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import user_text
 from tests.agents.remote.misbehaving import (
     EVENT_STREAM as SSE,
     Exchange,

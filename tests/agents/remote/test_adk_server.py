@@ -16,10 +16,10 @@ import proctor
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
-from proctor.schema.content import Content, user_text
-from proctor.schema.derive import facts_of_turn
-from proctor.schema.event import Event
-from proctor.schema.trial import Turn
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import facts_of_turn
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.content import Content, user_text
 from tests.agents.conftest import read
 from tests.frameworks.toys.adk_http import AGENT, serving, write_app
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.remote.address import read_address
-from proctor.agents.remote.base import EVENTS, Bounds, HttpClient
-from proctor.agents.remote.border import NotConnectedError
+from proctor.agents.remote.http.address import read_address
+from proctor.agents.remote.http.client import EVENTS, Bounds, HttpClient
+from proctor.agents.remote.http.errors import NotConnectedError
 from proctor.errors import (
     AgentError,
     AgentLoadError,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.redaction import HIDDEN
+from proctor.common.secrets import HIDDEN
 from tests.agents.remote import test_a2a_faults as a2a, test_adk_faults as adk
 from tests.agents.remote.misbehaving import EVENT_STREAM, Exchange, Script, serving, stream
 from tests.agents.remote.test_openai import call, completion, pieces

@@ -21,11 +21,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import proctor
 from proctor.agents.base import Session
-from proctor.agents.remote.chat import Completion, events_of, read_completion
-from proctor.agents.remote.responses import read_response, repeated
-from proctor.agents.wire import read_answer, read_body
+from proctor.agents.json_protocol import read_answer, read_body
+from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
+from proctor.agents.remote.openai.responses import read_response, repeated
 from proctor.errors import AgentError
-from proctor.schema.content import user_text
+from proctor.schema.format.content import user_text
 from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")

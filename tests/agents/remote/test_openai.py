@@ -11,7 +11,7 @@ import pytest
 import proctor
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError, AgentTruncatedError
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
 from tests.agents.remote.misbehaving import Exchange, serving, unused_port
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
@@ -312,8 +312,8 @@ def test_a_key_goes_to_its_own_host_only(
 
 
 def test_images_go_along(talk: Any) -> None:
-    from proctor.agents.remote.openai import _content
-    from proctor.schema.content import Content
+    from proctor.agents.remote.openai.agent import _content
+    from proctor.schema.format.content import Content
 
     parts = [{"text": "See"}, {"inline_data": {"mime_type": "image/png", "data": "AAEC"}}]
     assert _content(Content.model_validate({"parts": parts})) == [

@@ -105,7 +105,7 @@ def test_nobody_is_there() -> None:
 
 
 def test_a_server_that_says_nothing_does_not_hold_anybody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.agents.remote.probe._SECONDS", 0.3)
+    monkeypatch.setattr("proctor.agents.remote.detect._SECONDS", 0.3)
     with serving(Exchange.hang) as server:
         assert "/list-apps: no answer within 0.3 s" in refused(server)
 

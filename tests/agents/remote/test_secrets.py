@@ -111,7 +111,7 @@ def _proctor(folder: Path, token: str, *arguments: str) -> str:
 
 
 def test_who_goes_on_with_a_run_brings_the_secret_again(tmp_path: Path) -> None:
-    from proctor.agents.remote.address import read_address
+    from proctor.agents.remote.http.address import read_address
     from proctor.errors import AgentLoadError
 
     with pytest.raises(AgentLoadError, match=r"has lost its secret.* set PROCTOR_AGENT_TOKEN"):

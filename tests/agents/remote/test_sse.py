@@ -19,7 +19,7 @@ from proctor.errors import (
     MissingExtraError,
     SetupError,
 )
-from proctor.schema.content import Content
+from proctor.schema.format.content import Content
 from tests.agents.remote.misbehaving import (
     EVENT_STREAM as SSE,
     Exchange,

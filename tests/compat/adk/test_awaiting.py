@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from proctor.compat.adk.awaiting import Evaluation, ForgottenAwaitError, forgotten
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
-from proctor.schema.verdict import RunResult
+from proctor.compat.adk.sync_or_async import Evaluation, ForgottenAwaitError, forgotten
+from proctor.schema.results.run_result import RunResult
 
 CONFIG = {"criteria": {"response_match_score": 0.8}}
 asked: list[str] = []

@@ -31,8 +31,8 @@ from proctor.compat.adk.evaluation.simulation.user_simulator import (
     register_user_simulator,
 )
 from proctor.compat.adk.evaluation.simulation.user_simulator_provider import UserSimulatorProvider
-from proctor.schema.content import text_of, user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import text_of, user_text
 
 SCENARIO = {"starting_prompt": "I want to travel.", "conversation_plan": "Book a journey to Rome."}
 RECORDED = {

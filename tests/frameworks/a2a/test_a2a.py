@@ -12,8 +12,8 @@ import pytest
 from proctor.agents.base import Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentRaisedError
-from proctor.schema.content import Content, Part, user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part, user_text
 from tests.agents.conftest import read
 from tests.frameworks.toys.adk_http import serving
 

@@ -25,10 +25,10 @@ from pydantic import BaseModel, Field
 
 import proctor
 from proctor.agents.base import Session
-from proctor.agents.langgraph import LangGraphAgent, RunnableAgent
+from proctor.agents.frameworks.langgraph import LangGraphAgent, RunnableAgent
 from proctor.agents.load import as_agent
 from proctor.errors import AgentError, AgentLoadError
-from proctor.schema.content import Blob, Content, FunctionResponse, Part
+from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
 from tests.frameworks.talks import answer_of, calls, talk
 

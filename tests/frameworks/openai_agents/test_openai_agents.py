@@ -33,10 +33,10 @@ from pydantic import BaseModel
 
 import proctor
 from proctor.agents.base import Session
+from proctor.agents.frameworks.openai_agents import OpenAiAgent
 from proctor.agents.load import as_agent, load_agent
-from proctor.agents.openai_agents import OpenAiAgent
 from proctor.errors import AgentError, AgentLoadError
-from proctor.schema.content import Blob, Content, FunctionResponse, Part
+from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
 from tests.frameworks.talks import answer_of, calls, talk
 

@@ -27,11 +27,11 @@ from pydantic_ai.usage import RequestUsage
 
 import proctor
 from proctor.agents.base import Session
+from proctor.agents.frameworks.pydantic_ai import PydanticAiAgent
 from proctor.agents.load import agent_folder, as_agent, load_agent
-from proctor.agents.pydantic_ai import PydanticAiAgent
 from proctor.errors import AgentError, AgentLoadError
-from proctor.schema.content import Blob, Content, FileData, FunctionResponse, Part, user_text
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Blob, Content, FileData, FunctionResponse, Part, user_text
 from tests.agents.conftest import ask, new_session, read
 from tests.frameworks.talks import answer_of, calls, talk
 

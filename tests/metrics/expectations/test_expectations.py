@@ -8,14 +8,14 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
+from proctor.metrics.expectations.actual_calls import Made
 from proctor.metrics.expectations.grammar import read_as
-from proctor.metrics.expectations.made import Made
-from proctor.metrics.expectations.reading import read_expectations
+from proctor.metrics.expectations.parse import read_expectations
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
-from proctor.metrics.matchers.reading import MatcherReader
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
+from proctor.metrics.matchers.parse import MatcherReader
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
 from tests.metrics.making import Calls, turn, view
 
 # --- the oracle: all lists that an expectation allows, and the distance to the closest ------------------------------------

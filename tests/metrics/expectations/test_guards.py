@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, EvalFileError, MetricError
-from proctor.files.load import load_eval_set
+from proctor.files.eval_sets.load import load_eval_set
 from proctor.metrics.base import CaseView, Described
-from proctor.metrics.expectations.near import is_one_slip_from
+from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
-from proctor.schema.case import EvalCase
-from proctor.schema.content import FunctionResponse
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import AppDetails, Invocation
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import FunctionResponse
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import AppDetails, Invocation
 from tests.metrics.making import Calls, turn, view
 
 DELETE = {

@@ -10,8 +10,8 @@ from proctor.metrics.base import Described
 from proctor.metrics.expectations.lookalikes import lookalike
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import turn, view
 
 SLIPS = {

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.judges.answer_schema import check_shape
 from proctor.judges.base import Ballot, Question, Settled, UnusableAnswerError, V, Vote
-from proctor.judges.problems import unusable
-from proctor.judges.run_judges import RunJudges
-from proctor.judges.shape import check_shape
+from proctor.judges.pool import RunJudges
+from proctor.judges.vote_failures import unusable
 from proctor.judges.votes import cast
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.criterion import JudgeModelOptions
-from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.format.criterion import JudgeModelOptions
 
 
 def scripted(script: Any = None, **how: Any) -> tuple[RunJudges, ScriptedModel]:

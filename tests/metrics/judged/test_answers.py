@@ -14,16 +14,16 @@ from proctor.judges.base import Question
 from proctor.metrics.judged.hallucinations import AT_ONCE, Hallucinations
 from proctor.metrics.judged.multi_turn import TaskSuccess, ToolUseQuality, TrajectoryQuality
 from proctor.metrics.judged.response_evaluation import ResponseEvaluation
-from proctor.metrics.judged.rubric_final_response import RubricFinalResponse
+from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.safety import Safety
 from proctor.metrics.judged.user_simulator import POINTS, UserSimulatorQuality
 from proctor.metrics.judged.votes import lower_median, median_settled
 from proctor.metrics.judged.whole_conversation import ConversationMetric
-from proctor.schema.content import Content, Part, user_text
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore
+from proctor.schema.format.content import Content, Part, user_text
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.score import MetricScore
 from tests.metrics.judged.judges import (
     CallFailedError,
     Repeating,

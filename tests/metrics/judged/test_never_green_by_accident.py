@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from proctor.judges.answer_schema import check_shape
 from proctor.judges.base import Question, UnusableAnswerError
-from proctor.judges.shape import check_shape
 from proctor.metrics.base import example_of
 from proctor.metrics.builtin import METRICS
 from proctor.models.base import ModelOptions
 from proctor.registry import load_object
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.score import MetricScore
 from tests.metrics.judged.judges import CallFailedError, Repeating, agreeing
 from tests.metrics.making import turn, view
 

@@ -10,8 +10,8 @@ from proctor.errors import MetricError
 from proctor.judges.base import Question
 from proctor.judges.votes import majority
 from proctor.metrics.judged.final_response_match import FinalResponseMatch
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import MetricScore, mean
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import MetricScore, mean
 from tests.metrics.judged.adk_answers import validity
 from tests.metrics.judged.judges import CallFailedError, Repeating
 from tests.metrics.recorded import equal, vectors, view

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from proctor.judges.base import Question
-from proctor.metrics.judged.grounds import grounded_share
+from proctor.metrics.judged.grounding_context import grounded_share
 from proctor.metrics.judged.hallucinations import Hallucinations
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import mean
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import mean
 from tests.metrics.judged.adk_answers import sentence_labels
 from tests.metrics.judged.judges import CallFailedError, Repeating, labels, passages
 from tests.metrics.making import turn, view as a_view

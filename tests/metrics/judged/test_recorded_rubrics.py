@@ -12,12 +12,12 @@ import pytest
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
 from proctor.metrics.judged.checklist import Checked, tallied
-from proctor.metrics.judged.rubric_lists import Placed, for_turn, placed
-from proctor.metrics.judged.rubric_scores import Found, found_for, pooled, share
+from proctor.metrics.judged.rubrics.lists import Placed, for_turn, placed
+from proctor.metrics.judged.rubrics.scores import Found, found_for, pooled, share
 from proctor.registry import METRICS, load_object
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.rubric import Rubric
-from proctor.schema.score import MetricScore
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.rubric import Rubric
+from proctor.schema.results.score import MetricScore
 from tests.metrics.judged.adk_answers import rubric_verdicts
 from tests.metrics.judged.judges import CallFailedError, Repeating
 from tests.metrics.recorded import equal, invocations, vectors, view
@@ -28,9 +28,9 @@ TYPES = {
     "rubric_based_multi_turn_trajectory_quality_v1": "TRAJECTORY_QUALITY",
 }
 CLASSES = {
-    "rubric_based_final_response_quality_v1": "proctor.metrics.judged.rubric_final_response:RubricFinalResponse",
-    "rubric_based_tool_use_quality_v1": "proctor.metrics.judged.rubric_tool_use:RubricToolUse",
-    "rubric_based_multi_turn_trajectory_quality_v1": "proctor.metrics.judged.rubric_trajectory:RubricTrajectory",
+    "rubric_based_final_response_quality_v1": "proctor.metrics.judged.rubrics.final_response:RubricFinalResponse",
+    "rubric_based_tool_use_quality_v1": "proctor.metrics.judged.rubrics.tool_use:RubricToolUse",
+    "rubric_based_multi_turn_trajectory_quality_v1": "proctor.metrics.judged.rubrics.trajectory:RubricTrajectory",
 }
 OF_THE_LAST_TURN = {39, 42, 48, 71, 77, 87, 100}
 """google-adk holds every answer against the list of the last turn; here each against its own (adk-weaknesses 18a)."""

@@ -11,15 +11,15 @@ import proctor
 from proctor.errors import CriterionError, MetricError
 from proctor.judges.base import Question
 from proctor.metrics.base import INTERMEDIATE, idle_options, options_of
-from proctor.metrics.judged.rubric_final_response import RubricFinalResponse
-from proctor.metrics.judged.rubric_survey import shut_out
-from proctor.metrics.judged.rubric_tool_use import RubricToolUse
-from proctor.metrics.judged.rubric_trajectory import RubricTrajectory
-from proctor.metrics.judged.rubrics import RubricMetric
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion, JudgeModelOptions, RubricsBasedCriterion
-from proctor.schema.rubric import Rubric, stable_rubric_id
-from proctor.schema.score import MetricScore
+from proctor.metrics.judged.rubrics.base import RubricMetric
+from proctor.metrics.judged.rubrics.checks import shut_out
+from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
+from proctor.metrics.judged.rubrics.tool_use import RubricToolUse
+from proctor.metrics.judged.rubrics.trajectory import RubricTrajectory
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions, RubricsBasedCriterion
+from proctor.schema.format.rubric import Rubric, stable_rubric_id
+from proctor.schema.results.score import MetricScore
 from tests.metrics.judged.judges import Repeating, passages, rubric, verdicts
 from tests.metrics.making import turn, view
 

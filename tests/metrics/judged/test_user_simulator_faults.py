@@ -12,9 +12,9 @@ import proctor
 from proctor.agents.base import Session
 from proctor.errors import SetupProblems
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.user_fault import FaultKind
-from proctor.schema.verdict import CaseResult, Outcome
-from proctor.schema.whose_fault import user_faults
+from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.results.fault_attribution import user_faults
+from proctor.schema.results.run_result import CaseResult, Outcome
 
 NAME = "user_simulator_faults_v1"
 POINTS = (

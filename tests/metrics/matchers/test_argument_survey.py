@@ -6,8 +6,8 @@ import pytest
 
 import proctor
 from proctor.registry import METRICS
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn
 
 CALLS: list[dict[str, Any]] = [

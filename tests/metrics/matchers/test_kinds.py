@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from proctor.common.json_compare import equal_json
 from proctor.errors import MetricError
-from proctor.json_equality import equal_json
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.text.one_to_one import most_pairs
 
 JSON = st.recursive(

@@ -6,10 +6,10 @@ import pytest
 
 from proctor.errors import MetricError
 from proctor.metrics.final_session_state import FinalSessionState
-from proctor.metrics.tool_trajectory import ToolTrajectory
-from proctor.metrics.trajectories.classic import AnyOrderMatch, Recall
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.metrics.trajectory.classic import AnyOrderMatch, Recall
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn, view
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.final_session_state import FinalSessionState
-from proctor.metrics.matchers.reading import KINDS, MatcherReader
-from proctor.metrics.tool_trajectory import ToolTrajectory
-from proctor.metrics.trajectories.relations import Superset
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.metrics.matchers.parse import KINDS, MatcherReader
+from proctor.metrics.trajectory.agentevals_relations import Superset
+from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from proctor.common.json_compare import equal_json
 from proctor.errors import CriterionError, MetricError
-from proctor.json_equality import equal_json
-from proctor.metrics.expectations.made import Made
-from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.rules.checking import breaches
 from proctor.metrics.rules.rule import read_rules
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn, view
 
 # --- the oracle ----------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from typing import Any
 
 from proctor.metrics.base import CaseView
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import Explanation, MetricScore
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import Explanation, MetricScore
 
 Calls = Sequence[tuple[str, str, Mapping[str, Any] | None]]
 """Author, tool, arguments."""

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
-from proctor.metrics.rouge import rouge_1
+from proctor.metrics.text.rouge import rouge_1
 from proctor.registry import METRICS
-from proctor.schema.content import Part
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.schema.format.content import Part
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import IntermediateData, Invocation
 from tests.metrics.structure.asking import ask, turn
 
 NAME = "intermediate_response_match"

@@ -12,8 +12,8 @@ from proctor.errors import CriterionError, MetricError, MissingExtraError
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.json_schema import _by_text as schema_of_text, schema_of
 from proctor.registry import METRICS
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.structure.asking import ask, turn
 
 WEATHER = {

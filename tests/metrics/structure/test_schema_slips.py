@@ -9,8 +9,8 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.structure import schema_keywords
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.structure.response_schema import ResponseSchema
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 
 OLD = "http://json-schema.org/draft-07/schema#"
 PERSON = {"$defs": {"person": {"type": "object"}}}

@@ -11,9 +11,9 @@ from proctor.metrics.base import CaseView
 from proctor.metrics.structure.genai_schema import to_json_schema
 from proctor.metrics.structure.tool_schema import ToolSchema
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.trial import Trial
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
 from tests.metrics.structure.asking import ask, turn
 
 BOOK = {

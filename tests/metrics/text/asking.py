@@ -7,8 +7,8 @@ from typing import Any
 
 from proctor.metrics.base import CaseView
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, MetricScore
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, MetricScore
 from tests.metrics.making import turn, view
 
 TEXT_METRICS = [

@@ -10,10 +10,10 @@ import proctor
 from proctor.errors import CriterionError, MetricError, SetupError
 from proctor.metrics.base import CaseView
 from proctor.metrics.text.answer import NO_ANSWER, NO_REFERENCE, NOT_ASKED
-from proctor.metrics.text.numeric_match import NO_NUMBER
+from proctor.metrics.text.numeric.numeric_match import NO_NUMBER
 from proctor.registry import METRICS
-from proctor.schema.case import EvalCase
-from proctor.schema.scenario import ConversationScenario
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.scenario import ConversationScenario
 from tests.metrics.making import turn, view
 from tests.metrics.text.asking import TEXT_METRICS, case_of, conversation, explanation, metric, scored, value
 

@@ -91,7 +91,7 @@ def test_listing_metrics_and_using_the_others_does_not_import_rapidfuzz() -> Non
     code = f"""
 import sys
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.criterion import BaseCriterion
 for name in {TEXT_METRICS!r}:
     METRICS.get(name).facts
     if name != "edit_similarity":

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.text.json_difference import Rules, differences
-from proctor.metrics.text.json_text import json_in, read_json
+from proctor.metrics.text.json.difference import Rules, differences
+from proctor.metrics.text.json.parse import json_in, read_json
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs, pairs_within
-from proctor.schema.case import EvalCase
+from proctor.schema.format.case import EvalCase
 from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
 
 VALUES = st.recursive(

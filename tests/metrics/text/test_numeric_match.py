@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
-from proctor.metrics.text.numbers import numbers_in
+from proctor.metrics.text.numeric.numbers import numbers_in
 from tests.metrics.text.asking import explanation, metric, reason, value
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.text import regex_cost
-from proctor.metrics.text.regex_cost import most_steps
-from proctor.metrics.text.regex_match import NOTHING_SAID
-from proctor.metrics.text.regex_reach import ALWAYS, NEVER, WHOLE, finds_always, finds_nothing, slip_in
-from proctor.metrics.text.regex_search import CHEAP, Search, find, find_safely, is_cheap
-from proctor.schema.case import EvalCase
+from proctor.metrics.text.regex import cost_bound
+from proctor.metrics.text.regex.cost_bound import most_steps
+from proctor.metrics.text.regex.match_bound import ALWAYS, NEVER, WHOLE, finds_always, finds_nothing, slip_in
+from proctor.metrics.text.regex.regex_match import NOTHING_SAID
+from proctor.metrics.text.regex.search import CHEAP, Search, find, find_safely, is_cheap
+from proctor.schema.format.case import EvalCase
 from tests.metrics.text.asking import case_of, conversation, explanation, metric, reason, scored, value
 
 
@@ -355,7 +355,7 @@ def test_more_text_never_takes_fewer_steps() -> None:
 
 
 def test_a_python_whose_parser_is_elsewhere_calls_nothing_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regex_cost, "parser", None)
+    monkeypatch.setattr(cost_bound, "parser", None)
     assert not is_cheap([Search(re.compile("a"), False, "a")])
     assert not finds_always(re.compile("a*"))
     assert value("regex_match", None, "room 42", pattern=r"\d+") == 1.0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.metrics.base import CaseView
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricScore
 from tests.metrics.making import view
 from tests.metrics.recorded import equal
 from tests.metrics.text.asking import metric, reason, scored, value

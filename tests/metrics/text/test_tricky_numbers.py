@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import MetricError
-from proctor.metrics.text.numbers import Figure, read_numbers
-from proctor.schema.case import EvalCase
+from proctor.metrics.text.numeric.numbers import Figure, read_numbers
+from proctor.schema.format.case import EvalCase
 from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
 
 

@@ -10,8 +10,7 @@ from unicodedata import category, name, normalize
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.metrics import rouge
-from proctor.metrics.text import unicode_words as module
+from proctor.metrics.text import rouge, unicode_words as module
 from proctor.metrics.text.unicode_words import kinds, unicode_tokens, unicode_words, without_accents
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=60)

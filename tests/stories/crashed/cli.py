@@ -17,9 +17,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from proctor.cli.eval.screen import Screen
 from proctor.cli.main import main
-from proctor.cli.screen import Screen
-from proctor.stores import holder
+from proctor.stores.sqlite import holder
 
 _TO = int(os.environ["CRASH_REPORTED"])
 _STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))

@@ -1,5 +1,5 @@
 // What a reader could not see, or what would change how the text around it reads, as a visible escape. The same
-// characters as `proctor.sanitize` in the terminal: controls, direction marks, separators, characters without width; but a
+// characters as `proctor.common.safe_text` in the terminal: controls, direction marks, separators, characters without width; but a
 // joiner that is a part of how a language is written, or of one emoji, does its work in a browser and stays.
 
 const UNSAFE =

@@ -9,17 +9,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.agents.adk.declared import declared, declares_everything, tree_of
+from proctor.agents.adk.call_timer_plugin import Watch
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
 from proctor.agents.adk.logs import say_it_once
+from proctor.agents.adk.tool_declarations import declared, declares_everything, tree_of
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
-from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.pending import PendingCalls
+from proctor.agents.frameworks.long_running_calls import PendingCalls
+from proctor.common.optional_packages import import_extra
 from proctor.errors import AgentError, AgentRaisedError
-from proctor.extras import import_extra
-from proctor.schema.content import Content
-from proctor.schema.event import Event
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
 
 _MEMORY = "adk"
 _FEATURE = "An agent of google-adk"
@@ -117,7 +117,7 @@ class AdkAgent:
 
     def host(self, app_name: str) -> Any:
         """Return what serves the agent to many users: google-adk's own sessions, artifacts and memory."""
-        from proctor.agents.adk.serving import AdkHost
+        from proctor.agents.adk.chat_host import AdkHost
 
         return AdkHost(self._app, app_name, self.describe)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from proctor.agents.importing import load_in_folder
-from proctor.causes import safe_str
+from proctor.agents.import_user_code import load_in_folder
+from proctor.common.error_text import safe_str
+from proctor.common.optional_packages import import_extra
 from proctor.errors import AgentLoadError
-from proctor.extras import import_extra
 
 
 def load_config_file(file: Path) -> Any:

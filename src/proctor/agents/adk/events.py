@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from proctor.agents.foreign import cut_off
-from proctor.redaction import HIDDEN
-from proctor.schema.base import plain_data, to_camel
-from proctor.schema.event import Event
+from proctor.agents.frameworks.framework_events import cut_off
+from proctor.common.secrets import HIDDEN
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.wire_model import plain_data, to_camel
 
 _OF_ACTIONS = frozenset({"state_delta", "skip_summarization"})
 _KEPT = (*(name for name in Event.model_fields if name not in _OF_ACTIONS), "output")

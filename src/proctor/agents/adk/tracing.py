@@ -17,9 +17,9 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
-from proctor.agents.adk.told_spans import told_spans
-from proctor.bounds import MAX_SPANS
-from proctor.schema.span import Span
+from proctor.agents.adk.spans import told_spans
+from proctor.common.limits import MAX_SPANS
+from proctor.schema.evidence.span import Span
 
 _MOST_HELD = 2 * MAX_SPANS
 """Of one turn; those beyond what is kept only let a reader know that there were more."""

@@ -6,11 +6,11 @@ import os
 import shlex
 
 from proctor.agents.base import AgentInfo
-from proctor.agents.process.child import Child
-from proctor.agents.process.guarding import Guardian
-from proctor.agents.process.talking import BEFORE, ProcessAgent
+from proctor.agents.process.child_process import Child
+from proctor.agents.process.guardian_client import Guardian
+from proctor.agents.process.process_agent import BEFORE, ProcessAgent
+from proctor.common.secrets import redacted_text, secrets_in
 from proctor.errors import AgentLoadError
-from proctor.redaction import redacted_text, secrets_in
 
 _AT_ONCE = 0.3
 """Seconds in which a process that ends is seen as one that never began. The others start meanwhile."""

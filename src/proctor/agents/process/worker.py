@@ -18,18 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
-from proctor.agents.process.isolated import PATH_VARIABLE
-from proctor.agents.process.leftovers import Surroundings
-from proctor.agents.process.lines import Lines
-from proctor.agents.process.telling import error_data, event_data, json_value
-from proctor.agents.wire import TOLD_AT_END
-from proctor.causes import safe_str
+from proctor.agents.process.cleanup import Surroundings
+from proctor.agents.process.line_reader import Lines
+from proctor.agents.process.worker_agent import PATH_VARIABLE
+from proctor.agents.process.worker_protocol import error_data, event_data, json_value
+from proctor.common.error_text import safe_str
+from proctor.common.process_exit import contained_exits
+from proctor.common.settling import settle
 from proctor.errors import AgentError, AgentLoadError, ProctorError
-from proctor.exits import contained_exits
-from proctor.schema.case import EvalCase
-from proctor.schema.content import Content
-from proctor.settling import settle
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
 
 
 class Channel:

@@ -5,6 +5,6 @@ modules are its own, where it is installed. The modules right here are what the 
 docs/migrating-from-adk.md.
 """
 
-from proctor.compat.adk.forwarding import forward
+from proctor.compat.adk.forwarded_modules import forward
 
 forward()

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from proctor.agents.importing import import_folder
-from proctor.compat.adk.refusing import a_path, refused
-from proctor.settling import settle
+from proctor.agents.import_user_code import import_folder
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_path, refused
 
 __all__ = ["app_and_root_agent", "reset_function"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from proctor.reports.steps import call_text
-from proctor.sanitize import clean
-from proctor.schema.content import text_of
-from proctor.schema.invocation import Invocation
-from proctor.schema.result import EvalCaseResult, EvalMetricResult, EvalMetricResultPerInvocation
-from proctor.schema.status import EvalStatus
+from proctor.common.safe_text import clean
+from proctor.reports.evidence.trajectory_diff import call_text
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalMetricResultPerInvocation
+from proctor.schema.format.status import EvalStatus
 
 __all__ = ["print_case_result"]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import set_up
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, Evaluator, PerInvocationResult
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory
-from proctor.compat.adk.refusing import set_up
 from proctor.metrics.base import CaseView, Metric
-from proctor.metrics.custom import from_config
-from proctor.schema.adk_results import rubric_scores
-from proctor.schema.config import CustomMetricConfig
-from proctor.schema.criterion import BaseCriterion, EvalMetric, Interval, MetricInfo, MetricValueInfo
-from proctor.schema.invocation import Invocation
-from proctor.schema.scenario import ConversationScenario
-from proctor.settling import settle
+from proctor.metrics.custom.metric import from_config
+from proctor.schema.format.adk_results import rubric_scores
+from proctor.schema.format.config import CustomMetricConfig
+from proctor.schema.format.criterion import BaseCriterion, EvalMetric, Interval, MetricInfo, MetricValueInfo
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.scenario import ConversationScenario
 
 __all__ = ["CustomFunctionFactory"]
 

@@ -8,26 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_model, refused, set_up
 from proctor.compat.adk.evaluation.evaluator import (
     EvaluationResult,
     Evaluator,
     PerInvocationResult,
 )
-from proctor.compat.adk.refusing import a_model, refused, set_up
 from proctor.errors import CriterionError
 from proctor.judges.base import JudgeSource
-from proctor.metrics.adk_references import uses_adk_classes
 from proctor.metrics.base import Metric, MetricFacts
-from proctor.metrics.custom import FunctionMetric
-from proctor.metrics.options import check_criterion
-from proctor.metrics.signature import read_signature
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.custom.adk_references import uses_adk_classes
+from proctor.metrics.custom.metric import FunctionMetric
+from proctor.metrics.custom.signature import read_signature
 from proctor.registry import METRICS
-from proctor.schema.adk_results import rubric_scores
-from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
-from proctor.schema.invocation import Invocation
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.verdict import InvocationVerdict, MetricVerdict
-from proctor.settling import settle
+from proctor.schema.format.adk_results import rubric_scores
+from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.run_result import InvocationVerdict, MetricVerdict
 
 if TYPE_CHECKING:
     from proctor.compat.adk.evaluation.llm_as_judge import LlmAsJudge
@@ -58,7 +58,7 @@ class EvaluationOfCases:
         self._evaluator = evaluator
         self._convert: Callable[[Any], Any] = _unchanged
         if uses_adk_classes(evaluator):
-            from proctor.metrics.adk_objects import to_adk
+            from proctor.metrics.custom.adk_objects import to_adk
 
             self._convert = to_adk
         self._asked = self._convert(asked)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluation.base_eval_service import InferenceResult
-from proctor.compat.adk.refusing import refused
-from proctor.schema.config import CodeConfig, CustomMetricConfig, EvalConfig
-from proctor.schema.criterion import EFFICIENCY_METRICS, EvalMetric
-from proctor.schema.invocation import Invocation
-from proctor.schema.recorded import events_of
-from proctor.schema.result import InferenceStatus
-from proctor.schema.trial import Failure, Trial, Turn
+from proctor.schema.evidence.to_events import events_of
+from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.format.config import CodeConfig, CustomMetricConfig, EvalConfig
+from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import InferenceStatus
 
 ALWAYS = frozenset(name.value for name in EFFICIENCY_METRICS)
 """Metrics that are always computed and never decide."""

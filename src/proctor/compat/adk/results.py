@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from proctor.schema.adk_results import CaseContext, case_results
-from proctor.schema.case import EvalCase
-from proctor.schema.result import EvalCaseResult
-from proctor.schema.verdict import CaseResult
+from proctor.schema.format.adk_results import CaseContext, case_results
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.result import EvalCaseResult
+from proctor.schema.results.run_result import CaseResult
 
 
 def case_results_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from proctor.common.quick_dataclasses import dataclass, field
 from proctor.files.traces.flattened import has_gaps, of_openinference, unflattened
 from proctor.files.traces.messages import (
     CUT,
@@ -14,8 +15,7 @@ from proctor.files.traces.messages import (
     read_message,
     read_messages,
 )
-from proctor.files.traces.spans import Span
-from proctor.quick_dataclasses import dataclass, field
+from proctor.files.traces.span_tree import Span
 
 Messages = list[Message] | None
 

@@ -7,20 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proctor.files.traces.conventions import Kind, error_of, kind_of, user_id
-from proctor.files.traces.keeping import kept_spans
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.common.secrets import without_secrets
+from proctor.files.traces.events import Teller
 from proctor.files.traces.messages import Message
+from proctor.files.traces.read_files import read_traces
 from proctor.files.traces.reader import Reader
-from proctor.files.traces.reading import read_traces
-from proctor.files.traces.spans import SECOND, Forest, Span
-from proctor.files.traces.telling import Teller
+from proctor.files.traces.semantic_conventions import Kind, error_of, kind_of, user_id
+from proctor.files.traces.span_tree import SECOND, Forest, Span
+from proctor.files.traces.to_evidence import kept_spans
 from proctor.files.traces.told import Call, Told
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
-from proctor.quick_dataclasses import dataclass, field
-from proctor.redaction import without_secrets
-from proctor.schema.event import Event
-from proctor.schema.span import Span as KeptSpan
-from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.span import Span as KeptSpan
+from proctor.schema.evidence.trial import Failure, FailureKind
 
 TRACE = "trace"
 """Where a failure belongs that is the trace's, not the agent's: too little is in it."""

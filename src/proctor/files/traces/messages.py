@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from proctor.quick_dataclasses import dataclass, field
+from proctor.common.quick_dataclasses import dataclass, field
 
 ELIDED = "<elided>"
 """What google-adk writes in place of contents that are not captured."""

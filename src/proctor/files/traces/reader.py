@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.files.traces.contents import Contents, contents_of
-from proctor.files.traces.conventions import Kind, kind_of
-from proctor.files.traces.spans import Span
+from proctor.files.traces.semantic_conventions import Kind, kind_of
+from proctor.files.traces.span_tree import Span
 
 
 class Reader:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.quick_dataclasses import dataclass, field
-from proctor.schema.event import Event
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.event import Event
 
 
 @dataclass(slots=True, eq=False)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from proctor.files.traces.conventions import Kind, agent_name, case_of, conversation_id, kind_of
+from proctor.common.quick_dataclasses import dataclass, field
 from proctor.files.traces.messages import Message
 from proctor.files.traces.reader import Reader
-from proctor.files.traces.spans import Forest, Span, order
-from proctor.quick_dataclasses import dataclass, field
+from proctor.files.traces.semantic_conventions import Kind, agent_name, case_of, conversation_id, kind_of
+from proctor.files.traces.span_tree import Forest, Span, order
 
 
 @dataclass(slots=True, eq=False)

@@ -1,7 +1,7 @@
 """What a list of calls may look like, and the cheapest way to read one as that.
 
 A list fits when reading it costs nothing. Otherwise the cost says how far it is from fitting: 10 for a call that is
-missing or was not expected, 11 to 19 for one of the right tool that does not fit (as in `proctor.metrics.alignment`).
+missing or was not expected, 11 to 19 for one of the right tool that does not fit (as in `proctor.metrics.trajectory.alignment`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.expectations.made import Made
-from proctor.metrics.expectations.patterns import CallPattern
-from proctor.metrics.matching import ArgumentDifference
+from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import CallPattern
+from proctor.metrics.trajectory.call_equality import ArgumentDifference
 
 __all__ = [
     "Alternatives",

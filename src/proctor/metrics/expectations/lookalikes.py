@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from unicodedata import normalize
 
 from proctor.metrics.base import Survey
-from proctor.metrics.expectations.near import is_one_slip_from
-from proctor.metrics.expectations.patterns import ANY_TOOL
-from proctor.metrics.wording import show_name
-from proctor.schema.case import EvalCase
+from proctor.metrics.expectations.call_patterns import ANY_TOOL
+from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
+from proctor.metrics.reason_text import show_name
+from proctor.schema.format.case import EvalCase
 
 __all__ = ["JoinedSurvey", "NameSurvey", "describe", "expected_names", "lookalike", "lookalike_problems"]
 

@@ -9,26 +9,26 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
+from proctor.metrics.criterion_check import check_criterion, misfit
+from proctor.metrics.expectations.actual_calls import Made, calls_of
+from proctor.metrics.expectations.explain import Drawn, broken_limits, drawn_once, explain_calls
+from proctor.metrics.expectations.forbidden_calls import DECLARATIONS, Guards, read_given, refused
 from proctor.metrics.expectations.grammar import read_as
-from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
 from proctor.metrics.expectations.lookalikes import (
     JoinedSurvey,
     NameSurvey,
     expected_names,
     lookalike_problems,
 )
-from proctor.metrics.expectations.made import Made, calls_of
-from proctor.metrics.expectations.reading import Expectation, read_expectations
-from proctor.metrics.expectations.telling import Drawn, broken_limits, drawn_once, explain_calls
+from proctor.metrics.expectations.parse import Expectation, read_expectations
 from proctor.metrics.expectations.turns_named import TurnSurvey, turns_lacking
-from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.options import check_criterion, misfit
-from proctor.metrics.wording import and_more
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, MetricScore, Score
-from proctor.schema.stated import places_of, stated
-from proctor.schema.statement import Statement
+from proctor.metrics.matchers.parse import MatcherReader
+from proctor.metrics.reason_text import and_more
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import Explanation, MetricScore, Score
 
 __all__ = ["ToolExpectations"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from proctor.metrics.expectations.reading import Expectation
-from proctor.schema.case import EvalCase
+from proctor.metrics.expectations.parse import Expectation
+from proctor.schema.format.case import EvalCase
 
 __all__ = ["TurnSurvey", "turns_lacking"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm
 from proctor.judges.votes import majority, majority_settled
-from proctor.metrics.judged.reading import each_numbered, list_of, object_of, text_field, word_field
+from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
 
 __all__ = ["Checked", "ItemVerdict", "Tally", "agreed", "checklist_form", "checklist_settled", "tallied"]
 

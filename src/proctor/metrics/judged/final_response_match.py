@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from proctor.common.prompts import read_prompt
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import majority, majority_settled
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.judged.judged import Asked, JudgedMetric
+from proctor.metrics.expected_turns import nothing_recorded, paired
+from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
+from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
-from proctor.metrics.judged.reading import object_of, text_field, word_field
 from proctor.metrics.judged.votes import concluded
-from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.visible import is_blank
-from proctor.prompts import read_prompt
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
-from proctor.schema.criterion import BaseCriterion, LlmAsAJudgeCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import MetricScore, Score
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.format.criterion import BaseCriterion, LlmAsAJudgeCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["FinalResponseMatch"]
 
@@ -55,7 +55,7 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged", "final_response_match_v2.md")
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", "final_response_match_v2.md")
 
     def applies(self, case: EvalCase) -> bool:
         """Whether any turn of the case has a reference to compare with."""

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.common.prompts import read_prompt
 from proctor.judges.base import Passage, Question
-from proctor.judges.injection import warning_of
+from proctor.judges.injection_signs import warning_of
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.judged.grounds import (
+from proctor.metrics.judged.base import UNDECIDED, Asked, JudgedMetric
+from proctor.metrics.judged.grounding_context import (
     Finding,
     Sentences,
     findings,
@@ -19,7 +21,6 @@ from proctor.metrics.judged.grounds import (
     sentence_form,
     sentences_settled,
 )
-from proctor.metrics.judged.judged import UNDECIDED, Asked, JudgedMetric
 from proctor.metrics.judged.passages import (
     SAID,
     SOURCES,
@@ -33,9 +34,8 @@ from proctor.metrics.judged.passages import (
 from proctor.metrics.judged.sentences import sentences
 from proctor.metrics.judged.votes import concluded, joined_ballots
 from proctor.metrics.statements import prohibition
-from proctor.prompts import read_prompt
-from proctor.schema.criterion import BaseCriterion, HallucinationsCriterion
-from proctor.schema.score import MetricScore, Score, mean
+from proctor.schema.format.criterion import BaseCriterion, HallucinationsCriterion
+from proctor.schema.results.score import MetricScore, Score, mean
 
 __all__ = ["Hallucinations"]
 
@@ -87,7 +87,7 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged", f"{self.facts.name}.md")
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
 
     @property
     def _samples(self) -> int | None:

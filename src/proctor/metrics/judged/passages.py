@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from proctor.judges.base import Passage
-from proctor.metrics.structure.said import Said, said_on_the_way
-from proctor.schema.content import Content, FunctionCall, FunctionResponse, text_of
-from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
+from proctor.metrics.structure.agent_messages import Said, said_on_the_way
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
+from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
 
 __all__ = [
     "SAID", "SOURCES", "Step", "agents_of", "answer_text", "earlier_turns", "final_answer", "numbered", "steps_of",

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.each_answer import AnswerMetric
-from proctor.metrics.judged.judged import Asked
-from proctor.metrics.judged.reading import object_of, text_field, word_field
+from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
+from proctor.metrics.judged.base import Asked
+from proctor.metrics.judged.per_answer import AnswerMetric
 from proctor.metrics.judged.votes import lower_median, median_settled
-from proctor.schema.score import Score
+from proctor.schema.results.score import Score
 
 __all__ = ["ResponseEvaluation"]
 

@@ -9,11 +9,11 @@ from typing import Any, TypedDict
 from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import majority, majority_settled
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.each_answer import AnswerMetric
-from proctor.metrics.judged.judged import Asked
-from proctor.metrics.judged.reading import object_of, text_field, word_field
+from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
+from proctor.metrics.judged.base import Asked
+from proctor.metrics.judged.per_answer import AnswerMetric
 from proctor.metrics.statements import prohibition
-from proctor.schema.score import Score
+from proctor.schema.results.score import Score
 
 __all__ = ["Safety"]
 

@@ -7,23 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from proctor.common.prompts import read_prompt
 from proctor.judges.base import Passage, Question
 from proctor.judges.votes import majority, majority_settled
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.checklist import Checked, checklist_form, tallied
-from proctor.metrics.judged.judged import Asked, JudgedMetric
 from proctor.metrics.judged.passages import earlier_turns, user_message
 from proctor.metrics.judged.votes import concluded, joined_ballots
 from proctor.metrics.judged.whole_conversation import points_data
 from proctor.metrics.statements import prohibition
-from proctor.prompts import read_prompt
-from proctor.schema.content import text_of
-from proctor.schema.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
-from proctor.schema.persona import UserBehavior
-from proctor.schema.played import NextStatus
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.user_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.format.content import text_of
+from proctor.schema.format.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
+from proctor.schema.format.persona import UserBehavior
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["UserSimulatorQuality"]
 
@@ -64,8 +64,8 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
         name = self.facts.name
-        self._plain = read_prompt("proctor.metrics.judged", f"{name}.md")
-        self._with_persona = read_prompt("proctor.metrics.judged", f"{name}_persona.md")
+        self._plain = read_prompt("proctor.metrics.judged.prompts", f"{name}.md")
+        self._with_persona = read_prompt("proctor.metrics.judged.prompts", f"{name}_persona.md")
 
     async def score(self, case: CaseView) -> MetricScore:
         """Hold the first message against the scenario, and ask about each later one and about the end, all at once."""

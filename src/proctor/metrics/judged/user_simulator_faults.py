@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
 from proctor.metrics.judged.checklist import Checked, ItemVerdict, checklist_settled, tallied
 from proctor.metrics.judged.passages import turns_of
-from proctor.metrics.judged.reading import each_numbered, list_of, object_of, text_field, word_field
 from proctor.metrics.judged.votes import concluded
 from proctor.metrics.judged.whole_conversation import AT_THE_END, NO_TURNS, ConversationMetric
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
-from proctor.schema.played import NextStatus
-from proctor.schema.score import MetricScore, Score
-from proctor.schema.user_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["UserSimulatorFaults"]
 

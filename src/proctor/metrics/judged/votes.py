@@ -7,8 +7,8 @@ from typing import Any
 
 from proctor.judges.base import Ballot
 from proctor.judges.votes import ballot_details
-from proctor.schema.score import MetricScore, Score, mean_score
-from proctor.schema.trial import Failure
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
 __all__ = ["concluded", "joined_ballots", "lower_median", "median_settled"]
 

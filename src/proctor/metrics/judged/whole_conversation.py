@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from proctor.common.prompts import read_prompt
 from proctor.judges.base import Passage, Question
 from proctor.metrics.base import CaseView
+from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.checklist import (
     Checked,
     Tally,
@@ -15,12 +17,10 @@ from proctor.metrics.judged.checklist import (
     checklist_settled,
     tallied,
 )
-from proctor.metrics.judged.judged import Asked, JudgedMetric
 from proctor.metrics.judged.passages import agents_of, turns_of
 from proctor.metrics.judged.votes import concluded
-from proctor.prompts import read_prompt
-from proctor.schema.criterion import BaseCriterion, LlmAsAJudgeCriterion
-from proctor.schema.score import MetricScore, Score
+from proctor.schema.format.criterion import BaseCriterion, LlmAsAJudgeCriterion
+from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["ConversationMetric", "points_data"]
 
@@ -36,7 +36,7 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged", f"{self.facts.name}.md")
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
 
     async def score(self, case: CaseView) -> MetricScore:
         """Ask once about the whole conversation."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.paths import Path, show_path
-from proctor.schema.case import EvalCase
+from proctor.schema.format.case import EvalCase
 
 __all__ = ["ArgumentSurvey", "ComparedSurvey", "paths_in"]
 

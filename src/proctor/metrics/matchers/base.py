@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Survey
-from proctor.metrics.wording import show_value
-from proctor.schema.case import EvalCase
+from proctor.metrics.reason_text import show_value
+from proctor.schema.format.case import EvalCase
 
 __all__ = [
     "ABSENT",

@@ -11,14 +11,14 @@ from math import isfinite
 from typing import Any
 from unicodedata import normalize
 
-from proctor.json_equality import equal_json
+from proctor.common.json_compare import equal_json
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matching import equal_strictly
-from proctor.metrics.text.json_text import read_json
+from proctor.metrics.reason_text import show_text, show_value
+from proctor.metrics.text.json.parse import read_json
 from proctor.metrics.text.normal_form import BLANKS
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
-from proctor.metrics.wording import show_text, show_value
+from proctor.metrics.text.regex.search import Search, find, find_safely, is_cheap
+from proctor.metrics.trajectory.call_equality import equal_strictly
 
 __all__ = ["Exact", "Ignore", "Json", "Number", "Pattern", "Present", "SameSet", "Subset", "Text"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.wording import show_name, show_value
+from proctor.metrics.matchers.parse import MatcherReader
+from proctor.metrics.reason_text import show_name, show_value
 
 __all__ = ["EVERY", "Path", "read_path", "show_path", "values_at"]
 

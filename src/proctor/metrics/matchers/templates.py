@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from proctor.metrics.matchers.base import ABSENT, Matcher, ask
 from proctor.metrics.matchers.kinds import Exact
-from proctor.metrics.wording import show_name, show_value
+from proctor.metrics.reason_text import show_name, show_value
 
 __all__ = ["Items", "Matched", "OneOf", "Plain", "Shape", "Template"]
 

@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.metrics.expectations.made import Made
+from proctor.metrics.expectations.actual_calls import Made
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.paths import Path
 from proctor.metrics.rules.rule import Kind, Rule

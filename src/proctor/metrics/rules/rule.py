@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Any
 
 from proctor.errors import did_you_mean
-from proctor.metrics.expectations.guards import Guard
-from proctor.metrics.expectations.patterns import CallPattern, read_call
+from proctor.metrics.expectations.call_patterns import CallPattern, read_call
+from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.matchers.kinds import Json
+from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import Path, read_path
-from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, Plain, Template
-from proctor.metrics.wording import show_value
+from proctor.metrics.reason_text import show_value
 
 __all__ = ["Kind", "Rule", "read_rules"]
 

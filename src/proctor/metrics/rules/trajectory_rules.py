@@ -9,24 +9,24 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
-from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.criterion_check import check_criterion, misfit
+from proctor.metrics.expectations.actual_calls import Made, calls_of
+from proctor.metrics.expectations.call_patterns import CallPattern
+from proctor.metrics.expectations.explain import Drawn, drawn_once
+from proctor.metrics.expectations.forbidden_calls import DECLARATIONS, Guards, read_given, refused
 from proctor.metrics.expectations.lookalikes import NameSurvey, expected_names, lookalike_problems
-from proctor.metrics.expectations.made import Made, calls_of
-from proctor.metrics.expectations.patterns import CallPattern
-from proctor.metrics.expectations.telling import Drawn, drawn_once
 from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import show_path, values_at
-from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.options import check_criterion, misfit
+from proctor.metrics.reason_text import and_more, show_call, show_value
 from proctor.metrics.rules.checking import Breach, breaches
 from proctor.metrics.rules.rule import Kind, Rule, read_rules
 from proctor.metrics.statements import prohibition
-from proctor.metrics.wording import and_more, show_call, show_value
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, MetricScore, Score
-from proctor.schema.stated import places_of, stated
-from proctor.schema.statement import Statement
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import Explanation, MetricScore, Score
 
 __all__ = ["TrajectoryRules"]
 

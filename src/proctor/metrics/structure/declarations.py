@@ -9,7 +9,7 @@ from typing import Any
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.genai_schema import to_json_schema
-from proctor.schema.invocation import AgentDetails, AppDetails
+from proctor.schema.format.invocation import AgentDetails, AppDetails
 
 __all__ = [
     "FRAMEWORK_CALLS",

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from proctor.errors import CriterionError
-from proctor.metrics.assignment import assign
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.options import check_criterion
-from proctor.metrics.pairs import nothing_recorded, paired
-from proctor.metrics.rouge import rouge_1
-from proctor.metrics.structure.said import Said, names_nobody, said_on_the_way
-from proctor.metrics.wording import and_more, show_name, show_text
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import Explanation, MetricScore, Score, mean_score
-from proctor.schema.statement import Statement
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.expected_turns import nothing_recorded, paired
+from proctor.metrics.reason_text import and_more, show_name, show_text
+from proctor.metrics.structure.agent_messages import Said, names_nobody, said_on_the_way
+from proctor.metrics.text.rouge import rouge_1
+from proctor.metrics.trajectory.min_cost_assignment import assign
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["IntermediateResponseMatch"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from proctor.common.optional_packages import import_extra
 from proctor.errors import CriterionError, MetricError, did_you_mean
-from proctor.extras import import_extra
+from proctor.metrics.reason_text import TYPE_WORDS, show_name, show_text, show_value
 from proctor.metrics.structure.schema_keywords import keywords_for
-from proctor.metrics.structure.schema_slips import drafts, look_through
-from proctor.metrics.wording import TYPE_WORDS, show_name, show_text, show_value
+from proctor.metrics.structure.schema_lint import drafts, look_through
 
 __all__ = ["Mistake", "Schema", "schema_of"]
 

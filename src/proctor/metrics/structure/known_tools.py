@@ -9,8 +9,8 @@ from proctor.metrics.base import MetricFacts
 from proctor.metrics.statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
-from proctor.schema.content import FunctionCall
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.criterion import BaseCriterion
 
 __all__ = ["KnownTools"]
 

@@ -9,17 +9,17 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, Survey
-from proctor.metrics.options import misfit
+from proctor.metrics.criterion_check import misfit
+from proctor.metrics.reason_text import and_more
+from proctor.metrics.structure.case_schemas import KEY, Schemas, SchemaSurvey, read_schema
 from proctor.metrics.structure.json_schema import Schema
-from proctor.metrics.structure.stated_schemas import KEY, Schemas, SchemaSurvey, read_schema
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
-from proctor.metrics.text.json_text import json_in, read_json, why_no_json
-from proctor.metrics.wording import and_more
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, MetricScore, Score, mean_score
-from proctor.schema.stated import places_of, stated
-from proctor.schema.statement import Statement
+from proctor.metrics.text.json.parse import json_in, read_json, why_no_json
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["ResponseSchema"]
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
+from proctor.metrics.text.regex.search import Search, find, find_safely, is_cheap
 
 __all__ = ["keywords_for"]
 

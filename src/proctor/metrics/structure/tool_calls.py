@@ -8,14 +8,14 @@ from typing import Any, Generic, TypeVar
 
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
-from proctor.metrics.options import check_criterion
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.reason_text import and_more, show_name
 from proctor.metrics.structure.declarations import FRAMEWORK_CALLS, Declaration, Tools, tools_of
-from proctor.metrics.wording import and_more, show_name
-from proctor.schema.content import FunctionCall
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation, InvocationEvents
-from proctor.schema.score import Explanation, MetricScore, Score, mean_score
-from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation, InvocationEvents
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["NO_CALLS", "ToolCallMetric", "calls_with_authors", "unknown_tool"]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts, Survey
-from proctor.metrics.options import misfit
+from proctor.metrics.criterion_check import misfit
+from proctor.metrics.reason_text import and_more, show_name
 from proctor.metrics.statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
-from proctor.metrics.wording import and_more, show_name
-from proctor.schema.case import EvalCase
-from proctor.schema.content import FunctionCall
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.criterion import BaseCriterion
 
 __all__ = ["ToolSchema"]
 

@@ -11,16 +11,16 @@ from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
-from proctor.metrics.options import check_criterion
-from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.expected_turns import expected_turns, nothing_recorded
 from proctor.metrics.statements import supplied
 from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
-from proctor.schema.case import EvalCase
-from proctor.schema.content import text_of
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = [
     "EXPECTED",

@@ -7,6 +7,7 @@ from typing import Literal
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
@@ -23,9 +24,8 @@ from proctor.metrics.text.visible import (
     with_flags_apart,
     without_invisible,
 )
-from proctor.metrics.wording import and_more, show_text
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, Score
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["Contains"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.reason_text import show_pair
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.visible import as_seen, is_blank
-from proctor.metrics.wording import show_pair
-from proctor.schema.score import Explanation, Score
+from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["ExactMatch"]
 

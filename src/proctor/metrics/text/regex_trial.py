@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.contrary import BLANKS, SINGLES, TEXTS
-from proctor.metrics.text.regex_cost import constants, parsed, parts
-from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
+from proctor.metrics.matchers.contrary_values import BLANKS, SINGLES, TEXTS
+from proctor.metrics.text.regex.cost_bound import constants, parsed, parts
+from proctor.metrics.text.regex.search import Search, find, find_safely, is_cheap
 
 __all__ = ["cannot_fail", "doubled_escape"]
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from proctor.errors import CriterionError
-from proctor.metrics import rouge
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.rouge import Rouge
 from proctor.metrics.statements import reference_answers
+from proctor.metrics.text import rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.metrics.text.visible import trimmed
 from proctor.metrics.text.word_overlap import (
@@ -23,8 +23,8 @@ from proctor.metrics.text.word_overlap import (
     tell_common_sequence,
     tell_shared,
 )
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, Score
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
 

@@ -11,7 +11,7 @@ from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
-from proctor.schema.score import Explanation, Score
+from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["FinalResponseMatch", "TokenSetF1"]
 

@@ -1,6 +1,6 @@
 """Words of any script, for metrics that count words.
 
-google-adk's tokenizer (`proctor.metrics.rouge`) glues Thai to whatever follows it, splits Thai SARA AM in two, takes a
+google-adk's tokenizer (`proctor.metrics.text.rouge`) glues Thai to whatever follows it, splits Thai SARA AM in two, takes a
 run of ideographs outside the common block for one word, and knows neither emoji nor digits of other scripts. This one
 follows Unicode, with these rules:
 
@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 from unicodedata import category, decimal, decomposition, normalize
 
-from proctor.metrics import rouge
+from proctor.metrics.text import rouge
 
 __all__ = ["OPTIONAL", "ZERO_WIDTH_JOINER", "kinds", "unicode_tokens", "unicode_words", "without_accents"]
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-from proctor.metrics.rouge import common_sequence
-from proctor.metrics.wording import and_more, show_text
+from proctor.metrics.reason_text import and_more, show_text
+from proctor.metrics.text.rouge import common_sequence
 
 __all__ = [
     "NO_ANSWER",

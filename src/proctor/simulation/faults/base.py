@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.quick_dataclasses import dataclass, field
-from proctor.schema.played import NextStatus, UserReply
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.played_user import NextStatus, UserReply
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 
 __all__ = ["Heard", "Rule", "fault"]
 

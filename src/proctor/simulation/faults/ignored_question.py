@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
 from proctor.simulation.faults.plan_steps import depends
-from proctor.simulation.faults.reading import (
+from proctor.simulation.faults.text_features import (
     content_words,
     is_english,
     is_failing,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.known import Known
-from proctor.simulation.faults.reading import words
+from proctor.simulation.faults.known_facts import Known
+from proctor.simulation.faults.text_features import words
 from proctor.simulation.faults.values import addresses, dates_in, references
 
 __all__ = ["invented_fact"]

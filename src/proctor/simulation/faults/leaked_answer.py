@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.reading import sentences, squashed, words
+from proctor.simulation.faults.text_features import sentences, squashed, words
 from proctor.simulation.faults.values import numbers_in
 
 __all__ = ["about_the_agent", "leaked_answer"]

@@ -7,10 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.known import Known
-from proctor.simulation.faults.reading import content_words, is_english, sentences, shares_word, squashed
+from proctor.simulation.faults.known_facts import Known
+from proctor.simulation.faults.text_features import (
+    content_words,
+    is_english,
+    sentences,
+    shares_word,
+    squashed,
+)
 from proctor.simulation.faults.values import numbers_in, references
 
 __all__ = ["left_plan"]

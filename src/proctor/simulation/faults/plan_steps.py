@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from proctor.simulation.faults.leaked_answer import about_the_agent
-from proctor.simulation.faults.reading import sentences
+from proctor.simulation.faults.text_features import sentences
 
 __all__ = ["depends", "may_end_early", "steps"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import date, timedelta
 
-from proctor.simulation.faults.reading import by_line
+from proctor.simulation.faults.text_features import by_line
 
 __all__ = ["is_clock_of", "is_day_near", "is_rounded", "numbers_in_words"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
 from proctor.simulation.faults.plan_steps import may_end_early, steps
-from proctor.simulation.faults.reading import (
+from proctor.simulation.faults.text_features import (
     content_words,
     is_english,
     is_giving_up,
@@ -18,7 +18,7 @@ from proctor.simulation.faults.reading import (
     shares_word,
     words,
 )
-from proctor.simulation.voices import STOP_SIGNAL
+from proctor.simulation.user_models import STOP_SIGNAL
 
 __all__ = ["stopped_early"]
 

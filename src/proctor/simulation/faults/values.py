@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import combinations
 
-from proctor.simulation.faults.reading import by_line
+from proctor.simulation.faults.text_features import by_line
 
 __all__ = ["addresses", "dates_in", "is_made_of", "numbers_in", "references"]
 

@@ -1,5 +1,5 @@
 """As `google.adk.agents.common_configs`: what an eval config needs of it."""
 
-from proctor.schema.config import CodeConfig
+from proctor.schema.format.config import CodeConfig
 
 __all__ = ["CodeConfig"]

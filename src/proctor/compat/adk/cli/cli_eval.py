@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.compat.adk.agent_modules import app_and_root_agent, reset_function
+from proctor.compat.adk.argument_errors import a_model, refused
 from proctor.compat.adk.case_printing import print_case_result
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
-from proctor.compat.adk.refusing import a_model, refused
-from proctor.files.find import split_selectors
-from proctor.schema.criterion import PrebuiltMetrics
-from proctor.schema.result import EvalCaseResult
+from proctor.files.eval_sets.selectors import split_selectors
+from proctor.schema.format.criterion import PrebuiltMetrics
+from proctor.schema.format.result import EvalCaseResult
 
 __all__ = [
     "DEFAULT_CRITERIA",

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api import load_config
-from proctor.compat.adk.awaiting import Evaluation
-from proctor.compat.adk.refusing import a_path, refused, set_up
-from proctor.compat.adk.running import Asked, evaluate_files, evaluate_set
-from proctor.files.find import find_config
-from proctor.files.migrate import migrate
-from proctor.schema.config import EvalConfig
-from proctor.schema.criterion import PrebuiltMetrics
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.verdict import RunResult
+from proctor.compat.adk.argument_errors import a_path, refused, set_up
+from proctor.compat.adk.evaluation_run import Asked, evaluate_files, evaluate_set
+from proctor.compat.adk.sync_or_async import Evaluation
+from proctor.files.eval_sets.migrate import migrate
+from proctor.files.eval_sets.selectors import find_config
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.criterion import PrebuiltMetrics
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.results.run_result import RunResult
 
 __all__ = [
     "ALLOWED_CRITERIA",

@@ -1,5 +1,5 @@
 """As `google.adk.evaluation.app_details`."""
 
-from proctor.schema.invocation import AgentDetails, AppDetails
+from proctor.schema.format.invocation import AgentDetails, AppDetails
 
 __all__ = ["AgentDetails", "AppDetails"]

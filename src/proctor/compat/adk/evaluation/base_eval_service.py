@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from proctor.schema.base import WireModel
-from proctor.schema.criterion import EvalMetric
-from proctor.schema.invocation import Invocation
-from proctor.schema.result import EvalCaseResult, InferenceStatus
+from proctor.schema.format.criterion import EvalMetric
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalCaseResult, InferenceStatus
+from proctor.schema.format.wire_model import WireModel
 
 __all__ = [
     "BaseEvalService",

@@ -1,5 +1,5 @@
 """As `google.adk.evaluation.common`."""
 
-from proctor.schema.base import WireModel as EvalBaseModel
+from proctor.schema.format.wire_model import WireModel as EvalBaseModel
 
 __all__ = ["EvalBaseModel"]

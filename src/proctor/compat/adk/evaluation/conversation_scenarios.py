@@ -1,5 +1,9 @@
 """As `google.adk.evaluation.conversation_scenarios`."""
 
-from proctor.schema.scenario import ConversationGenerationConfig, ConversationScenario, ConversationScenarios
+from proctor.schema.format.scenario import (
+    ConversationGenerationConfig,
+    ConversationScenario,
+    ConversationScenarios,
+)
 
 __all__ = ["ConversationGenerationConfig", "ConversationScenario", "ConversationScenarios"]

@@ -2,10 +2,10 @@
 
 from typing import Any, TypeAlias
 
-from proctor.compat.adk.refusing import a_model
-from proctor.schema.case import EvalCase
-from proctor.schema.content import FunctionCall, FunctionResponse, UsageMetadata
-from proctor.schema.invocation import (
+from proctor.compat.adk.argument_errors import a_model
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import FunctionCall, FunctionResponse, UsageMetadata
+from proctor.schema.format.invocation import (
     AppDetails,
     IntermediateData,
     Invocation,
@@ -14,8 +14,8 @@ from proctor.schema.invocation import (
     tool_calls_of,
     tool_responses_of,
 )
-from proctor.schema.scenario import ConversationScenario
-from proctor.schema.session import SessionInput
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.session import SessionInput
 
 __all__ = [
     "AppDetails",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from proctor.api import load_config
-from proctor.compat.adk.refusing import set_up
-from proctor.schema.config import CustomMetricConfig, EvalConfig, LiveModelConfig
-from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric
+from proctor.compat.adk.argument_errors import set_up
+from proctor.schema.format.config import CustomMetricConfig, EvalConfig, LiveModelConfig
+from proctor.schema.format.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric
 
 __all__ = [
     "BaseCriterion",

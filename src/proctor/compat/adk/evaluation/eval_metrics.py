@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import TypeAlias
 
-from proctor.schema.criterion import (
+from proctor.schema.format.criterion import (
     BaseCriterion,
     EvalMetric,
     HallucinationsCriterion,
@@ -17,15 +17,15 @@ from proctor.schema.criterion import (
     RubricsBasedCriterion,
     ToolTrajectoryCriterion,
 )
-from proctor.schema.result import (
+from proctor.schema.format.result import (
     DurationDetails,
     EvalMetricResult,
     EvalMetricResultDetails,
     EvalMetricResultPerInvocation,
     TokenUsageDetails,
 )
-from proctor.schema.rubric import Rubric, RubricScore
-from proctor.schema.status import EvalStatus
+from proctor.schema.format.rubric import Rubric, RubricScore
+from proctor.schema.format.status import EvalStatus
 
 __all__ = [
     "BaseCriterion",

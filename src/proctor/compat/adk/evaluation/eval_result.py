@@ -1,6 +1,6 @@
 """As `google.adk.evaluation.eval_result`."""
 
-from proctor.schema.result import (
+from proctor.schema.format.result import (
     EvalCaseResult,
     EvalMetricResult,
     EvalMetricResultPerInvocation,

@@ -1,5 +1,5 @@
 """As `google.adk.evaluation.eval_rubrics`."""
 
-from proctor.schema.rubric import Rubric, RubricContent, RubricScore
+from proctor.schema.format.rubric import Rubric, RubricContent, RubricScore
 
 __all__ = ["Rubric", "RubricContent", "RubricScore"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from proctor.schema.result import EvalSetResult
+from proctor.schema.format.result import EvalSetResult
 
 __all__ = ["EvalSetResultsManager"]
 

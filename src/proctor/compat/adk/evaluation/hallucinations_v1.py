@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proctor.compat.adk.evaluators import JudgedEvaluator
-from proctor.schema.criterion import BaseCriterion, HallucinationsCriterion
+from proctor.schema.format.criterion import BaseCriterion, HallucinationsCriterion
 
 __all__ = ["EvaluationStep", "HallucinationsV1Evaluator"]
 

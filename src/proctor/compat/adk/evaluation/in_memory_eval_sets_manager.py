@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from proctor.compat.adk.keeping_sets import CasesInSets
-from proctor.compat.adk.refusing import refused, set_up
-from proctor.schema.eval_set import EvalSet
+from proctor.compat.adk.argument_errors import refused, set_up
+from proctor.compat.adk.eval_set_storage import CasesInSets
+from proctor.schema.format.eval_set import EvalSet
 
 __all__ = ["InMemoryEvalSetsManager"]
 

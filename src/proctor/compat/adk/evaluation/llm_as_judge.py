@@ -14,7 +14,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import ValidationError
 
-from proctor.api.judging import JudgesOnDemand
+from proctor.common.async_tools import together
+from proctor.compat.adk.argument_errors import refused, set_up
 from proctor.compat.adk.evaluation.evaluator import (
     EvalStatus,
     EvaluationResult,
@@ -22,19 +23,18 @@ from proctor.compat.adk.evaluation.evaluator import (
     PerInvocationResult,
 )
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status
-from proctor.compat.adk.refusing import refused, set_up
 from proctor.errors import JudgeError
-from proctor.gathering import together
 from proctor.judges.base import JudgeSource, PromptedJudge
-from proctor.judges.problems import ended_early
-from proctor.metrics.judged.judged import stated_options
+from proctor.judges.vote_failures import ended_early
+from proctor.metrics.judged.base import stated_options
 from proctor.models.base import ModelError, Reply
-from proctor.schema.base import WireModel, plain_data
-from proctor.schema.content import Content, UsageMetadata, text_content
-from proctor.schema.criterion import EvalMetric, LlmAsAJudgeCriterion, RubricsBasedCriterion
-from proctor.schema.invocation import Invocation
-from proctor.schema.rubric import RubricScore
-from proctor.schema.scenario import ConversationScenario
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.schema.format.content import Content, UsageMetadata, text_content
+from proctor.schema.format.criterion import EvalMetric, LlmAsAJudgeCriterion, RubricsBasedCriterion
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.rubric import RubricScore
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.wire_model import WireModel, plain_data
 
 __all__ = ["AutoRaterScore", "LlmAsJudge", "LlmResponse"]
 

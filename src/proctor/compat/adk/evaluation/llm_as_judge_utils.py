@@ -8,13 +8,13 @@ from enum import Enum, unique
 from statistics import mean
 from typing import Any
 
+from proctor.compat.adk.argument_errors import a_model
 from proctor.compat.adk.evaluation.eval_case import IntermediateDataType, get_all_tool_calls_with_responses
 from proctor.compat.adk.evaluation.evaluator import EvalStatus
-from proctor.compat.adk.refusing import a_model
-from proctor.schema.base import plain_data
-from proctor.schema.content import Content
-from proctor.schema.invocation import AppDetails, IntermediateData, Invocation, InvocationEvents
-from proctor.schema.rubric import RubricScore
+from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import AppDetails, IntermediateData, Invocation, InvocationEvents
+from proctor.schema.format.rubric import RubricScore
+from proctor.schema.format.wire_model import plain_data
 
 __all__ = [
     "Label",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from proctor.api.inferring import Metrics, infer, judge
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.base_eval_service import (
     BaseEvalService,
@@ -19,17 +20,16 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvalua
 from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
 from proctor.compat.adk.evaluation.simulation.user_simulator_provider import UserSimulatorProvider
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
-from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
+from proctor.compat.adk.initial_session import equipped
 from proctor.compat.adk.results import as_taken_by, case_results_of
-from proctor.compat.adk.starting import equipped
-from proctor.compat.adk.users import ProvidedUsers
+from proctor.compat.adk.user_simulators import ProvidedUsers
 from proctor.errors import did_you_mean
-from proctor.schema.base import plain_data
-from proctor.schema.case import EvalCase
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.result import EvalCaseResult
-from proctor.schema.trial import Trial
-from proctor.settling import settle
+from proctor.runs.infer import Metrics, infer, judge
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.result import EvalCaseResult
+from proctor.schema.format.wire_model import plain_data
 
 __all__ = ["EVAL_SESSION_ID_PREFIX", "LocalEvalService"]
 

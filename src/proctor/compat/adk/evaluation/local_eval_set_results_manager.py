@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from proctor.compat.adk.keeping_results import ResultsInDocuments
-from proctor.compat.adk.refusing import a_path, refused
-from proctor.schema.adk_results import HISTORY
-from proctor.stores.documents import FolderDocuments
+from proctor.compat.adk.argument_errors import a_path, refused
+from proctor.compat.adk.result_storage import ResultsInDocuments
+from proctor.schema.format.adk_results import HISTORY
+from proctor.stores.object_store import FolderDocuments
 
 __all__ = ["LocalEvalSetResultsManager"]
 

@@ -6,14 +6,14 @@ import os
 import time
 from typing import Any
 
+from proctor.compat.adk.argument_errors import a_path, set_up
 from proctor.compat.adk.errors.not_found_error import NotFoundError
-from proctor.compat.adk.keeping_sets import SetsInDocuments
-from proctor.compat.adk.refusing import a_path, set_up
-from proctor.files.eval_sets import open_eval_set
-from proctor.files.kinds import Kind
-from proctor.schema.eval_set import EvalSet
-from proctor.schema.legacy import convert_cases
-from proctor.stores.documents import FolderDocuments
+from proctor.compat.adk.eval_set_storage import SetsInDocuments
+from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.source import open_eval_set
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.legacy import convert_cases
+from proctor.stores.object_store import FolderDocuments
 
 __all__ = ["LocalEvalSetsManager", "convert_eval_set_to_pydantic_schema", "load_eval_set_from_file"]
 

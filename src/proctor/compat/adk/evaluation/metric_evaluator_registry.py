@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from proctor.api.metric_infos import metric_infos
+from proctor.compat.adk.argument_errors import a_model
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.evaluator import Evaluator
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory, PrebuiltEvaluator
-from proctor.compat.adk.refusing import a_model
 from proctor.errors import unknown_name
 from proctor.registry import METRICS
-from proctor.schema.config import EvalConfig
-from proctor.schema.criterion import EvalMetric, MetricInfo
+from proctor.runs.metrics.adk_infos import metric_infos
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.criterion import EvalMetric, MetricInfo
 
 __all__ = [
     "DEFAULT_METRIC_EVALUATOR_REGISTRY",

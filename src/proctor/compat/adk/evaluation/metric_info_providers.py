@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from proctor.api.metric_infos import metric_infos
+from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluation.eval_metrics import MetricInfo, MetricInfoProvider, PrebuiltMetrics
-from proctor.compat.adk.refusing import refused
+from proctor.runs.metrics.adk_infos import metric_infos
 
 __all__ = [
     "FinalResponseMatchV2EvaluatorMetricInfoProvider",

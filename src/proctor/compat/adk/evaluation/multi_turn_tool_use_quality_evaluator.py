@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from proctor.compat.adk.evaluators import JudgedEvaluator
-from proctor.schema.criterion import BaseCriterion
+from proctor.schema.format.criterion import BaseCriterion
 
 __all__ = ["MultiTurnToolUseQualityV1Evaluator"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluators import PrebuiltEvaluator
-from proctor.compat.adk.refusing import refused
-from proctor.schema.criterion import EvalMetric
+from proctor.schema.format.criterion import EvalMetric
 
 __all__ = ["ResponseEvaluator"]
 

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocationResult
 from proctor.compat.adk.evaluation.llm_as_judge import AutoRaterScore, LlmAsJudge, LlmResponse
 from proctor.compat.adk.evaluation.llm_as_judge_utils import (
@@ -15,10 +16,9 @@ from proctor.compat.adk.evaluation.llm_as_judge_utils import (
     get_eval_status,
     get_text_from_content,
 )
-from proctor.compat.adk.refusing import refused
-from proctor.schema.base import WireModel
-from proctor.schema.criterion import EvalMetric, RubricsBasedCriterion
-from proctor.schema.rubric import Rubric, RubricScore
+from proctor.schema.format.criterion import EvalMetric, RubricsBasedCriterion
+from proctor.schema.format.rubric import Rubric, RubricScore
+from proctor.schema.format.wire_model import WireModel
 
 __all__ = [
     "AutoRaterResponseParser",

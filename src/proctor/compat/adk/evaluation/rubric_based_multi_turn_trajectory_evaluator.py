@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from proctor.compat.adk.evaluators import JudgedEvaluator
-from proctor.schema.criterion import BaseCriterion, RubricsBasedCriterion
+from proctor.schema.format.criterion import BaseCriterion, RubricsBasedCriterion
 
 __all__ = ["RubricBasedMultiTurnTrajectoryEvaluator"]
 

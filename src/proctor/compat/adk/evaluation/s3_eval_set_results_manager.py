@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.compat.adk.keeping_results import ResultsInDocuments
-from proctor.compat.adk.refusing import set_up
-from proctor.stores.documents import BucketDocuments
+from proctor.compat.adk.argument_errors import set_up
+from proctor.compat.adk.result_storage import ResultsInDocuments
+from proctor.stores.object_store import BucketDocuments
 
 __all__ = ["S3EvalSetResultsManager"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from proctor.compat.adk.evaluators import PrebuiltEvaluator
-from proctor.schema.criterion import BaseCriterion, EvalMetric, ToolTrajectoryCriterion
+from proctor.schema.format.criterion import BaseCriterion, EvalMetric, ToolTrajectoryCriterion
 
 __all__ = ["TrajectoryEvaluator"]
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from proctor.compat.adk.argument_errors import a_model, set_up
 from proctor.compat.adk.evaluation.simulation.user_simulator import (
     NextUserMessage,
     UserSimulator,
     register_user_simulator,
 )
-from proctor.compat.adk.refusing import a_model, set_up
-from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig, LlmBackedUserSimulatorConfig
-from proctor.schema.event import Event
-from proctor.schema.scenario import ConversationScenario
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
+from proctor.schema.format.scenario import ConversationScenario
 
 if TYPE_CHECKING:
     from proctor.simulation.base import UserSimulator as Player
-    from proctor.simulation.run_users import RunUsers
+    from proctor.simulation.pool import RunUsers
 
 __all__ = ["LlmBackedUserSimulator", "LlmBackedUserSimulatorConfig"]
 
@@ -34,7 +34,7 @@ class LlmBackedUserSimulator(UserSimulator):
     def __init__(self, *, config: Any, conversation_scenario: ConversationScenario) -> None:
         super().__init__(config, config_type=LlmBackedUserSimulatorConfig)
         from proctor.errors import SetupProblems
-        from proctor.simulation.run_users import RunUsers
+        from proctor.simulation.pool import RunUsers
 
         scenario = a_model(ConversationScenario, conversation_scenario, "conversation_scenario")
         case = EvalCase(eval_id="scenario", conversation_scenario=scenario)
@@ -51,7 +51,7 @@ class LlmBackedUserSimulator(UserSimulator):
         Raises:
             SimulatorError: it gave no message that can be used. (google-adk raises a RuntimeError.)
         """
-        from proctor.compat.adk.users import turns_of
+        from proctor.compat.adk.user_simulators import turns_of
 
         found = await self._player.next_message(turns_of(events))
         return NextUserMessage(status=found.status, user_message=found.message)

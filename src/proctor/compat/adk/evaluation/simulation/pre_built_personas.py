@@ -6,7 +6,7 @@ from enum import Enum
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
-from proctor.schema.persona import (
+from proctor.schema.format.persona import (
     BEHAVIORS,
     UnknownPersonaError,
     UserBehavior,

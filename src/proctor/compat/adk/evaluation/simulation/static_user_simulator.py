@@ -10,8 +10,8 @@ from proctor.compat.adk.evaluation.simulation.user_simulator import (
     Status,
     UserSimulator,
 )
-from proctor.schema.event import Event
-from proctor.schema.invocation import Invocation
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.invocation import Invocation
 
 __all__ = ["StaticUserSimulator"]
 

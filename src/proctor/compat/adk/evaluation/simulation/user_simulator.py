@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import ConfigDict, ValidationError, model_validator
 
-from proctor.compat.adk.refusing import refused
-from proctor.schema.base import WireModel, plain_data
-from proctor.schema.content import Content
-from proctor.schema.event import Event
-from proctor.schema.played import NextStatus as Status
+from proctor.compat.adk.argument_errors import refused
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.played_user import NextStatus as Status
+from proctor.schema.format.content import Content
+from proctor.schema.format.wire_model import WireModel, plain_data
 
 __all__ = [
     "BaseUserSimulatorConfig",

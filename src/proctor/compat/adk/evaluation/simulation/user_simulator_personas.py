@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
-from proctor.schema.persona import UserBehavior, UserPersona
+from proctor.schema.format.persona import UserBehavior, UserPersona
 
 __all__ = ["UserBehavior", "UserPersona", "UserPersonaRegistry"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from proctor.compat.adk.argument_errors import refused, unexpected
 from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
 from proctor.compat.adk.evaluation.simulation.static_user_simulator import StaticUserSimulator
 from proctor.compat.adk.evaluation.simulation.user_simulator import (
@@ -11,8 +12,7 @@ from proctor.compat.adk.evaluation.simulation.user_simulator import (
     UserSimulator,
     registered,
 )
-from proctor.compat.adk.refusing import refused, unexpected
-from proctor.schema.case import EvalCase
+from proctor.schema.format.case import EvalCase
 
 __all__ = ["UserSimulatorProvider"]
 

@@ -1,0 +1,142 @@
+"""A plug-in of google-adk that watches the model and tool calls of one trial."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from proctor.common.optional_packages import import_extra
+
+_FEATURE = "An agent of google-adk"
+
+
+@dataclass(slots=True)
+class _Span:
+    key: str
+    began: float = field(default_factory=time.perf_counter)
+    ended: float | None = None
+
+
+def _end(spans: list[_Span], key: str) -> None:
+    """End the last span of `key`; a streamed answer ends it again with each piece."""
+    for span in reversed(spans):
+        if span.key == key:
+            span.ended = time.perf_counter()
+            return
+
+
+def _covered(spans: Iterable[_Span]) -> float:
+    """Return the seconds in which at least one span was open, rounded to milliseconds."""
+    total, until = 0.0, 0.0
+    for began, ended in sorted((span.began, span.ended) for span in spans if span.ended is not None):
+        total += max(0.0, ended - max(began, until))
+        until = max(until, ended)
+    return round(total, 3)
+
+
+@dataclass(slots=True)
+class Watch:
+    """What the model and tool calls of one turn took, and with which instructions and tools models were asked."""
+
+    models: list[_Span] = field(default_factory=list)
+    tools: list[_Span] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    cancelled: str = ""
+    """The tool that raised CancelledError; google-adk ends such a turn without a word."""
+    _heard: float = 0.0
+
+    def restart(self) -> None:
+        """Begin with the next turn."""
+        self.models, self.tools, self.details, self.cancelled = [], [], {}, ""
+
+    def note_event(self) -> None:
+        """Take in that an event came."""
+        self._heard = time.perf_counter()
+
+    def broken_off(self) -> str:
+        """Say what cancelled itself, or gave nothing at all, and so ended the turn; empty for a turn that is whole."""
+        if self.cancelled:
+            return f"the tool {self.cancelled!r} cancelled itself"
+        last = self.models[-1] if self.models else None
+        if last is None or last.ended is not None or self._heard > last.began:
+            return ""
+        return f"the model of {last.key!r} cancelled itself, or gave no answer and no error"
+
+    def durations(self) -> dict[str, float]:
+        """Return the seconds in which at least one model, or one tool, was at work."""
+        return {"model": _covered(self.models), "tool": _covered(self.tools)}
+
+    def around(self, plugins: Iterable[Any]) -> list[Any]:
+        """Return an app's plug-ins with those that watch around them.
+
+        google-adk asks plug-ins in order until one answers. What begins is seen last, as it is after all others, and not
+        where one of them answered in the model's place; what ends is seen first, before one of them replaces it.
+        """
+        ends, begins = _watching_plugins()
+        return [ends(self), *plugins, begins(self)]
+
+
+@cache
+def _watching_plugins() -> tuple[type[Any], type[Any]]:
+    plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
+
+    class Ends(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
+        """Sees each model and tool call end, and changes none."""
+
+        def __init__(self, watch: Watch) -> None:
+            super().__init__(name="proctor_watch_ends")
+            self.watch = watch
+
+        async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+            _end(self.watch.models, callback_context.agent_name)
+
+        async def on_model_error_callback(
+            self, *, callback_context: Any, llm_request: Any, error: Any
+        ) -> None:
+            _end(self.watch.models, callback_context.agent_name)
+
+        async def after_tool_callback(
+            self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+        ) -> None:
+            _end(self.watch.tools, str(tool_context.function_call_id))
+
+        async def on_tool_error_callback(
+            self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any
+        ) -> None:
+            if isinstance(error, asyncio.CancelledError):
+                self.watch.cancelled = tool.name
+            _end(self.watch.tools, str(tool_context.function_call_id))
+
+    class Begins(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
+        """Sees each model and tool call begin, and changes none."""
+
+        def __init__(self, watch: Watch) -> None:
+            super().__init__(name="proctor_watch_begins")
+            self.watch = watch
+
+        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+            name = callback_context.agent_name
+            self.watch.details[name] = _as_asked(name, llm_request.config)
+            self.watch.models.append(_Span(name))
+
+        async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+            self.watch.tools.append(_Span(str(tool_context.function_call_id)))
+
+    return Ends, Begins
+
+
+def _as_asked(name: str, config: Any) -> dict[str, Any]:
+    """Instructions and tools of one model call, as the model got them."""
+    instruction = getattr(config, "system_instruction", None)
+    tools = getattr(config, "tools", None) or []
+    return {
+        "name": name,
+        "instructions": instruction if isinstance(instruction, str) else "",
+        "tool_declarations": [
+            tool.model_dump(mode="json", exclude_none=True) for tool in tools if hasattr(tool, "model_dump")
+        ],
+    }

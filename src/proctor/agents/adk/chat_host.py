@@ -1,0 +1,298 @@
+"""An agent of google-adk served to many users: by google-adk's own runner, sessions, artifacts and memory, in memory."""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.agents.adk.events import without_secrets
+from proctor.agents.adk.logs import say_it_once
+from proctor.agents.adk.session_spans import KeptSpans
+from proctor.agents.adk.tool_declarations import declared, sub_agents_of
+from proctor.agents.adk.tracing import Gathered, capturing, gathering
+from proctor.agents.base import AgentInfo
+from proctor.agents.chat_host import (
+    MOST_SESSIONS,
+    Artifacts,
+    Json,
+    NotPossibleError,
+    SessionExistsError,
+    TurnRequest,
+    tools_of,
+)
+from proctor.common.optional_packages import import_extra
+from proctor.schema.evidence.span import Span
+
+_FEATURE = "An agent of google-adk"
+_INTERNAL = "__adk_internal_"
+"""How keys of an event's custom metadata begin that only google-adk itself may write and read."""
+
+
+class AdkHost:
+    """Serves one app. What it tells is google-adk's own JSON, without credentials."""
+
+    def __init__(self, app: Any, app_name: str, describe: Callable[[], Awaitable[AgentInfo]]) -> None:
+        """Take google-adk's App, the name that clients know it by, and what tells what it is."""
+        self._app_name, self._root, self.describe = app_name, app.root_agent, describe
+        say_it_once()
+        self._sessions = _made("sessions", "InMemorySessionService")
+        self._memory = _made("memory", "InMemoryMemoryService")
+        self._kept = _made("artifacts", "InMemoryArtifactService")
+        self.artifacts: Artifacts | None = AdkArtifacts(self._kept, app_name)
+        runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
+        self._runner = runners.Runner(
+            app=app,
+            app_name=app_name,
+            session_service=self._sessions,
+            artifact_service=self._kept,
+            memory_service=self._memory,
+        )
+        self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._spans = KeptSpans()
+
+    async def create(
+        self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
+    ) -> Json:
+        """Make a session."""
+        exists = import_extra("google.adk.errors.already_exists_error", extra="adk", feature=_FEATURE)
+        model = import_extra("google.adk.events", extra="adk", feature=_FEATURE).Event
+        try:
+            read = [model.model_validate(_without_internals(event)) for event in events]
+            made = await self._sessions.create_session(
+                app_name=self._app_name, user_id=user_id, state=state, session_id=session_id
+            )
+        except exists.AlreadyExistsError as error:
+            raise SessionExistsError(session_id) from error
+        except (ValueError, TypeError) as error:
+            raise NotPossibleError(f"google-adk cannot make this session: {error}") from error
+        for event in read:
+            await self._sessions.append_event(session=made, event=event)
+        await self._make_room()
+        self._used[user_id, made.id] = None
+        return _json(made)
+
+    async def get(self, user_id: str, session_id: str) -> Json | None:
+        """Return a session with its events."""
+        found = await self._session(user_id, session_id)
+        return None if found is None else _json(found)
+
+    async def list(self, user_id: str) -> list[Json]:
+        """Return a user's sessions, without their events."""
+        found = await self._sessions.list_sessions(app_name=self._app_name, user_id=user_id)
+        return [_json(session) for session in found.sessions]
+
+    async def keys(self) -> Sequence[tuple[str, str]]:
+        """Return user and id of each session."""
+        return [*self._used]
+
+    async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
+        """Change the state of a session."""
+        found = await self._session(user_id, session_id)
+        if found is None:
+            return None
+        events = import_extra("google.adk.events", extra="adk", feature=_FEATURE)
+        change = {"author": "user", "invocation_id": f"p-{uuid.uuid4()}", "actions": {"state_delta": delta}}
+        await self._sessions.append_event(session=found, event=events.Event.model_validate(change))
+        return _json(found)
+
+    async def delete(self, user_id: str, session_id: str) -> None:
+        """Forget a session."""
+        self._used.pop((user_id, session_id), None)
+        self._spans.forget(user_id, session_id)
+        await self._sessions.delete_session(app_name=self._app_name, user_id=user_id, session_id=session_id)
+
+    async def remember(self, user_id: str, session_id: str) -> None:
+        """Put a session into the memory that the agent's tools search."""
+        found = await self._session(user_id, session_id)
+        if found is not None:
+            await self._memory.add_session_to_memory(found)
+
+    async def check(self, turn: TurnRequest) -> None:
+        """Refuse a message that google-adk has no part for."""
+        _message(turn)
+
+    async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
+        """Yield the events of one turn."""
+        self._used[turn.user_id, turn.session_id] = None
+        self._used.move_to_end((turn.user_id, turn.session_id))
+        invocation_id, gathered = turn.invocation_id or "", Gathered()
+        try:
+            with gathering(gathered):
+                events = self._runner.run_async(
+                    user_id=turn.user_id,
+                    session_id=turn.session_id,
+                    invocation_id=turn.invocation_id,
+                    new_message=_message(turn),
+                    state_delta=None if turn.state_delta is None else dict(turn.state_delta),
+                    run_config=capturing(_config(turn)),
+                )
+                async with aclosing(events):
+                    async for event in events:
+                        invocation_id = event.invocation_id or invocation_id
+                        yield _json(event)
+        finally:
+            self._spans.keep(turn.user_id, turn.session_id, invocation_id, gathered.spans())
+
+    async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
+        """Return what google-adk traced, by invocation: of the last turns."""
+        return self._spans.of(user_id, session_id)
+
+    async def tree(self) -> Json:
+        """Return the root agent with those below it."""
+        return _node(self._root)
+
+    async def close(self) -> None:
+        """Close what the agent's toolsets and plug-ins hold open."""
+        await self._runner.close()
+
+    async def _session(self, user_id: str, session_id: str) -> Any:
+        if (user_id, session_id) in self._used:
+            self._used.move_to_end((user_id, session_id))
+        return await self._sessions.get_session(
+            app_name=self._app_name, user_id=user_id, session_id=session_id
+        )
+
+    async def _make_room(self) -> None:
+        while len(self._used) >= MOST_SESSIONS:
+            await self.delete(*next(iter(self._used)))
+
+
+class AdkArtifacts:
+    """The artifacts of one app's sessions."""
+
+    def __init__(self, service: Any, app_name: str) -> None:
+        """Take google-adk's service."""
+        self._service, self._app_name = service, app_name
+
+    async def names(self, user_id: str, session_id: str) -> list[str]:
+        """Return the names of what a session has."""
+        found: list[str] = await self._service.list_artifact_keys(**self._at(user_id, session_id))
+        return found
+
+    async def load(self, user_id: str, session_id: str, name: str, version: int | None) -> Json | None:
+        """Return one, in its last version or the one that is asked for."""
+        where = self._at(user_id, session_id, filename=name)
+        with _possible():
+            found = await self._service.load_artifact(**where, version=version)
+        return None if found is None else _json(found)
+
+    async def save(self, user_id: str, session_id: str, name: str, part: Json, metadata: Json | None) -> Json:
+        """Keep a further version, and return what is known of it. Raises NotPossibleError: it cannot be kept."""
+        types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
+        _require_name(name)
+        where = self._at(user_id, session_id, filename=name)
+        with _possible():
+            artifact = types.Part.model_validate(part)
+            version = await self._service.save_artifact(**where, artifact=artifact, custom_metadata=metadata)
+            return _json(await self._service.get_artifact_version(**where, version=version))
+
+    async def versions(self, user_id: str, session_id: str, name: str) -> list[int]:
+        """Return the versions of one."""
+        where = self._at(user_id, session_id, filename=name)
+        with _possible():
+            found: list[int] = await self._service.list_versions(**where)
+        return found
+
+    async def described(self, user_id: str, session_id: str, name: str) -> list[Json]:
+        """Return what is known of each version."""
+        where = self._at(user_id, session_id, filename=name)
+        with _possible():
+            return [_json(one) for one in await self._service.list_artifact_versions(**where)]
+
+    async def delete(self, user_id: str, session_id: str, name: str) -> None:
+        """Forget one, with all its versions."""
+        with _possible():
+            await self._service.delete_artifact(**self._at(user_id, session_id, filename=name))
+
+    def _at(self, user_id: str, session_id: str, **more: str) -> dict[str, str]:
+        return {"app_name": self._app_name, "user_id": user_id, "session_id": session_id, **more}
+
+
+def _require_name(name: str) -> None:
+    """Refuse what no address could name, and what leads elsewhere where artifacts are files."""
+    parts = name.removeprefix("user:").replace("\\", "/").split("/")
+    if not all(part.strip() and part not in {".", ".."} for part in parts):
+        raise NotPossibleError(
+            f"an artifact cannot be called {name!r}: expected a name, with / between its parts where it has several"
+        )
+
+
+@contextmanager
+def _possible() -> Iterator[None]:
+    """Turn what google-adk refuses (a name that leads elsewhere, a part that is none) into NotPossibleError."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise NotPossibleError(f"google-adk refuses this artifact: {error}") from error
+
+
+def _made(module: str, name: str) -> Any:
+    return getattr(import_extra(f"google.adk.{module}", extra="adk", feature=_FEATURE), name)()
+
+
+def _json(model: Any) -> Json:
+    document: Json = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for event in document.get("events", ()):
+        event.update(_public(event))
+    return _public(document)
+
+
+def _public(document: Json) -> Json:
+    """Without credentials, and without what google-adk notes in events for itself."""
+    told: Json = without_secrets(document)
+    metadata = told.get("customMetadata")
+    if isinstance(metadata, dict) and any(str(key).startswith(_INTERNAL) for key in metadata):
+        told["customMetadata"] = {
+            key: value for key, value in metadata.items() if not str(key).startswith(_INTERNAL)
+        }
+    return told
+
+
+def _without_internals(event: Mapping[str, Any]) -> Json:
+    """An event that a client brings, without what only google-adk may write."""
+    return {
+        key: {name: one for name, one in value.items() if not str(name).startswith(_INTERNAL)}
+        if key in {"customMetadata", "custom_metadata"} and isinstance(value, dict)
+        else value
+        for key, value in event.items()
+    }
+
+
+def _message(turn: TurnRequest) -> Any:
+    if turn.message is None:
+        return None
+    types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
+    try:
+        return types.Content.model_validate(turn.message.model_dump(mode="json", exclude_none=True))
+    except ValueError as error:
+        raise NotPossibleError(f"google-adk cannot read this message: {_places(error)}") from error
+
+
+def _places(error: ValueError) -> str:
+    """Return what is wrong with a document, and where, in a line."""
+    found = error.errors() if isinstance(error, ValidationError) else ()
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found) or str(error)
+
+
+def _config(turn: TurnRequest) -> Any:
+    run_config = import_extra("google.adk.agents.run_config", extra="adk", feature=_FEATURE)
+    mode = run_config.StreamingMode.SSE if turn.streaming else run_config.StreamingMode.NONE
+    metadata = {"custom_metadata": dict(turn.custom_metadata)} if turn.custom_metadata else {}
+    return run_config.RunConfig(streaming_mode=mode, **metadata)
+
+
+def _node(agent: Any) -> Json:
+    details = declared(agent)
+    return {
+        "name": agent.name,
+        "type": type(agent).__name__,
+        "description": getattr(agent, "description", "") or "",
+        "instruction": details["instructions"],
+        "tools": list(tools_of(details)),
+        "sub_agents": [_node(below) for below in sub_agents_of(agent)],
+    }

@@ -1,0 +1,74 @@
+"""What an agent of google-adk declares: the agents in its tree, their instructions and tools."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from proctor.common.optional_packages import import_extra
+
+_FEATURE = "An agent of google-adk"
+
+
+def tree_of(agent: Any) -> Iterator[Any]:
+    """Yield an agent and all below it: sub-agents, and the agents among the nodes of a workflow."""
+    yield agent
+    for below in sub_agents_of(agent):
+        yield from tree_of(below)
+
+
+def sub_agents_of(agent: Any) -> list[Any]:
+    """Return the agents right below one."""
+    nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
+    return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
+
+
+def _is_agent(node: Any) -> bool:
+    return hasattr(node, "sub_agents") or hasattr(node, "graph")
+
+
+def declared(agent: Any) -> dict[str, Any]:
+    """Return instructions and tools of one agent, in the shape of AppDetails."""
+    instruction = getattr(agent, "instruction", "")
+    return {
+        "name": agent.name,
+        "instructions": instruction if isinstance(instruction, str) else "",
+        "tool_declarations": [_declaration(tool) for tool in getattr(agent, "tools", ()) if _has_name(tool)],
+    }
+
+
+def declares_everything(agent: Any) -> bool:
+    """Whether all its tools are declared: no toolset, and no agent of one's own making, which may hide others."""
+    agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
+    known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
+    return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
+
+
+def _has_name(tool: Any) -> bool:
+    return isinstance(getattr(tool, "name", None) or getattr(tool, "__name__", None), str)
+
+
+def _declaration(tool: Any) -> dict[str, Any]:
+    """A tool as google-adk declares it to models; its name alone where it has no declaration, or cannot make one."""
+    name = getattr(tool, "name", None) or tool.__name__
+    description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
+    try:
+        declared = _as_declared(tool)
+    except Exception as error:  # noqa: BLE001 - a tool that google-adk cannot declare fails where it is asked for
+        logging.getLogger(__name__).debug("google-adk cannot declare the tool %s: %s", name, error)
+        declared = []
+    return {"function_declarations": declared or [{"name": name, "description": description}]}
+
+
+def _as_declared(tool: Any) -> list[dict[str, Any]]:
+    """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
+    tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
+    models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)
+    request = models.LlmRequest()
+    request.append_tools([tool if isinstance(tool, tools.BaseTool) else tools.FunctionTool(tool)])
+    return [
+        one.model_dump(mode="json", exclude_none=True)
+        for each in request.config.tools or ()
+        for one in each.function_declarations or ()
+    ]

@@ -1,0 +1,163 @@
+"""What frameworks hand over, in the words of events: tool calls, responses, tokens, instructions, time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from proctor.common.error_text import safe_repr
+from proctor.common.finish_reasons import why_cut_off
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, FunctionCall, Part, UsageMetadata
+
+
+def as_json(value: Any) -> Any:
+    """Return a value of any kind as JSON has it: models, data classes and enumerations by their fields and values.
+
+    Bytes become base64; what is nothing of the kind becomes its text.
+    """
+    try:
+        return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    except (PydanticSerializationError, ValueError):  # it contains itself, or cannot even say what it is
+        return safe_repr(value)
+
+
+def as_response(value: Any) -> dict[str, Any]:
+    """Return what a tool answered as the object of a `function_response`; as in google-adk, `result` holds what is none."""
+    plain = as_json(value)
+    return plain if isinstance(plain, dict) else {"result": plain}
+
+
+def response_told(value: Any) -> dict[str, Any]:
+    """Return the same of what a framework hands on as text: that of a JSON object is the object."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return as_response(json.loads(value))
+    return as_response(value)
+
+
+def spoken(
+    author: str,
+    parts: Iterable[Part],
+    *,
+    usage: UsageMetadata | None = None,
+    model: str | None = None,
+    **fields: Any,
+) -> Event:
+    """Return one answer of a model as an event."""
+    content = Content(role="model", parts=[*parts])
+    return Event(author=author, content=content, usage_metadata=usage, model_version=model or None, **fields)
+
+
+def cut_off(finish: object, author: str) -> Event | None:
+    """Return the event that ends a turn whose last answer is not whole, by why it ended; `None` where it is whole."""
+    why = why_cut_off(str(finish or ""))
+    return Event(author=author, error_code=str(finish), error_message=why) if why else None
+
+
+def call_part(name: str, args: Any, call_id: str | None) -> Part:
+    """Return a call of a tool as a part; arguments that are no object stand under `input`."""
+    plain = as_json(args)
+    given = plain if isinstance(plain, dict) else {} if plain is None else {"input": plain}
+    return Part(function_call=FunctionCall(id=call_id or None, name=name, args=given))
+
+
+def thought(text: str) -> Part:
+    """Return a model's reasoning, which is no part of its answer."""
+    return Part(text=text, thought=True)
+
+
+def tokens(
+    prompt: int | None,
+    candidates: int | None,
+    *,
+    total: int | None = None,
+    cached: int | None = None,
+    thoughts: int | None = None,
+) -> UsageMetadata | None:
+    """Return the tokens of one model call; `None` where nothing was reported (all zero)."""
+    if not (prompt or candidates or total):
+        return None
+    return UsageMetadata(
+        prompt_token_count=prompt,
+        candidates_token_count=candidates,
+        total_token_count=total or (prompt or 0) + (candidates or 0),
+        cached_content_token_count=cached or None,
+        thoughts_token_count=thoughts or None,
+    )
+
+
+def declared(name: str, description: str | None, schema: Any) -> dict[str, Any]:
+    """Return a tool as models are told of it, in the shape of AppDetails."""
+    declaration: dict[str, Any] = {"name": name, "description": description or ""}
+    if schema:
+        declaration["parameters_json_schema"] = as_json(schema)
+    return {"function_declarations": [declaration]}
+
+
+def details_of(name: str, instructions: str, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what one agent was told, in the shape of AgentDetails."""
+    return {"name": name, "instructions": instructions, "tool_declarations": [*tools]}
+
+
+def no_place_for(part: Part, framework: str) -> AgentError:
+    """Return the error for a part of a user's message that a framework has no place for."""
+    stated = [name for name in part.model_fields_set if getattr(part, name) is not None]
+    what = ", ".join(stated) or "nothing"
+    return AgentError(f"{framework} has no place for a part of the user's message: it has {what}")
+
+
+# --- time ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Watch:
+    """What the models and tools of one turn took, and with which instructions and tools agents asked models."""
+
+    models: list[tuple[float, float]] = field(default_factory=list)
+    """Began and ended, in seconds of `time.perf_counter`."""
+    tools: list[tuple[float, float]] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @contextmanager
+    def model(self) -> Iterator[None]:
+        """Time one call of a model."""
+        with _timed(self.models):
+            yield
+
+    @contextmanager
+    def tool(self) -> Iterator[None]:
+        """Time one call of a tool."""
+        with _timed(self.tools):
+            yield
+
+    def report(self, memory: dict[str, Any]) -> None:
+        """Leave this turn's durations and details where the engine looks for them."""
+        memory["durations"] = {"model": _covered(self.models), "tool": _covered(self.tools)}
+        if self.details:
+            memory["app_details"] = {"agent_details": self.details}
+
+
+@contextmanager
+def _timed(spans: list[tuple[float, float]]) -> Iterator[None]:
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        spans.append((began, time.perf_counter()))
+
+
+def _covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the seconds in which at least one span was open, rounded to milliseconds."""
+    total, until = 0.0, 0.0
+    for began, ended in sorted(spans):
+        total += max(0.0, ended - max(began, until))
+        until = max(until, ended)
+    return round(total, 3)

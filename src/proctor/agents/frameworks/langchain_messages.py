@@ -1,0 +1,282 @@
+"""Messages of LangChain, as graphs and runnables hand them over, and the callbacks that watch their models and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from proctor.agents.frameworks.framework_events import (
+    Watch,
+    as_json,
+    call_part,
+    cut_off,
+    details_of,
+    no_place_for,
+    response_told,
+    spoken,
+    thought,
+    tokens,
+)
+from proctor.common.optional_packages import import_extra
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part, UsageMetadata
+
+_FEATURE = "An agent of LangChain"
+
+
+_ENDS = ("finish_reason", "stop_reason", "done_reason")
+"""Where the providers' models say why an answer ended: OpenAI's and Gemini's, Anthropic's, Ollama's."""
+
+
+class MessageReader:
+    """Reads the messages of one conversation as events, each once: graphs hand them over again and again."""
+
+    def __init__(self, name: str) -> None:
+        """Take the name of the agent as a whole, where it has one."""
+        self._name = name
+        self._seen: dict[int, Any] = {}
+        self._ids: set[str] = set()
+        self._without_id: list[Any] = []
+        self._callers: dict[str, str] = {}
+        self.last_author = name or "agent"
+        self.last_text = ""
+        self._finish: object = None
+
+    def skip(self, message: Any) -> None:
+        """Take a message as read: one that the user said."""
+        self._seen[id(message)] = message
+        self._without_id.append(message)
+
+    def events(self, found: Any, *, node: str, namespace: tuple[str, ...]) -> Iterator[Event]:
+        """Return what is new in `found` (a message, or several), which `node` said within the graphs of `namespace`."""
+        for message in found if isinstance(found, list | tuple) else [found]:
+            kind = getattr(message, "type", "")
+            if kind not in {"ai", "AIMessageChunk", "tool"} or self._is_known(message):
+                continue
+            self.skip(message)
+            if kind == "tool":
+                yield self._response(message)
+            else:
+                yield self._answer(message, message.name or author_of(node, namespace, self._name))
+
+    def cut_off(self) -> Event | None:
+        """Return the event that ends a turn whose last answer is not whole; `None` where it is, or where that is not told."""
+        return cut_off(self._finish, self.last_author)
+
+    def _is_known(self, message: Any) -> bool:
+        """By the object, or by its id, which a graph gives it when it takes it in: after it was read here."""
+        self._ids |= {one.id for one in self._without_id if one.id}
+        self._without_id = [one for one in self._without_id if not one.id]
+        return id(message) in self._seen or message.id in self._ids
+
+    def _answer(self, message: Any, author: str) -> Event:
+        self.last_author = author
+        self.last_text = _text_of(message)
+        parts = [thought(text) for text in _reasoning(message)]
+        if self.last_text:
+            parts.append(Part(text=self.last_text))
+        for call in [*message.tool_calls, *message.invalid_tool_calls]:
+            self._callers[call["id"] or ""] = author
+            parts.append(call_part(call["name"] or "", call["args"], call["id"]))
+        said = message.response_metadata
+        self._finish = next((said[key] for key in _ENDS if said.get(key)), None)
+        model = said.get("model_name") or said.get("model")
+        return spoken(author, parts, usage=_usage_of(message), model=model)
+
+    def _response(self, message: Any) -> Event:
+        call_id = message.tool_call_id
+        response = _returned(message.content)
+        if message.status == "error":
+            response = {
+                "error": message.content if isinstance(message.content, str) else as_json(message.content)
+            }
+        author = self._callers.get(call_id, self.last_author)
+        return Event.returned(message.name or "", response, id=call_id, author=author)
+
+
+def author_of(node: str, namespace: tuple[str, ...], name: str) -> str:
+    """Return whose words a node's messages are: the graph's that is a node of another, else the whole's, else the node's."""
+    if namespace:
+        return namespace[-1].partition(":")[0]
+    return name or node
+
+
+def _returned(content: Any) -> dict[str, Any]:
+    """What a tool answered: LangChain has objects, and nothing at all, as JSON text."""
+    return {"result": None} if content == "null" else response_told(content)
+
+
+def _text_of(message: Any) -> str:
+    text = message.text
+    return str(text() if callable(text) and not isinstance(text, str) else text)
+
+
+def _reasoning(message: Any) -> Iterator[str]:
+    for block in message.content if isinstance(message.content, list) else ():
+        if isinstance(block, Mapping) and block.get("type") in {"thinking", "reasoning"}:
+            text = block.get("thinking") or block.get("reasoning")
+            if isinstance(text, str) and text:
+                yield text
+
+
+def _usage_of(message: Any) -> UsageMetadata | None:
+    used = message.usage_metadata
+    if not used:
+        return None
+    return tokens(
+        used["input_tokens"],
+        used["output_tokens"],
+        total=used.get("total_tokens"),
+        cached=(used.get("input_token_details") or {}).get("cache_read"),
+        thoughts=(used.get("output_token_details") or {}).get("reasoning"),
+    )
+
+
+# --- what the user says --------------------------------------------------------------------------------------------------
+
+
+def text_in(message: Content, framework: str) -> str:
+    """Return a user's message that is nothing but text.
+
+    Raises:
+        AgentError: it is more than that.
+    """
+    for part in message.parts or ():
+        if part.text is None:
+            raise no_place_for(part, framework)
+    return message.joined_text()
+
+
+def human_message(message: Content) -> Any:
+    """Return a user's message as LangChain's; media as its content blocks.
+
+    Raises:
+        AgentError: it has something that LangChain has no place for.
+    """
+    messages = import_extra("langchain_core.messages", extra="langgraph", feature=_FEATURE)
+    parts = message.parts or []
+    if all(part.text is not None for part in parts):
+        return messages.HumanMessage(message.joined_text())
+    return messages.HumanMessage(content=[_block(part) for part in parts])
+
+
+def _block(part: Part) -> dict[str, Any]:
+    import base64
+
+    if part.text is not None:
+        return {"type": "text", "text": part.text}
+    if (blob := part.inline_data) is not None and blob.data is not None:
+        data = base64.b64encode(blob.data).decode()
+        return {"type": _media(blob.mime_type), "base64": data, "mime_type": blob.mime_type}
+    if (file := part.file_data) is not None and file.file_uri:
+        return {"type": _media(file.mime_type), "url": file.file_uri, "mime_type": file.mime_type}
+    if part.function_response is not None:
+        raise AgentError(
+            f"langgraph: the user's message answers {part.function_response.name!r}, and nothing waits for an answer"
+        )
+    raise no_place_for(part, "langchain")
+
+
+def _media(mime_type: str | None) -> str:
+    kind = (mime_type or "").partition("/")[0]
+    return kind if kind in {"image", "audio", "video"} else "file"
+
+
+# --- watching ----------------------------------------------------------------------------------------------------------------
+
+
+def watching(watch: Watch, name: str, hear: Callable[[Any], None] | None = None) -> Any:
+    """Return callbacks that note what models and tools took and were told, and give their messages to `hear`."""
+    return _handler()(watch, name, hear)
+
+
+def system_text(messages: Iterable[Any]) -> str:
+    """Return the system messages of one model call."""
+    return "\n\n".join(_text_of(message) for message in messages if message.type == "system")
+
+
+def _ignore(_message: Any) -> None:
+    """Messages that the graph's own stream brings, too."""
+
+
+class _Listener:
+    """Sees each model and tool call of one turn, and changes none."""
+
+    run_inline = True
+
+    def __init__(self, watch: Watch, name: str, hear: Callable[[Any], None] | None) -> None:
+        self.watch, self.name, self.hear = watch, name, hear
+        self.open: dict[Any, Any] = {}
+
+    def on_chat_model_start(
+        self, serialized: Any, messages: Any, *, run_id: Any, metadata: Any = None, **kwargs: Any
+    ) -> None:
+        name = _agent_of(metadata or {}, self.name)
+        tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
+        asked = system_text(messages[0]) if messages else ""
+        self.watch.details[name] = details_of(name, asked, [_tool(tool) for tool in tools])
+        self._begin(run_id, self.watch.model())
+
+    def on_llm_end(self, response: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self._end(run_id)
+        hear = self.hear or _ignore
+        for batch in response.generations:
+            for one in batch:
+                if hasattr(one, "message"):
+                    hear(one.message)
+
+    def on_tool_end(self, output: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self._end(run_id)
+        (self.hear or _ignore)(output)
+
+    def on_llm_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self._end(run_id)
+
+    def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **kwargs: Any) -> None:
+        self._begin(run_id, self.watch.tool())
+
+    def on_tool_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self._end(run_id)
+
+    def _begin(self, run_id: Any, span: Any) -> None:
+        self.open[run_id] = span
+        span.__enter__()
+
+    def _end(self, run_id: Any) -> None:
+        if (span := self.open.pop(run_id, None)) is not None:
+            span.__exit__(None, None, None)
+
+
+@cache
+def _handler() -> type[Any]:
+    callbacks = import_extra("langchain_core.callbacks", extra="langgraph", feature=_FEATURE)
+
+    class Listener(_Listener, callbacks.BaseCallbackHandler):  # type: ignore[misc,name-defined]  # known when it runs
+        """Is what the framework asks for."""
+
+    return Listener
+
+
+def _agent_of(metadata: Mapping[str, Any], name: str) -> str:
+    """Which agent's model this is, as `author_of` has it: told by the place in the graph."""
+    places = [
+        place.partition(":")[0] for place in str(metadata.get("langgraph_checkpoint_ns") or "").split("|")
+    ]
+    if named := metadata.get("lc_agent_name"):
+        return str(named)
+    return places[-2] if len(places) > 1 else name or places[-1] or "agent"
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    """A tool as a model is told of it: in OpenAI's form, or whatever the provider has."""
+    function = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+    declaration = {
+        "name": str(function.get("name", "")),
+        "description": str(function.get("description") or ""),
+    }
+    schema = function.get("parameters") or function.get("input_schema")
+    if schema:
+        declaration["parameters_json_schema"] = as_json(schema)
+    return {"function_declarations": [declaration]}

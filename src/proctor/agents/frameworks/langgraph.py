@@ -1,0 +1,341 @@
+"""Graphs of LangGraph, among them LangChain's agents (`create_agent`), and other runnables of LangChain (extra `langgraph`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.frameworks.framework_events import Watch, as_json, declared, details_of
+from proctor.agents.frameworks.langchain_messages import MessageReader, human_message, text_in, watching
+from proctor.agents.frameworks.merge_streams import Pump
+from proctor.agents.frameworks.state_objects import state_object, state_of
+from proctor.common.optional_packages import import_extra
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
+
+_MEMORY = "langgraph"
+_FRAMEWORK = "langgraph"
+_FEATURE = "A graph of LangGraph"
+MESSAGES = "messages"
+"""The key of a graph's state that holds the conversation."""
+
+
+class LangGraphAgent:
+    """A compiled graph. It is shared by all trials; each has a checkpointer of its own, in memory, and its own thread.
+
+    **State.** What the session's state has and the graph's state has, too, is put there with the first message; where the
+    graph has a `context_schema`, its context is made of the state; anything else stands in `config["configurable"]`, as do
+    `thread_id` (the session's id), `user_id` and `app_name`. The graph's state after the last turn, without its messages, is
+    the final state.
+
+    **Interrupts** end the turn: what the graph asks is what it says (JSON where it is not text). The next user message
+    resumes it: with its text, or with the response of a `function_response` part.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        *,
+        message_key: str = MESSAGES,
+        answer_key: str = "",
+        context: Callable[[Session], Any] | None = None,
+    ) -> None:
+        """Take the graph, and what makes a trial's context (plain or async) where that is no data.
+
+        A graph without messages names the key that gets the user's text, and the one that has the answer.
+
+        Raises:
+            AgentLoadError: the graph has no such key.
+        """
+        import_extra("langgraph", extra="langgraph", feature=_FEATURE)
+        self._graph = graph
+        self._message_key, self._answer_key = message_key, answer_key
+        self._context = context
+        self._name = graph.name if graph.name and graph.name != "LangGraph" else ""
+        self._keys = _keys_of(graph)
+        _check_keys(self._keys, [message_key, *([answer_key] if answer_key else [])])
+
+    def describe(self) -> AgentInfo:
+        """Return the name, and the tools of the graph's own tool nodes; what other nodes call is not known before."""
+        name = self._name or "agent"
+        details = details_of(name, "", [*_tools_of(self._graph)])
+        return AgentInfo(name=name, app_details={"agent_details": {name: details}}, has_more_tools=True)
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Run one turn; what a node, a tool, a model or LangGraph itself raises passes through.
+
+        Raises:
+            AgentError: the message has no place in the graph, or its context cannot be made of the session's state.
+        """
+        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        watch = Watch()
+        given = self._input(message, session, talk)
+        talk.interrupts = []
+        config = {**talk.config, "callbacks": [watching(watch, self._name)]}
+        steps = talk.graph.astream(
+            given,
+            config,
+            context=talk.context,
+            stream_mode="updates",
+            subgraphs=True,
+            durability="exit",
+        )
+        try:
+            async with aclosing(steps):
+                async for namespace, update in steps:
+                    for event in self._events(namespace, update, talk):
+                        yield event
+            async for event in self._last_words(talk):
+                yield event
+        finally:
+            watch.report(session.memory)
+
+    async def final_state(self, session: Session) -> dict[str, Any]:
+        """Return the graph's state without its messages, and what of the session's state is not in the graph."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        if talk is None:
+            return session.state
+        values = (await talk.graph.aget_state(talk.config)).values
+        own = {key: value for key, value in values.items() if key != self._message_key} if values else {}
+        return {**state_of(talk.context, session.state), **as_json(own)}
+
+    async def _begin(self, session: Session) -> _Talk:
+        memory = import_extra("langgraph.checkpoint.memory", extra="langgraph", feature=_FEATURE)
+        wanted = self._context or getattr(self._graph, "context_schema", None)
+        context = (
+            None
+            if wanted is None
+            else await state_object(wanted, session, framework=_FRAMEWORK, what="context")
+        )
+        graph = self._graph.copy({"checkpointer": memory.InMemorySaver()})
+        elsewhere = {key: value for key, value in session.state.items() if key not in self._keys}
+        ids = {"thread_id": session.id, "user_id": session.user_id, "app_name": session.app_name}
+        talk = _Talk(graph, context, {"configurable": {**elsewhere, **ids}}, MessageReader(self._name))
+        session.memory[_MEMORY] = talk
+        return talk
+
+    def _input(self, message: Content, session: Session, talk: _Talk) -> Any:
+        if talk.interrupts:
+            return _resuming(message, talk.interrupts)
+        first = (
+            {} if talk.has_begun else {key: session.state[key] for key in self._keys if key in session.state}
+        )
+        talk.has_begun = True
+        if self._answer_key:
+            return {**first, self._message_key: text_in(message, _FRAMEWORK)}
+        asked = human_message(message)
+        talk.reader.skip(asked)
+        return {**first, self._message_key: [asked]}
+
+    def _events(self, namespace: tuple[str, ...], update: Any, talk: _Talk) -> Iterator[Event]:
+        for node, change in update.items() if isinstance(update, Mapping) else ():
+            if node == "__interrupt__":
+                if not namespace:
+                    talk.interrupts += change
+                continue
+            for one in change if isinstance(change, list) else [change]:  # a node may return several commands
+                found = one.get(self._message_key) if isinstance(one, Mapping) else None
+                yield from talk.reader.events(found, node=node, namespace=namespace)
+
+    async def _last_words(self, talk: _Talk) -> AsyncIterator[Event]:
+        for interrupt in talk.interrupts:
+            yield Event.said(_as_text(interrupt.value), author=self._name or "agent")
+        if talk.interrupts:
+            return
+        values = (await talk.graph.aget_state(talk.config)).values
+        if self._answer_key:
+            yield Event.said(_as_text(values.get(self._answer_key)), author=self._name or "agent")
+        elif isinstance(values, Mapping) and values.get("structured_response") is not None:
+            yield Event.said(_as_text(values["structured_response"]), author=talk.reader.last_author)
+        if (broken := talk.reader.cut_off()) is not None:
+            yield broken
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One trial's conversation."""
+
+    graph: Any
+    context: Any
+    config: dict[str, Any]
+    reader: MessageReader
+    has_begun: bool = False
+    interrupts: list[Any] = field(default_factory=list)
+    """Those that wait for the next message."""
+
+
+def _as_text(value: Any) -> str:
+    plain = as_json(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def _resuming(message: Content, interrupts: list[Any]) -> Any:
+    """Return the command that goes on after interrupts: answers in their order, or one answer for a single one."""
+    types = import_extra("langgraph.types", extra="langgraph", feature=_FEATURE)
+    answers = [
+        part.function_response.response or {} for part in message.parts or () if part.function_response
+    ]
+    given = [answer["result"] if set(answer) == {"result"} else answer for answer in answers]
+    if not given:
+        given = [text_in(message, _FRAMEWORK)] * len(interrupts)
+    if len(given) != len(interrupts):
+        raise AgentError(
+            f"langgraph: the graph waits at {len(interrupts)} interrupts, and the user's message answers {len(given)}; "
+            "give one function_response part for each, in their order"
+        )
+    if len(interrupts) == 1:
+        return types.Command(resume=given[0])
+    return types.Command(
+        resume={interrupt.id: answer for interrupt, answer in zip(interrupts, given, strict=True)}
+    )
+
+
+# --- what a graph says about itself --------------------------------------------------------------------------------------
+
+
+def _keys_of(graph: Any) -> list[str]:
+    """The keys of a graph's input; none where it takes something else than an object."""
+    try:
+        schema = graph.get_input_jsonschema()
+    except Exception:  # noqa: BLE001 - a state that has no JSON schema (arrays, clients) still has its channels
+        schema = {}
+    properties = schema.get("properties")
+    return (
+        [*properties]
+        if properties
+        else [key for key in graph.channels if not key.startswith(("__", "branch:"))]
+    )
+
+
+def _check_keys(known: Iterable[str], wanted: Iterable[str]) -> None:
+    from proctor.errors import AgentLoadError
+
+    listed = [*known]
+    for key in wanted:
+        if key not in listed:
+            raise AgentLoadError(
+                f"The graph has no {key!r} in its state; it has: {', '.join(listed) or 'none'}. Name the key that takes the "
+                "user's text and the one that has the answer: "
+                "proctor.agents.frameworks.langgraph.LangGraphAgent(graph, message_key='question', answer_key='answer')"
+            )
+
+
+def _tools_of(graph: Any) -> Iterator[dict[str, Any]]:
+    for node in graph.nodes.values():
+        tools = getattr(getattr(node, "bound", None), "tools_by_name", None) or {}
+        for tool in tools.values():
+            yield declared(tool.name, tool.description, _schema_of(tool))
+
+
+def _schema_of(tool: Any) -> Any:
+    try:
+        return tool.tool_call_schema.model_json_schema()
+    except Exception:  # noqa: BLE001 - a tool whose arguments have no JSON schema is known by its name
+        return None
+
+
+# --- other runnables -------------------------------------------------------------------------------------------------------
+
+
+_TEXT_KEYS = ("input", "question", "query", "text", "human_input")
+_HISTORY_KEYS = ("chat_history", "history", "messages")
+_ANSWER_KEYS = ("output", "answer", "result", "text", "response")
+
+
+class RunnableAgent:
+    """A runnable of LangChain: a chat model, a chain, an agent executor. Each trial has its own history.
+
+    A chat model gets the conversation's messages. A chain that takes an object gets the user's text under `input`,
+    `question`, `query` or `text` (or its only key), the messages before under `chat_history`, `history` or `messages`, and the
+    session's state under the keys that are left; one that takes a text gets the text.
+    """
+
+    def __init__(self, runnable: Any) -> None:
+        """Take the runnable."""
+        import_extra("langchain_core", extra="langgraph", feature="A runnable of LangChain")
+        self._runnable = runnable
+        self._name = runnable.get_name() or "agent"
+
+    def describe(self) -> AgentInfo:
+        """Return the name; what a chain calls is not known before."""
+        return AgentInfo(name=self._name, has_more_tools=True)
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Run one turn; what a model, a tool or the chain raises passes through."""
+        history: list[Any] = session.memory.setdefault("langchain", [])
+        watch = Watch()
+        asked = human_message(message)
+        reader = MessageReader(self._name)
+        pump: Pump[Any] = Pump()
+        ids = {"session_id": session.id, "user_id": session.user_id, "app_name": session.app_name}
+        config = {"callbacks": [watching(watch, self._name, pump.post)], "configurable": ids}
+        given = self._input(message, asked, history, session)
+        try:
+            async for heard in pump.run(self._runnable.ainvoke(given, config)):
+                for event in reader.events(heard, node=self._name, namespace=()):
+                    yield event
+        finally:
+            watch.report(session.memory)
+        said = _answer_in(pump.result)
+        for event in self._last_words(said, reader):
+            yield event
+        history += [asked, _as_message(said)]
+
+    def _last_words(self, said: Any, reader: MessageReader) -> Iterator[Event]:
+        if hasattr(said, "tool_calls"):
+            yield from reader.events([said], node=self._name, namespace=())
+        elif said != reader.last_text:
+            yield Event.said(said, author=self._name)
+        if (broken := reader.cut_off()) is not None:
+            yield broken
+
+    def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
+        if hasattr(self._runnable, "bind_tools"):  # a chat model
+            return [*history, asked]
+        schema = _resolved(self._runnable.get_input_jsonschema())
+        keys = [*(schema.get("properties") or {})]
+        if not keys:
+            return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
+        given = {key: session.state[key] for key in keys if key in session.state}
+        past = next((key for key in _HISTORY_KEYS if key in keys), "")
+        left = [key for key in keys if key not in given and key != past]
+        only = left[0] if len(left) == 1 and past != MESSAGES else ""
+        text_key = next((key for key in _TEXT_KEYS if key in left), only)
+        if past:
+            given[past] = [*history] if text_key else [*history, asked]
+        if text_key:
+            given[text_key] = text_in(message, _FRAMEWORK)
+        elif not past:
+            raise AgentError(
+                f"langchain: {self._name} takes {', '.join(keys)}; Proctor does not know which of them is the user's text. "
+                "Call it from a function: def agent(text): ..."
+            )
+        return given
+
+
+def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a schema refers to as a whole, as that of a graph within `with_retry()` does."""
+    name = str(schema.get("$ref") or "").rpartition("/")[2]
+    found: Mapping[str, Any] = (schema.get("$defs") or {}).get(name, schema)
+    return found
+
+
+def _answer_in(output: Any) -> Any:
+    """What a runnable's output says: a message, or a text."""
+    if isinstance(output, Mapping):
+        if output.get(MESSAGES):
+            return output[MESSAGES][-1]
+        output = next((output[key] for key in _ANSWER_KEYS if key in output), output)
+    return output if hasattr(output, "tool_calls") else _as_text(output)
+
+
+def _as_message(said: Any) -> Any:
+    if not isinstance(said, str):
+        return said
+    messages = import_extra("langchain_core.messages", extra="langgraph", feature="A runnable of LangChain")
+    return messages.AIMessage(said)

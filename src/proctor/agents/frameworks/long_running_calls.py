@@ -1,0 +1,78 @@
+"""Calls that wait for somebody outside: long-running tools, confirmations, credentials."""
+
+from __future__ import annotations
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.fast_models import twin
+from proctor.schema.format.content import Content, FunctionResponse, Part
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    name: str
+    is_answered: bool = False
+
+
+class PendingCalls:
+    """The long-running calls of one conversation, and which of them a user's message answers.
+
+    An eval set cannot know the ids that calls will have. A `function_response` in a user's message is therefore given
+    the id of the oldest call of its name that nobody has answered; once all are answered, of the last one, for a
+    long-running tool may be answered more than once.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._calls: list[_Call] = []
+
+    def note(self, event: Event) -> None:
+        """Take in the calls of an event that are long-running."""
+        if not event.long_running_tool_ids or event.content is None:
+            return
+        for part in event.content.parts or ():
+            call = part.function_call
+            if call is not None and call.id in event.long_running_tool_ids:
+                self._calls.append(_Call(call.id or "", call.name or ""))
+
+    def addressed(self, message: Content) -> Content:
+        """Return the user's message with the ids of the calls that it answers.
+
+        Raises:
+            AgentError: it answers a call that the agent has not made.
+        """
+        if not any(part.function_response for part in message.parts or ()):
+            return message
+        parts = [
+            _answering(part, self._answered(part.function_response)) if part.function_response else part
+            for part in message.parts or ()
+        ]
+        addressed = twin(message)
+        addressed.parts = parts
+        return addressed
+
+    def _answered(self, response: FunctionResponse) -> str:
+        by_id = [call for call in self._calls if call.id == response.id]
+        by_name = [call for call in self._calls if call.name == response.name]
+        left = [call for call in by_name if not call.is_answered]
+        if not (found := by_id or left[:1] or by_name[-1:]):
+            raise AgentError(self._unasked(response))
+        found[0].is_answered = True
+        return found[0].id
+
+    def _unasked(self, response: FunctionResponse) -> str:
+        waiting = ", ".join(call.name for call in self._calls if not call.is_answered) or "none"
+        return (
+            f"the user's message answers a call of {response.name!r}, "
+            f"which the agent has not made as a long-running call; calls that wait for an answer: {waiting}"
+        )
+
+
+def _answering(part: Part, call_id: str) -> Part:
+    answer = twin(part)
+    if part.function_response is not None:
+        answer.function_response = twin(part.function_response)
+        answer.function_response.id = call_id
+    return answer

@@ -1,0 +1,335 @@
+"""Agents of the OpenAI Agents SDK (extra `openai-agents`), run by its own Runner, watched by its run hooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.frameworks.framework_events import (
+    Watch,
+    as_json,
+    call_part,
+    declared,
+    details_of,
+    no_place_for,
+    spoken,
+)
+from proctor.agents.frameworks.long_running_calls import PendingCalls
+from proctor.agents.frameworks.merge_streams import Pump
+from proctor.agents.frameworks.openai_items import TRANSFER, answer_events, returned
+from proctor.agents.frameworks.state_objects import state_object, state_of
+from proctor.common.optional_packages import import_extra
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part
+
+_MEMORY = "openai_agents"
+_FRAMEWORK = "openai-agents"
+_FEATURE = "An agent of openai-agents"
+
+
+class OpenAiAgent:
+    """An agent of the OpenAI Agents SDK. It is shared by all trials; each has its own conversation and context.
+
+    **State.** The session's state, a dict, is the run's context, and what tools write into it is the final state.
+    `context` takes its place: a class that is made of the state (a pydantic model, a data class), or a function that gets
+    the session and returns the context, plain or async.
+
+    **Hand-overs** are calls of `transfer_to_agent(agent_name)`, as google-adk has them, so that one eval set serves both; the
+    next turn begins with the agent that had the last word.
+
+    **Approvals** of tools end the turn. The case's next user message answers them by a `function_response` part of the
+    tool's name: `{"confirmed": true}` or `{"confirmed": false}`.
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        *,
+        context: type | Callable[[Session], Any] | None = None,
+        max_turns: int | None = None,
+        run_config: Any = None,
+    ) -> None:
+        """Take the agent, its context's type or maker, and `max_turns` and `run_config` of `Runner.run`."""
+        self._sdk = import_extra("agents", extra="openai-agents", feature=_FEATURE)
+        self._agent = agent
+        self._context = context
+        self._given = {
+            name: value for name, value in (("max_turns", max_turns), ("run_config", run_config)) if value
+        }
+
+    def describe(self) -> AgentInfo:
+        """Return the name, and of each agent that can be handed over to its instructions and function tools."""
+        tree = list(_tree(self._agent))
+        details = {one.name: _declared(one) for one in tree}
+        return AgentInfo(
+            name=self._agent.name,
+            description=self._agent.handoff_description or "",
+            app_details={"agent_details": details},
+            has_more_tools=not all(map(_declares_everything, tree)),
+        )
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Run one turn; what a tool, a guardrail, a model or the SDK itself raises passes through.
+
+        Raises:
+            AgentError: the message does not answer the calls that wait, or the context cannot be made.
+        """
+        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        watch = Watch()
+        asked = self._input(talk.pending.addressed(message), talk)
+        pump: Pump[Event] = Pump()
+        hooks = _hooks()(watch, pump.post, talk.calls)
+        options: dict[str, Any] = {"hooks": hooks, **self._given}
+        if isinstance(asked, list):
+            options["context"] = talk.context
+        try:
+            async for event in pump.run(self._sdk.Runner.run(talk.agent, asked, **options)):
+                yield event
+            for event in self._last_words(pump.result, hooks, talk):
+                yield event
+        finally:
+            watch.report(session.memory)
+
+    def final_state(self, session: Session) -> dict[str, Any]:
+        """Return what the context holds now."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        return session.state if talk is None else state_of(talk.context, session.state)
+
+    async def _begin(self, session: Session) -> _Talk:
+        context = await state_object(self._context, session, framework=_FRAMEWORK, what="context")
+        session.memory[_MEMORY] = talk = _Talk(self._agent, context)
+        return talk
+
+    def _input(self, message: Content, talk: _Talk) -> Any:
+        """Return what a run begins with: the conversation with the user's message, or the run that waits for answers."""
+        answers = {
+            part.function_response.id: part.function_response
+            for part in message.parts or ()
+            if part.function_response
+        }
+        if talk.waiting is None:
+            if answers:
+                raise AgentError(
+                    "openai-agents: the user's message answers a call, and none waits for an answer"
+                )
+            return [*talk.history, {"role": "user", "content": _user_content(message)}]
+        state = talk.waiting.to_state()
+        for item in talk.waiting.interruptions:
+            answer = answers.get(item.call_id)
+            confirmed = (answer.response or {}).get("confirmed") if answer else None
+            if confirmed is True:
+                state.approve(item)
+            elif confirmed is False:
+                state.reject(item)
+            else:
+                raise AgentError(
+                    f"openai-agents: the call of {item.name!r} waits for an approval; expected a function_response part "
+                    f'of that name with {{"confirmed": true}} or {{"confirmed": false}} in the user\'s message'
+                )
+        return state
+
+    def _last_words(self, result: Any, hooks: Any, talk: _Talk) -> Iterator[Event]:
+        yield from hooks.unseen(item.raw_item for item in result.new_items)
+        talk.agent, talk.history = result.last_agent, result.to_input_list()
+        talk.waiting = result if result.interruptions else None
+        if result.interruptions:
+            yield self._waiting(result, talk)
+            return
+        output = result.final_output
+        said = output if isinstance(output, str) else json.dumps(as_json(output), ensure_ascii=False)
+        if (isinstance(output, str) and output != hooks.said) or not hooks.said:
+            yield Event.said(said, author=result.last_agent.name)
+        if _is_incomplete(result):
+            yield Event(author=result.last_agent.name, error_code="incomplete", error_message=_INCOMPLETE)
+
+    def _waiting(self, result: Any, talk: _Talk) -> Event:
+        items = result.interruptions
+        ids = [item.call_id for item in items]
+        parts = [call_part(item.name, json.loads(item.arguments or "{}"), item.call_id) for item in items]
+        talk.pending.note(spoken(result.last_agent.name, parts, long_running_tool_ids=ids))
+        return Event(author=result.last_agent.name, long_running_tool_ids=ids)
+
+
+_INCOMPLETE = "the model's answer ends before its end (status: incomplete)"
+
+
+def _is_incomplete(result: Any) -> bool:
+    """Whether the last that a model said is not whole. The Responses API tells; chat completions are not told here."""
+    items = [item for response in result.raw_responses[-1:] for item in response.output]
+    return any(getattr(item, "status", None) == "incomplete" for item in items)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One trial's conversation."""
+
+    agent: Any
+    """Who has the floor."""
+    context: Any
+    history: list[Any] = field(default_factory=list)
+    waiting: Any = None
+    """The result of a run that waits for approvals."""
+    pending: PendingCalls = field(default_factory=PendingCalls)
+    calls: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By their ids the calls that have no response yet: the tool and its caller."""
+
+
+# --- what the user says --------------------------------------------------------------------------------------------------
+
+
+def _user_content(message: Content) -> Any:
+    parts = message.parts or []
+    if all(part.text is not None for part in parts):
+        return message.joined_text()
+    return [_input_part(part) for part in parts]
+
+
+def _input_part(part: Part) -> dict[str, Any]:
+    import base64
+
+    if part.text is not None:
+        return {"type": "input_text", "text": part.text}
+    mime = ""
+    if (blob := part.inline_data) is not None and blob.data is not None:
+        mime = blob.mime_type or "application/octet-stream"
+        where = f"data:{mime};base64,{base64.b64encode(blob.data).decode()}"
+        if not mime.startswith("image/"):
+            return {"type": "input_file", "filename": blob.display_name or "file", "file_data": where}
+    elif (file := part.file_data) is not None and file.file_uri:
+        mime, where = file.mime_type or "", file.file_uri
+        if not mime.startswith("image/"):
+            return {"type": "input_file", "file_url": where}
+    else:
+        raise no_place_for(part, _FRAMEWORK)
+    return {"type": "input_image", "image_url": where, "detail": "auto"}
+
+
+# --- what an agent says about itself ---------------------------------------------------------------------------------------
+
+
+def _tree(agent: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    seen = set() if seen is None else seen
+    if id(agent) in seen:  # agents may hand over in a circle
+        return
+    seen.add(id(agent))
+    yield agent
+    for other in agent.handoffs:
+        if hasattr(other, "handoffs"):
+            yield from _tree(other, seen)
+
+
+def _declared(agent: Any, instructions: str | None = None) -> dict[str, Any]:
+    own = agent.instructions if isinstance(agent.instructions, str) else ""
+    tools = [
+        declared(tool.name, getattr(tool, "description", ""), getattr(tool, "params_json_schema", None))
+        for tool in agent.tools
+    ]
+    if agent.handoffs:
+        tools.append(declared(TRANSFER, "Hands over to another agent.", None))
+    return details_of(agent.name, own if instructions is None else instructions, tools)
+
+
+def _declares_everything(agent: Any) -> bool:
+    """Whether no server lists further tools, and no hand-over hides an agent."""
+    return not agent.mcp_servers and all(hasattr(one, "handoffs") for one in agent.handoffs)
+
+
+def _handovers(agent: Any) -> dict[str, str]:
+    """The names of an agent's hand-over tools, and of the agents they lead to."""
+    handoffs = import_extra("agents.handoffs", extra="openai-agents", feature=_FEATURE)
+    return {
+        getattr(one, "tool_name", None) or handoffs.Handoff.default_tool_name(one): getattr(
+            one, "agent_name", None
+        )
+        or one.name
+        for one in agent.handoffs
+    }
+
+
+class _Listener:
+    """Posts what each model and tool call of one turn brings, and changes nothing."""
+
+    def __init__(
+        self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
+    ) -> None:
+        self.watch, self.post, self.calls = watch, post, calls
+        self.spans: dict[Any, Any] = {}
+        self.said = ""
+        self.inside = (0, 0)
+
+    async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+        for event in self.unseen(input_items):  # what no other hook tells of: a call that was not approved
+            self.post(event)
+        self.watch.details[agent.name] = _declared(agent, system_prompt or "")
+        self._begin(agent.name, self.watch.model())
+
+    async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        self._end(agent.name)
+        for event in answer_events(agent, response, _handovers(agent)):
+            self._note(event)
+            self.post(event)
+        _, self.inside = _spent(context, self.inside)
+
+    async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+        self._begin(getattr(context, "tool_call_id", tool.name), self.watch.tool())
+
+    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
+        call_id = getattr(context, "tool_call_id", None)
+        self._end(call_id or tool.name)
+        if call_id in self.calls:
+            self.post(self._response(call_id, result, context))
+
+    async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
+        made = (TRANSFER, from_agent.name)
+        call_id = next((its_id for its_id, call in self.calls.items() if call == made), None)
+        if call_id is not None:
+            self.post(self._response(call_id, None, context))
+
+    def unseen(self, items: Iterable[Any]) -> Iterator[Event]:
+        """Return the responses among a run's items that have not been posted, of calls that have."""
+        for item in items:
+            if isinstance(item, Mapping) and item.get("call_id") in self.calls and "output" in item:
+                name, author = self.calls.pop(item["call_id"])
+                yield returned(name, item["output"], item["call_id"], author)
+
+    def _note(self, event: Event) -> None:
+        parts = (event.content and event.content.parts) or ()
+        for part in parts:
+            if (call := part.function_call) is not None and call.id:
+                self.calls[call.id] = (call.name or "", event.author)
+        if event.content is not None:
+            self.said = event.content.joined_text(thoughts=False)
+
+    def _response(self, call_id: str, result: Any, context: Any) -> Event:
+        name, author = self.calls.pop(call_id)
+        usage, self.inside = _spent(context, self.inside)
+        return returned(name, result, call_id, author, usage=usage)
+
+    def _begin(self, key: Any, span: Any) -> None:
+        self.spans[key] = span
+        span.__enter__()
+
+    def _end(self, key: Any) -> None:
+        if (span := self.spans.pop(key, None)) is not None:
+            span.__exit__(None, None, None)
+
+
+@cache
+def _hooks() -> type[Any]:
+    lifecycle = import_extra("agents.lifecycle", extra="openai-agents", feature=_FEATURE)
+
+    class Listener(_Listener, lifecycle.RunHooks):  # type: ignore[misc,name-defined]  # known when it runs
+        """Is what the framework asks for."""
+
+    return Listener
+
+
+def _spent(context: Any, before: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the tokens that a run has used since `before`, and all of them: agents within tools count on it, too."""
+    now = (context.usage.input_tokens, context.usage.output_tokens)
+    return (now[0] - before[0], now[1] - before[1]), now

@@ -1,0 +1,319 @@
+"""Agents of pydantic-ai (extra `pydantic-ai`), run step by step with `Agent.iter`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.frameworks.framework_events import (
+    Watch,
+    as_json,
+    as_response,
+    call_part,
+    cut_off,
+    declared,
+    details_of,
+    spoken,
+    tokens,
+)
+from proctor.agents.frameworks.long_running_calls import PendingCalls
+from proctor.agents.frameworks.pydantic_messages import prompt_of, words_of
+from proctor.agents.frameworks.state_objects import state_object, state_of
+from proctor.common.optional_packages import import_extra
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
+
+_MEMORY = "pydantic_ai"
+_FRAMEWORK = "pydantic-ai"
+
+
+class PydanticAiAgent:
+    """An agent of pydantic-ai. It is shared by all trials; each has its own message history and deps.
+
+    **State.** The session's state is the agent's `deps`: the dict itself where `deps_type` is `dict` or not given, else
+    an object of `deps_type` that is made of it (a pydantic model, a data class), else what the function `deps` returns
+    for the session. What tools write into it is the final state.
+
+    **Answer.** Text as it is; structured output as JSON. Its output tools are no tool calls.
+
+    **Calls that wait** (deferred tools, approvals) end the turn. The case's next user message answers them by
+    `function_response` parts: the result of a deferred call, `{"confirmed": true}` for an approval.
+    """
+
+    def __init__(self, agent: Any, *, deps: Callable[[Session], Any] | None = None) -> None:
+        """Take the agent, and what makes a trial's deps (plain or async) where these are no data."""
+        import_extra("pydantic_ai", extra="pydantic-ai", feature="An agent of pydantic-ai")
+        self._agent = agent
+        self._deps = deps
+        self._name = agent.name or "agent"
+
+    def describe(self) -> AgentInfo:
+        """Return the name, the instructions that are plain text, and the tools that are functions."""
+        functions = [*_functions(self._agent.toolsets)]
+        others = [one for one in self._agent.toolsets if not hasattr(one, "tools")]
+        told = details_of(self._name, _instructions(self._agent), functions)
+        return AgentInfo(
+            name=self._name,
+            description=_text_or_nothing(getattr(self._agent, "description", None)),
+            app_details={"agent_details": {self._name: told}},
+            has_more_tools=bool(others),
+        )
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Run one turn; what a tool, a model or pydantic-ai itself raises passes through.
+
+        Raises:
+            AgentError: the message does not answer the calls that wait, or the deps cannot be made.
+        """
+        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        watch = Watch()
+        prompt = prompt_of(talk.pending.addressed(message), talk.approvals)
+        try:
+            async with self._agent.iter(
+                **prompt,
+                message_history=talk.history,
+                deps=talk.deps,
+                capabilities=[_capability()(watch, self._name)],
+            ) as run:
+                turn = _Turn(self._name, run, talk.history or ())
+                async for node in run:
+                    for event in turn.events(node):
+                        yield event
+                for event in turn.last_words(talk):
+                    yield event
+                talk.history = run.all_messages()
+        finally:
+            watch.report(session.memory)
+
+    def final_state(self, session: Session) -> dict[str, Any]:
+        """Return what the deps hold now."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        return session.state if talk is None else state_of(talk.deps, session.state)
+
+    async def _begin(self, session: Session) -> _Talk:
+        wanted = self._deps or getattr(self._agent, "deps_type", None)
+        deps = await state_object(wanted, session, framework=_FRAMEWORK, what="deps")
+        talk = _Talk(deps)
+        session.memory[_MEMORY] = talk
+        return talk
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One trial's conversation."""
+
+    deps: Any
+    history: list[Any] | None = None
+    pending: PendingCalls = field(default_factory=PendingCalls)
+    approvals: set[str] = field(default_factory=set)
+    """Ids of the calls that wait for a yes or a no."""
+
+
+# --- a turn ------------------------------------------------------------------------------------------------------------
+
+
+class _Turn:
+    """Reads the steps of one run."""
+
+    def __init__(self, author: str, run: Any, before: Sequence[Any]) -> None:
+        self._author, self._run = author, run
+        self._goes_on = True
+        """Whether no model was asked yet: what comes first, where calls waited, is the answer that made them."""
+        self._returned = _returned_since_the_last_answer(before)
+        self._said = ""
+        self._finish: object = None
+        """Why the last answer of the model ended, as far as that is told."""
+        self._answers_by_tool = False
+        self._tokens_in = self._tokens_out = 0
+
+    def events(self, node: Any) -> Iterator[Event]:
+        """Return what is new with a step that is about to be made."""
+        kind = type(node).__name__
+        if kind == "CallToolsNode":
+            if not self._goes_on:
+                yield from self._response(node.model_response)
+        elif kind == "ModelRequestNode":
+            self._goes_on = False
+            yield from self._returns(node.request)
+
+    def last_words(self, talk: _Talk) -> Iterator[Event]:
+        """Return what came with the end: responses that no model saw, calls that wait, output that is not text."""
+        messages = self._run.all_messages()
+        if messages and messages[-1].kind == "request":
+            yield from self._returns(messages[-1])
+        output = self._run.result.output
+        if type(output).__name__ == "DeferredToolRequests":
+            yield self._waiting(output, talk)
+        elif isinstance(output, str):
+            if output != self._said:
+                yield Event.said(output, author=self._author)
+        elif self._answers_by_tool or not self._said:
+            yield Event.said(_as_text(output), author=self._author)
+        if (broken := cut_off(self._finish, self._author)) is not None:
+            yield broken
+
+    def _response(self, response: Any) -> Iterator[Event]:
+        self._finish = response.finish_reason
+        output_tools = self._output_tools()
+        calls = [part for part in response.parts if part.part_kind == "tool-call"]
+        self._answers_by_tool = any(call.tool_name in output_tools for call in calls)
+        yield from self._native(response)
+        parts = [*words_of(response.parts)]
+        self._said = "\n".join(part.text for part in parts if part.text and not part.thought)
+        parts += [
+            call_part(call.tool_name, call.args_as_dict(), call.tool_call_id)
+            for call in calls
+            if call.tool_name not in output_tools
+        ]
+        used = response.usage
+        self._tokens_in += used.input_tokens
+        self._tokens_out += used.output_tokens
+        usage = tokens(
+            used.input_tokens,
+            used.output_tokens,
+            cached=used.cache_read_tokens,
+            thoughts=used.details.get("reasoning_tokens"),
+        )
+        yield spoken(self._author, parts, usage=usage, model=response.model_name)
+
+    def _output_tools(self) -> set[str]:
+        manager = getattr(self._run.ctx.deps, "tool_manager", None)
+        tools = getattr(manager, "tools", None) or {}
+        return {name for name, tool in tools.items() if tool.tool_def.kind == "output"}
+
+    def _native(self, response: Any) -> Iterator[Event]:
+        """Calls of tools that the provider runs itself, each with its response, before what is said."""
+        for part in response.parts:
+            kind = part.part_kind
+            if kind in {"builtin-tool-call", "native-tool-call"}:
+                yield spoken(
+                    self._author, [call_part(part.tool_name, part.args_as_dict(), part.tool_call_id)]
+                )
+            elif kind in {"builtin-tool-return", "native-tool-return"}:
+                yield self._return(part.tool_name, part.content, part.tool_call_id)
+
+    def _returns(self, request: Any) -> Iterator[Event]:
+        output_tools = self._output_tools()
+        for part in request.parts:
+            name = getattr(part, "tool_name", None)
+            if name is None or name in output_tools or part.tool_call_id in self._returned:
+                continue
+            if part.part_kind == "tool-return":
+                yield self._return(name, part.content, part.tool_call_id)
+            elif part.part_kind == "retry-prompt":
+                yield self._return(name, {"error": part.model_response()}, part.tool_call_id)
+
+    def _return(self, name: str, content: Any, call_id: str) -> Event:
+        self._returned.add(call_id)
+        return Event.returned(
+            name, as_response(content), id=call_id, author=self._author, **self._spent_inside()
+        )
+
+    def _spent_inside(self) -> dict[str, Any]:
+        """Tokens of agents that tools asked, where they were counted on this run (`usage=ctx.usage`)."""
+        used = self._run.usage
+        inside = tokens(used.input_tokens - self._tokens_in, used.output_tokens - self._tokens_out)
+        self._tokens_in, self._tokens_out = used.input_tokens, used.output_tokens
+        return {} if inside is None else {"usage_metadata": inside}
+
+    def _waiting(self, requests: Any, talk: _Talk) -> Event:
+        calls = [*requests.calls, *requests.approvals]
+        talk.approvals |= {call.tool_call_id for call in requests.approvals}
+        ids = [call.tool_call_id for call in calls]
+        parts = [call_part(call.tool_name, call.args_as_dict(), call.tool_call_id) for call in calls]
+        talk.pending.note(spoken(self._author, parts, long_running_tool_ids=ids))
+        return Event(author=self._author, long_running_tool_ids=ids)
+
+
+def _returned_since_the_last_answer(messages: Sequence[Any]) -> set[str]:
+    """The ids of calls whose responses were told in the turn before: those that ran beside calls that wait."""
+    ids: set[str] = set()
+    for message in reversed(messages):
+        if message.kind == "response":
+            break
+        ids |= {
+            part.tool_call_id for part in message.parts if part.part_kind in {"tool-return", "retry-prompt"}
+        }
+    return ids
+
+
+def _as_text(output: Any) -> str:
+    import json
+
+    plain = as_json(output)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+# --- what an agent says about itself -------------------------------------------------------------------------------------
+
+
+def _functions(toolsets: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    for toolset in toolsets:
+        for tool in (getattr(toolset, "tools", None) or {}).values():
+            definition = tool.tool_def
+            yield declared(definition.name, definition.description, definition.parameters_json_schema)
+
+
+def _instructions(agent: Any) -> str:
+    """The instructions that are plain text: those that functions make are known turn by turn only."""
+    given = [getattr(one, "instruction", one) for one in getattr(agent, "_instructions", ())]
+    texts = [*getattr(agent, "_system_prompts", ()), *given]
+    return "\n\n".join(text for text in texts if isinstance(text, str))
+
+
+def _text_or_nothing(text: object) -> str:
+    return text if isinstance(text, str) else ""
+
+
+class _Listener:
+    """Sees each model and tool call of one turn, and changes none."""
+
+    def __init__(self, watch: Watch, name: str) -> None:
+        self.watch, self.name = watch, name
+
+    async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
+        asked = request_context.model_request_parameters
+        self.watch.details[self.name] = details_of(
+            self.name,
+            _as_asked(request_context.messages, asked),
+            [declared(one.name, one.description, one.parameters_json_schema) for one in asked.function_tools],
+        )
+        with self.watch.model():
+            return await handler(request_context)
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        with self.watch.tool():
+            return await handler(args)
+
+
+@cache
+def _capability() -> type[Any]:
+    capabilities = import_extra(
+        "pydantic_ai.capabilities", extra="pydantic-ai", feature="An agent of pydantic-ai"
+    )
+
+    class Listener(_Listener, capabilities.AbstractCapability):  # type: ignore[misc,name-defined]  # known when it runs
+        """Is what the framework asks for."""
+
+    return Listener
+
+
+def _as_asked(messages: Iterable[Any], asked: Any) -> str:
+    """Instructions and system prompts of one model call, as the model got them."""
+    prompts = [
+        part.content
+        for message in messages
+        if message.kind == "request"
+        for part in message.parts
+        if part.part_kind == "system-prompt"
+    ]
+    parts = [part.content for part in getattr(asked, "instruction_parts", None) or ()]
+    if not parts:
+        last = [
+            message.instructions for message in messages if message.kind == "request" and message.instructions
+        ]
+        parts = last[-1:]
+    return "\n\n".join([*prompts, *parts])

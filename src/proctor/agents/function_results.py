@@ -1,0 +1,212 @@
+"""What a function may answer, read as events. Anything else breaks the contract, and the message says what came.
+
+| answer | read as |
+|---|---|
+| a text | one event that says it |
+| `Content`, `Part`, `FunctionCall`, `FunctionResponse`, or google-genai's | one event with it |
+| `Event`, or google-adk's | itself |
+| `{"text": …}` or `{"response": …}`, also with `"tool_calls": […]` and `"state_delta": {…}` | calls, state, text |
+| `{"parts": […]}` | a `Content` |
+| `{"function_call": …}`, `{"function_response": …}` | a `Part` |
+| `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |
+
+A tool call is `{"name", "args", "id", "response"}`, of which only the name must be there; a response becomes an event
+of its own after the call. Beside a text or calls may stand `author`, `usage_metadata` and `model_version`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
+
+from proctor.common.error_text import safe_repr, safe_str
+from proctor.common.limits import MAX_DEPTH
+from proctor.errors import AgentError, did_you_mean
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part
+from proctor.schema.format.wire_model import plain_data
+
+ACCEPTED = (
+    "a text, a Content, an Event, a dict ({'text': …, 'tool_calls': […]}, a Content or an Event as JSON), "
+    "or an iterable of these"
+)
+
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def events_of(answer: object) -> list[Event]:
+    """Read one answer (not an iterable of answers) as events; see the table above.
+
+    Raises:
+        AgentError: it is none of what is accepted.
+    """
+    if isinstance(answer, str):
+        return [Event.said(answer)]
+    if isinstance(answer, Event):
+        return [answer]
+    if isinstance(answer, Content):
+        return [Event(content=answer)]
+    if isinstance(answer, Part | FunctionCall | FunctionResponse):
+        return [_with_part(answer)]
+    try:
+        return _from_data(answer)
+    except ValidationError as error:
+        raise AgentError(f"the agent's answer does not fit: {first_problem(error)}") from None
+
+
+def _with_part(answer: Part | FunctionCall | FunctionResponse) -> Event:
+    if isinstance(answer, FunctionCall):
+        answer = Part(function_call=answer)
+    elif isinstance(answer, FunctionResponse):
+        answer = Part(function_response=answer)
+    return Event(content=Content(role="model", parts=[answer]))
+
+
+def _from_data(answer: object) -> list[Event]:
+    if isinstance(answer, BaseModel) and type(answer).__module__.startswith("google."):
+        return _foreign(answer)
+    if isinstance(answer, Mapping):
+        _check_json(answer)
+        return _from_dict(dict(answer))
+    raise AgentError(f"the agent answered with {safe_repr(answer)}; expected {ACCEPTED}")
+
+
+def _check_json(value: object, depth: int = 0) -> None:
+    """Refuse what could not be kept as evidence; models and bytes may stand within a dict."""
+    if depth > MAX_DEPTH:
+        raise AgentError(f"the agent's answer is nested deeper than {MAX_DEPTH} levels, or contains itself")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, _SCALARS):
+                raise AgentError(f"the agent's answer has the key {safe_repr(key)}; expected a text")
+            _check_json(item, depth + 1)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _check_json(item, depth + 1)
+    elif not isinstance(value, (*_SCALARS, bytes, BaseModel)):
+        raise AgentError(f"{safe_repr(value)} stands in the agent's answer; it is not JSON")
+
+
+def _foreign(answer: BaseModel) -> list[Event]:
+    """google-genai's and google-adk's objects, told by their names: neither library is imported for it."""
+    fields = plain_data(answer)
+    kind = type(answer).__name__
+    if kind == "FunctionCall":
+        return [_with_part(FunctionCall.model_validate(fields))]
+    if kind == "FunctionResponse":
+        return [_with_part(FunctionResponse.model_validate(fields))]
+    if kind == "Content":
+        return [Event(content=Content.model_validate(fields))]
+    if kind == "Part":
+        return [_with_part(Part.model_validate(fields))]
+    return [Event.from_adk(fields)]
+
+
+def _from_dict(answer: dict[str, Any]) -> list[Event]:
+    for applies, read in _DICTS:
+        if not applies.isdisjoint(answer):
+            return read(answer)
+    keys = ", ".join(sorted(safe_repr(key, 40) for key in answer)) or "no keys"
+    raise AgentError(f"the agent answered with a dict that has {keys}; expected {ACCEPTED}")
+
+
+def _simple(answer: dict[str, Any]) -> list[Event]:
+    for key in answer:
+        if key not in _SIMPLE:
+            known = ", ".join(sorted(_SIMPLE))
+            raise AgentError(
+                f"the agent's answer has the unknown key {key!r}.{did_you_mean(str(key), _SIMPLE)} Known: {known}"
+            )
+    if "text" in answer and "response" in answer:
+        raise AgentError("the agent's answer has both 'text' and 'response'; they mean the same: give one")
+    events = [event for call in _calls(answer.get("tool_calls")) for event in _called(call)]
+    if answer.get("state_delta"):
+        events.append(Event.changed(answer["state_delta"]))
+    text = answer.get("text", answer.get("response"))
+    if text is not None:
+        if not isinstance(text, str):
+            raise AgentError(f"the text of the agent's answer is {safe_repr(text)}; expected a text")
+        events.append(Event.said(text))
+    if not events:
+        raise AgentError("the agent's answer has neither a text nor a tool call")
+    if not _ABOUT.isdisjoint(answer):
+        _tell_about(events, {name: answer[name] for name in _ABOUT if answer.get(name) is not None})
+    return events
+
+
+def _tell_about(events: list[Event], about: dict[str, Any]) -> None:
+    """Put who answered into all events of an answer, and what it took into the last."""
+    told, last = Event.model_validate(about), events[-1]
+    for event in events:
+        event.author = told.author
+    last.usage_metadata, last.model_version = told.usage_metadata, told.model_version
+
+
+def _calls(calls: object) -> list[Any]:
+    if calls is None:
+        return []
+    if not isinstance(calls, list | tuple):
+        raise AgentError(
+            f"'tool_calls' of the agent's answer is {safe_repr(calls)}; expected a list of calls"
+        )
+    return list(calls)
+
+
+def _called(call: object) -> list[Event]:
+    if isinstance(call, FunctionCall):
+        return [_with_part(call)]
+    if not isinstance(call, Mapping):
+        raise AgentError(
+            f"a tool call of the agent's answer is {safe_repr(call)}; expected {{'name', 'args'}}"
+        )
+    fields = dict(call)
+    responded, response = "response" in fields, fields.pop("response", None)
+    made = FunctionCall.model_validate(fields)
+    if not made.name:
+        raise AgentError(f"a tool call of the agent's answer has no name: {safe_repr(call)}")
+    events = [_with_part(made)]
+    if responded:  # as google-adk does: what is not an object stands under `result`
+        answer = response if isinstance(response, dict) else {"result": response}
+        events.append(Event.returned(made.name, answer, id=made.id))
+    return events
+
+
+def _content(answer: dict[str, Any]) -> list[Event]:
+    return [Event(content=Content.model_validate(answer))]
+
+
+def _part(answer: dict[str, Any]) -> list[Event]:
+    return [_with_part(Part.model_validate(answer))]
+
+
+def _event(answer: dict[str, Any]) -> list[Event]:
+    actions = answer.get("actions")
+    if actions is not None and not isinstance(actions, dict):
+        raise AgentError(f"'actions' of the agent's event is {safe_repr(actions)}; expected an object")
+    return [Event.from_adk(answer)]
+
+
+def _spellings(*names: str) -> frozenset[str]:
+    return frozenset(names) | {to_camel(name) for name in names}
+
+
+_ABOUT = frozenset({"author", "usage_metadata", "model_version"})
+_SIMPLE = frozenset({"text", "response", "tool_calls", "state_delta"}) | _ABOUT
+_DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
+    (frozenset({"parts"}), _content),
+    (frozenset({"text", "response", "tool_calls"}), _simple),
+    (_spellings("function_call", "function_response", "inline_data", "file_data"), _part),
+    (_spellings(*Event.model_fields) | {"actions"}, _event),
+]
+"""How a dict is read, told by the first line of which it has a key."""
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return what pydantic found first, with its place where it has one: `content.parts.0: Input should be …`."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return f"{place}: {first['msg']}" if place else safe_str(Exception(first["msg"]))

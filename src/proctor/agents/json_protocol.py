@@ -1,0 +1,228 @@
+"""The JSON of agents elsewhere, for `cmd:` (a line each) and `http+sse:` (a `data:` each): docs/agent-protocol.md.
+
+To the agent goes one request a turn; from it come any number of answers, then `{"type": "done"}`. Whatever carries the
+objects tells an answer that ends without `done` (truncated) from one that is whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.agents.base import Session
+from proctor.agents.function_results import events_of, first_problem
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentError, AgentRaisedError, did_you_mean
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
+
+PROTOCOL = 1
+"""The version of what is sent. It counts up when what a client reads now would not do any more."""
+
+TOLD_AT_END = ("durations", "app_details", "spans")
+"""What the end of a turn tells for the session's memory."""
+
+MOST_SHOWN = 200
+"""Characters of what came that an error message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One object that an agent sent, read."""
+
+    events: Sequence[Event] = ()
+    done: bool = False
+    """Whether the turn is over, and the answer whole."""
+    state: dict[str, Any] | None = None
+    """The session's state after the turn, where the agent tells it."""
+    durations: dict[str, float] | None = None
+    """Seconds of model and tool calls in this turn, for `session.memory["durations"]`."""
+    app_details: dict[str, Any] | None = None
+    """Instructions and tools of the agents of this turn, for `session.memory["app_details"]`."""
+    spans: list[Any] | None = None
+    """What was traced in this turn, for `session.memory["spans"]`."""
+
+    def keep(self, session: Session) -> None:
+        """Put what the end of a turn tells about the session where the engine looks for it."""
+        if self.state is not None:
+            session.state = self.state
+        for name in TOLD_AT_END:
+            told = getattr(self, name)
+            if told is not None:
+                session.memory[name] = told
+
+
+# --- to the agent ----------------------------------------------------------------------------------------------------
+
+
+def session_data(session: Session) -> dict[str, Any]:
+    """Return what an agent is told about its session."""
+    return {
+        "id": session.id,
+        "app_name": session.app_name,
+        "user_id": session.user_id,
+        "state": session.state,
+        "trial": session.trial,
+    }
+
+
+def turn_request(message: Content, session: Session, turn: int) -> dict[str, Any]:
+    """Return the request of one turn (they count from 0): the message whole, and its text."""
+    return {
+        "type": "turn",
+        "protocol": PROTOCOL,
+        "turn": turn,
+        "session": session_data(session),
+        "message": message.model_dump(mode="json", exclude_none=True),
+        "text": message.joined_text(),
+    }
+
+
+def notice(kind: str, session: Session) -> dict[str, Any]:
+    """Return what is sent before a trial's first turn (`begin`) and after its last (`end`)."""
+    return {"type": kind, "protocol": PROTOCOL, "session": session_data(session)}
+
+
+# --- from the agent --------------------------------------------------------------------------------------------------
+
+
+def read_json(text: str | bytes, what: str) -> Any:
+    """Read one JSON value; `what` it is (`a line`, `the data of an event`) goes into the message.
+
+    Raises:
+        AgentError: it is no JSON; the message shows its beginning.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        raise AgentError(f"{what} is not JSON ({why}): {safe_repr(shown, MOST_SHOWN)}") from None
+
+
+def read_answer(data: object, *, kind: str = "") -> Answer:
+    """Read one object that an agent sent. `kind` is its type where that stands elsewhere (`event:` of SSE).
+
+    Raises:
+        AgentError: it is no answer, `done` or `error`.
+        AgentRaisedError: it is an `error`.
+    """
+    stated = data.get("type") if isinstance(data, Mapping) else None
+    kind = _kind(stated if stated is not None else kind)
+    if kind == "error":
+        raise _error(data)
+    if kind == "done":
+        return _done(data)
+    if isinstance(data, Mapping) and "type" in data:
+        data = {key: value for key, value in data.items() if key != "type"}
+    if isinstance(data, Mapping) and set(data) == {"event"}:
+        return Answer([_whole_event(data["event"])])
+    return Answer(events_of(data))
+
+
+def read_body(data: object) -> Answer:
+    """Read a whole answer that came in one piece: one object or a list of them; it is complete by itself.
+
+    Raises:
+        AgentError, AgentRaisedError: as `read_answer`.
+    """
+    answers = [read_answer(one) for one in (data if isinstance(data, list) else [data])]
+    if any(answer.done for answer in answers[:-1]):
+        raise AgentError("the agent's answer goes on after its 'done'; nothing may follow it")
+    last = answers[-1] if answers and answers[-1].done else Answer()
+    return Answer(
+        [event for answer in answers for event in answer.events],
+        done=True,
+        state=last.state,
+        durations=last.durations,
+        app_details=last.app_details,
+        spans=last.spans,
+    )
+
+
+_KINDS = ("event", "done", "error")
+
+
+def _kind(stated: object) -> str:
+    if stated in ("", "message"):  # what Server-Sent Events call an event without a name
+        return "event"
+    if isinstance(stated, str) and stated in _KINDS:
+        return stated
+    meant = did_you_mean(stated, _KINDS) if isinstance(stated, str) else ""
+    raise AgentError(
+        f"the agent's answer has the unknown type {safe_repr(stated, MOST_SHOWN)}.{meant} "
+        f"Known: {', '.join(_KINDS)}; an answer needs none"
+    )
+
+
+def _error(data: object) -> AgentRaisedError:
+    fields = data if isinstance(data, Mapping) else {"message": data}
+    code, message = fields.get("code"), fields.get("message")
+    said = message if isinstance(message, str) else "" if message is None else safe_repr(message, MOST_SHOWN)
+    return AgentRaisedError(
+        said or "the agent said that it failed, and no more", type="" if code is None else str(code)
+    )
+
+
+_DONE = ("type", "state", *TOLD_AT_END)
+
+
+def _done(data: object) -> Answer:
+    fields = {} if data in (None, "", "[DONE]") else data  # `event: done` of SSE cannot come without
+    if not isinstance(fields, Mapping):
+        raise AgentError(f"the agent's done is {safe_repr(data, MOST_SHOWN)}; expected an object")
+    for key in fields:
+        if key not in _DONE:
+            known = ", ".join(_DONE[1:])
+            raise AgentError(
+                f"the agent's done has the unknown key {safe_repr(key, MOST_SHOWN)}.{did_you_mean(str(key), _DONE)} "
+                f"Known: {known}; what the agent says and calls is an answer of its own, before it"
+            )
+    return Answer(
+        done=True,
+        state=_told(fields, "state"),
+        durations=_durations(fields),
+        app_details=_told(fields, "app_details"),
+        spans=_spans(fields),
+    )
+
+
+def _spans(fields: Mapping[str, Any]) -> list[Any] | None:
+    told = fields.get("spans")
+    if told is not None and not isinstance(told, list):
+        raise AgentError(f"'spans' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected a list")
+    return told
+
+
+def _told(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    told = fields.get(name)
+    if told is not None and not isinstance(told, dict):
+        raise AgentError(f"'{name}' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected an object")
+    return told
+
+
+def _durations(fields: Mapping[str, Any]) -> dict[str, float] | None:
+    told = _told(fields, "durations")
+    for name, seconds in (told or {}).items():
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if name not in ("model", "tool") or not is_number or not 0 <= seconds < float("inf"):
+            raise AgentError(
+                f"'durations' of the agent's done has {name!r}: {safe_repr(seconds, MOST_SHOWN)}; "
+                "expected seconds of 'model' and 'tool'"
+            )
+    return told
+
+
+def _whole_event(fields: object) -> Event:
+    if not isinstance(fields, dict):
+        raise AgentError(
+            f"'event' of the agent's answer is {safe_repr(fields, MOST_SHOWN)}; expected an object"
+        )
+    try:
+        return Event.model_validate(fields)
+    except ValidationError as error:
+        raise AgentError(f"the agent's event does not fit: {first_problem(error)}") from None

@@ -1,0 +1,152 @@
+"""What agents in other processes have in common: a process per conversation, asked one turn after the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from proctor.agents import json_protocol
+from proctor.agents.base import Session
+from proctor.agents.process.child_process import Child
+from proctor.agents.process.guardian_client import Guardian
+from proctor.agents.process.worker_pool import Pool
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentCrashedError, AgentLoadError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+
+MEMORY = "process"
+"""The key of a session's memory under which its `Talk` is."""
+
+BEFORE, _BEHIND = "before it was asked anything", "behind the 'done' of its answer"
+
+
+@dataclass(slots=True)
+class Talk:
+    """One trial's conversation, and the process that has it."""
+
+    child: Child
+    turns: int = 0
+
+
+class ProcessAgent:
+    """An agent whose every conversation is had by a process; how one is started is what its kinds differ in.
+
+    A process that crashed, broke the protocol or was left in the middle of an answer is ended with its whole group; the next
+    conversation gets another one.
+    """
+
+    def __init__(self) -> None:
+        self._pool = Pool(self._start)
+
+    async def _start(self, guardian: Guardian) -> Child:
+        raise NotImplementedError
+
+    async def open(self) -> None:
+        """Start the first process: what does not start at all is a mistake of the set-up.
+
+        Raises:
+            AgentLoadError: it does not start.
+        """
+        try:
+            await self._open()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self) -> None:
+        """Start the first process."""
+        self._pool.give_back(await self._pool.take())
+
+    async def close(self) -> None:
+        """End all processes."""
+        await self._pool.close()
+
+    async def take_process(self, session: Session) -> None:
+        """Give the conversation a process. A run asks for that before `begin`: no deadline counts the start of one.
+
+        Raises:
+            AgentCrashedError: it cannot be started, or does not load its agent in its own time.
+        """
+        await self._take(session)
+
+    async def begin(self, session: Session, case: EvalCase) -> None:
+        """Tell the process of the conversation that it begins; whoever took none has one taken."""
+        talk: Talk | None = session.memory.get(MEMORY)
+        await self._begin(talk or await self._take(session), session, case)
+
+    async def _take(self, session: Session) -> Talk:
+        try:
+            child = await self._pool.take()
+        except AgentLoadError as error:  # the first one could be started
+            raise AgentCrashedError(str(error)) from error
+        child.forget_its_words()
+        talk = session.memory[MEMORY] = Talk(child)
+        return talk
+
+    async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
+        """Tell a process that a conversation begins."""
+        talk.child.send(json_protocol.notice("begin", session))
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Ask the process for one turn, and yield what it answers as it comes.
+
+        Raises:
+            AgentCrashedError, AgentTruncatedError: it ended, or closed its output, before its answer was done.
+            AgentRaisedError: it says that it failed.
+            AgentError: it broke the protocol.
+        """
+        talk: Talk | None = session.memory.get(MEMORY)
+        if talk is None:  # whoever asks begins no trials
+            talk = await self._take(session)
+            await self._begin(talk, session, None)
+        if (broken := talk.child.unasked(_BEHIND if talk.turns else BEFORE)) is not None:
+            raise broken
+        request = json_protocol.turn_request(message, session, talk.turns)
+        talk.turns += 1
+        async for answer in self._ask(talk.child, request):
+            for event in answer.events:
+                yield event
+            if answer.done:
+                answer.keep(session)
+
+    async def _ask(self, child: Child, request: dict[str, Any]) -> AsyncIterator[json_protocol.Answer]:
+        """Send a request and yield what comes, `done` last. Whatever else ends this leaves the process unusable."""
+        child.is_busy = True
+        child.send(request)
+        done = False
+        while not done:
+            data = await self._receive(child)
+            child.is_busy = not (isinstance(data, dict) and data.get("type") == "error")
+            answer = self._read(child, data)
+            child.is_busy, done = not answer.done, answer.done
+            yield answer
+
+    async def _receive(self, child: Child) -> Any:
+        return await child.receive()
+
+    def _read(self, child: Child, data: Any) -> json_protocol.Answer:
+        """Read what a process wrote."""
+        return json_protocol.read_answer(data)
+
+    async def end(self, session: Session) -> None:
+        """Tell the process that the conversation is over, and take it back for the next one.
+
+        Raises:
+            AgentError: it said more than was asked; which of its answers belonged to which turn is not known then.
+        """
+        talk: Talk | None = session.memory.pop(MEMORY, None)
+        if talk is None:
+            return
+        try:
+            if not talk.child.is_busy and (broken := talk.child.unasked(_BEHIND)) is not None:
+                raise broken
+            if talk.child.can_be_asked:
+                await self._end(talk.child, session)
+        finally:
+            self._pool.give_back(talk.child)
+
+    async def _end(self, child: Child, session: Session) -> None:
+        """Tell a process that a conversation is over."""
+        child.send(json_protocol.notice("end", session))

@@ -1,0 +1,222 @@
+"""`--isolate`: any Python agent in worker processes, which contain what would harm a run: blocking code, crashes, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from inspect import getsourcefile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from proctor.agents import json_protocol
+from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.env_file import read_env_file
+from proctor.agents.load import agent_folder, describe_ref, load_agent
+from proctor.agents.process.child_process import Child
+from proctor.agents.process.guardian_client import Guardian
+from proctor.agents.process.process_agent import MEMORY, ProcessAgent, Talk
+from proctor.agents.process.worker_protocol import raised_from
+from proctor.agents.reference import read_reference
+from proctor.common.byte_sizes import EXPECTED, read_size, size_text
+from proctor.common.error_text import safe_repr
+from proctor.errors import AgentCrashedError, AgentError, AgentLoadError
+from proctor.schema.format.case import EvalCase
+
+PATH_VARIABLE = "PROCTOR_WORKER_PATH"
+"""Carries the `sys.path` of the process that starts a worker, as JSON. Whoever finds it set is a worker."""
+
+_PATIENCE = 120.0
+"""Seconds that a worker may take to load its agent."""
+
+_CLOSING = 10.0
+"""Seconds that an agent may take to close."""
+
+_LEFT_ALONE = ("cmd", "http", "https", "http+sse", "adk+http", "a2a+http", "openai+http")
+"""Prefixes of agents that are elsewhere already."""
+
+
+def isolated(ref: object, *, agent_name: str | None = None, memory: str | int | None = None) -> Agent:
+    """Return the agent under test as one that workers run; one that lives elsewhere anyway as it is.
+
+    `ref` is an AGENT string or a path, or what one can be made of: a module, or a function or another attribute of a
+    module that has a name there. `memory` is how much each worker may take (`2GB`).
+
+    Raises:
+        AgentLoadError: no string names it, so that no other process could load it; or `memory` is no size.
+    """
+    most = None if memory is None else read_size(memory)
+    if memory is not None and most is None:
+        raise AgentLoadError(f"isolate_memory is {safe_repr(memory)}; expected {EXPECTED}.")
+    text = reference_of(ref)
+    if read_reference(text).plugin in _LEFT_ALONE:
+        return load_agent(text, agent_name=agent_name)
+    if PATH_VARIABLE in os.environ:
+        raise AgentLoadError(
+            f"The agent {describe_ref(ref)} is loaded in a worker, and its module begins a run of its own when it is "
+            "imported; put that under: if __name__ == '__main__'."
+        )
+    folder = agent_folder(text)
+    if folder is not None:
+        read_env_file(folder)  # for judges and metrics, which stay here
+    return IsolatedAgent(text, agent_name=agent_name, memory=most)
+
+
+def reference_of(ref: object) -> str:
+    """Return the AGENT string by which another process finds `ref`.
+
+    Raises:
+        AgentLoadError: there is none.
+    """
+    if isinstance(ref, str | Path):
+        return str(ref)
+    if isinstance(ref, ModuleType):
+        return ref.__name__ if ref.__name__ != "__main__" else str(ref.__file__)
+    module = sys.modules.get(getattr(ref, "__module__", None) or "")
+    name = getattr(ref, "__qualname__", "")
+    if module is not None and name and _attribute(module, name) is ref:
+        found = _named_in(module, name)
+        if found:
+            return found
+    raise AgentLoadError(
+        f"The agent {describe_ref(ref)} is {safe_repr(ref)}: an object of this process, which no other one can load. "
+        "To isolate it, name it: package.module:attribute, path/to/agent.py:attribute, or a function at the top of a module."
+    )
+
+
+def _attribute(module: ModuleType, name: str) -> object:
+    found: object = module
+    for step in name.split("."):
+        found = getattr(found, step, None)
+    return found
+
+
+def _named_in(module: ModuleType, name: str) -> str:
+    """Return `module:name`; by its file where it is what was run itself."""
+    if module.__name__ != "__main__":
+        return f"{module.__name__}:{name}"
+    file = getsourcefile(module) if getattr(module, "__file__", None) else None
+    return f"{Path(file).resolve()}:{name}" if file else ""
+
+
+class IsolatedAgent(ProcessAgent):
+    """A Python agent that is loaded in workers only: nothing of it runs in this process.
+
+    What a trial leaves behind in its worker (folder, environment, signal handlers …) is put right before the next one;
+    a worker that cannot be put right is replaced.
+    """
+
+    def __init__(self, reference: str, *, agent_name: str | None = None, memory: int | None = None) -> None:
+        """Take the AGENT string, the sub-agent to pick, and the bytes that each worker may have."""
+        super().__init__()
+        self._reference, self._agent_name, self._memory = reference, agent_name, memory
+        self._name = f"the worker of {describe_ref(reference)}"
+        self._info: AgentInfo | None = None
+        self._begins = False
+
+    def describe(self) -> AgentInfo | None:
+        """Return what the agent says about itself; known once it is open."""
+        return self._info
+
+    async def close(self) -> None:
+        """Have every worker close its agent, and end them all.
+
+        Raises:
+            AgentError: an agent raised when it was closed.
+        """
+        try:
+            async with asyncio.timeout(_CLOSING):
+                await asyncio.gather(*(self._tell(child, {"type": "close"}) for child in self._pool.idle))
+        except TimeoutError:
+            raise AgentError(f"{self._name} did not close it within {_CLOSING:g} s, and was killed") from None
+        finally:
+            await super().close()
+
+    async def final_state(self, session: Session) -> dict[str, Any]:
+        """Return the session's state as the agent's worker has it."""
+        talk: Talk | None = session.memory.get(MEMORY)
+        if talk is None:
+            return session.state
+        told = await self._tell(talk.child, {"type": "final_state"})
+        state: dict[str, Any] = told.get("final_state", {})
+        if isinstance(state, dict):
+            session.state = state
+        return state
+
+    async def _start(self, guardian: Guardian) -> Child:
+        child = await Child.start(self._command(), guardian, name=self._name, env=_environment())
+        try:
+            ready = await asyncio.wait_for(child.receive(), _PATIENCE)
+        except TimeoutError:
+            child.kill()
+            raise AgentLoadError(f"{self._name} has not loaded it within {_PATIENCE:g} s.") from None
+        except AgentError as error:
+            child.kill()
+            raise AgentLoadError(f"{error}{self._about_memory()}") from error
+        except BaseException:
+            child.kill()
+            raise
+        if ready.get("type") != "ready":
+            child.kill()
+            raise AgentLoadError(
+                f"{ready.get('message')}{self._about_memory() if ready.get('memory') else ''}"
+            )
+        self._begins = bool(ready["begins"])
+        self._info = None if ready["info"] is None else AgentInfo(**ready["info"])
+        return child
+
+    def _command(self) -> list[str]:
+        command = [sys.executable, "-P", "-m", "proctor.agents.process.worker", self._reference]
+        if self._agent_name is not None:
+            command += ["--agent-name", self._agent_name]
+        if self._memory is not None:
+            command += ["--memory", str(self._memory)]
+        return command
+
+    def _about_memory(self) -> str:
+        return "" if self._memory is None else f" (its memory is limited to {size_text(self._memory)})"
+
+    async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
+        request = json_protocol.notice("begin", session)
+        if self._begins and case is not None:
+            request["case"] = case.model_dump(mode="json", exclude_none=True)
+        await self._tell(talk.child, request)
+
+    async def _end(self, child: Child, session: Session) -> None:
+        told = await self._tell(child, json_protocol.notice("end", session))
+        child.is_busy = not told.get("is_clean", False)  # it is replaced
+
+    async def _tell(self, child: Child, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Send something that has one answer, and return that."""
+        child.is_busy = True
+        child.send(request)
+        data: dict[str, Any] = await self._receive(child)
+        child.is_busy = False
+        if data.get("type") == "error":
+            raise self._raised(child, data)
+        return data
+
+    def _read(self, child: Child, data: Any) -> json_protocol.Answer:
+        if data.get("type") == "error":
+            raise self._raised(child, data)
+        return json_protocol.read_answer(data)
+
+    def _raised(self, child: Child, data: Mapping[str, Any]) -> AgentError:
+        if data.get("code") != "MemoryError":
+            return raised_from(data)
+        child.is_busy = True  # nobody knows what it was in the middle of
+        message = str(data.get("message") or "out of memory")
+        return raised_from({**data, "message": f"{message}{self._about_memory()}"})
+
+    async def _receive(self, child: Child) -> Any:
+        try:
+            return await child.receive()
+        except AgentCrashedError as error:
+            raise AgentCrashedError(f"{error}{self._about_memory()}") from None
+
+
+def _environment() -> dict[str, str]:
+    return {"PYTHONUNBUFFERED": "1", **os.environ, PATH_VARIABLE: json.dumps(sys.path)}

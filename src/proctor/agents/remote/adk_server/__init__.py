@@ -1,0 +1,4 @@
+"""Agents behind an ADK server (`adk+http:`).
+
+Start with `agent`; `sessions` creates and reads the sessions of the server.
+"""

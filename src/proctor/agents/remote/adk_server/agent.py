@@ -1,0 +1,224 @@
+"""`adk+http:URL/APP`: an app that a REST server of ADK serves, in whatever language (extra `http`).
+
+Google-adk's `adk api_server` and `adk web` are such servers, and those of its sisters in TypeScript, Go, Java. What they
+answer stands in google-adk's documentation under "API Server"; sessions are made with the case's state, each turn is a
+`run_sse` (or a `run`), the final state is the session's, and sessions that were made here are deleted again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, suppress
+from typing import Any
+from urllib.parse import quote, unquote
+
+from pydantic import ValidationError
+
+from proctor.agents.adk.events import LastAnswer, event_of_json, finish_in, lasting
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.frameworks.long_running_calls import PendingCalls
+from proctor.agents.function_results import first_problem
+from proctor.agents.remote.adk_server.apps import Place, find_app, read_info
+from proctor.agents.remote.adk_server.sessions import RemoteSession, Sessions
+from proctor.agents.remote.http.address import Address, read_address
+from proctor.agents.remote.http.client import EVENTS, HttpClient, Reply
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
+
+KIND = "adk+http"
+_MEMORY = "adk+http"
+_WAYS = ("run_sse", "run")
+
+
+def adk_server_agent(rest: str) -> AdkServerAgent:
+    """Return the agent that `adk+http:REST` names.
+
+    The last step of the URL's path is the app; where there is none, the only app that the server has. Options stand in
+    the query: `via=run` asks for each turn in one piece, `streaming=true` for pieces of answers as well.
+
+    Raises:
+        AgentLoadError: it is no URL, or an option is none.
+        MissingExtraError: httpx is not installed.
+    """
+    options, address = read_address(rest, kind=KIND).take("via", "streaming")
+    via, streaming = options.get("via", "run_sse"), options.get("streaming", "false").lower()
+    if via not in _WAYS or streaming not in ("true", "false"):
+        raise AgentLoadError(
+            f"The agent {KIND}:{address.shown} has an option that is none; expected via=run_sse or via=run, "
+            f"streaming=true or streaming=false, got via={via}, streaming={streaming}."
+        )
+    return AdkServerAgent(address, via=via, streaming=streaming == "true")
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One trial's conversation with the server."""
+
+    session: RemoteSession
+    pending: PendingCalls = field(default_factory=PendingCalls)
+
+
+class AdkServerAgent:
+    """One app of an ADK server. Each trial has a session of its own there, under the user that the case names.
+
+    What a server keeps for a user or an app over all sessions (`user:`, `app:` state, memory) all trials share.
+    """
+
+    def __init__(self, address: Address, *, via: str = "run_sse", streaming: bool = False) -> None:
+        """Take where the app is; see `adk_server_agent`."""
+        self._given = address
+        self._via = via
+        self._streaming = streaming
+        self._open(
+            Place(address.at(address.path.rpartition("/")[0]), unquote(address.path.rpartition("/")[2]))
+        )
+
+    def _open(self, place: Place) -> None:
+        self._place = place
+        self._http = HttpClient(place.server)
+        self._sessions = Sessions(self._http, place.app)
+
+    async def open(self) -> None:
+        """Find the app among those that the server has.
+
+        Raises:
+            AgentLoadError: nothing answers there, or there is no such app; the message has those that are there.
+        """
+        place = await find_app(self._given)
+        await self._http.close()
+        self._open(place)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
+
+    async def describe(self) -> AgentInfo:
+        """Return what the server says about the app; its name where it says nothing."""
+        info: Any = None
+        with suppress(AgentError):  # not every server has it
+            info = await self._http.ask(f"apps/{quote(self._place.app, safe='')}/app-info")
+        return read_info(self._place.app, self._http.address.hide_in_answer(info))
+
+    async def begin(self, session: Session, case: object) -> None:
+        """Wait for a session that the case pins, where another trial has it."""
+        await self._sessions.take(session)
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Let the app answer one message.
+
+        Raises:
+            AgentError: the server cannot be reached, refuses, breaks off, or says that the agent raised.
+        """
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        if talk is None:
+            talk = session.memory[_MEMORY] = _Talk(await self._sessions.create(session))
+        request = {
+            "appName": self._place.app,
+            "userId": session.user_id,
+            "sessionId": talk.session.id,
+            "newMessage": _as_json(talk.pending.addressed(message)),
+            "streaming": self._streaming,
+        }
+        if self._via == "run":
+            del request["streaming"]
+        accept = EVENTS if self._via == "run_sse" else "application/json"
+        async with self._http.send(self._via, request, accept=accept) as reply:
+            reading = _Reading(reply)
+            async with aclosing(_documents(reply)) as documents:
+                async for data in documents:
+                    event = reading.event(data)
+                    talk.pending.note(event)
+                    yield event
+            reading.end()
+            if (broken := reading.answer.cut_off()) is not None:
+                yield broken
+
+    async def final_state(self, session: Session) -> dict[str, Any]:
+        """Return the state of the server's session; that of the events where the server does not tell."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        state = None if talk is None else await self._sessions.state(talk.session)
+        return session.state if state is None else lasting(self._http.address.hide_in_answer(state))
+
+    async def end(self, session: Session) -> None:
+        """Delete the session at the server, if it was made here."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        await self._sessions.give_back(session, None if talk is None else talk.session)
+
+
+def _as_json(message: Content) -> dict[str, Any]:
+    data: dict[str, Any] = message.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {"role": "user", **data}
+
+
+async def _documents(reply: Reply) -> AsyncGenerator[Any, None]:
+    """Yield the events of a turn as JSON, as they come; of a server without streams, those of its list."""
+    if reply.is_stream:
+        async with aclosing(reply.events()) as events:
+            async for sent in events:
+                yield reply.data_of(sent)
+        return
+    whole = await reply.answer()
+    if not isinstance(whole, list):
+        raise reply.broke(f"answered with {safe_repr(whole)} where a list of events was expected")
+    for one in whole:
+        yield one
+
+
+class _Reading:
+    """Reads the events of one turn, and whether they are all there."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._id = ""
+        self._last: Event | None = None
+        self.answer = LastAnswer()
+
+    def event(self, data: Any) -> Event:
+        """Read one event.
+
+        Raises:
+            AgentRaisedError: it says that the agent raised.
+            AgentError: it is no event.
+        """
+        if not isinstance(data, dict):
+            raise self._reply.broke(f"sent {safe_repr(data)} where an event was expected")
+        if "error" in data and not ({"author", "content"} & data.keys()):
+            raise _raised(data)
+        try:
+            event = event_of_json(data)
+        except ValidationError as error:
+            raise self._reply.broke(f"sent an event that does not fit: {first_problem(error)}") from None
+        if data.get("id") and data.get("id") == self._id and event.content is None:
+            event.usage_metadata = event.model_version = None  # the same event once more, with what it saved
+        self._id = str(data.get("id") or "")
+        self._last = event
+        self.answer.note(event, finish_in(data))
+        return event
+
+    def end(self) -> None:
+        """Look at the end of a stream that nothing but the end of the connection has ended.
+
+        Raises:
+            AgentTruncatedError: it broke off within an answer.
+        """
+        if {"transfer-encoding", "content-length"} & {name.lower() for name in self._reply.headers}:
+            return
+        if (last := self._last) is None:
+            raise self._reply.truncated("closed the connection before it answered")
+        calls = any(part.function_call for part in (last.content and last.content.parts) or ())
+        if last.partial or (calls and not last.long_running_tool_ids):
+            raise self._reply.truncated("closed the connection within an answer")
+
+
+def _raised(data: Mapping[str, Any]) -> AgentRaisedError:
+    details = data.get("error_details") or data.get("errorDetails") or {}
+    kind = details.get("error_type") if isinstance(details, dict) else ""
+    said = data["error"] if isinstance(data["error"], str) else json.dumps(data["error"])
+    name, colon, rest = said.partition(": ")
+    if kind:
+        return AgentRaisedError(str(details.get("error_message") or said), type=str(kind))
+    return AgentRaisedError(rest, type=name) if colon and name.isidentifier() else AgentRaisedError(said)

@@ -1,0 +1,114 @@
+"""Which app of an ADK server is meant, and what the server says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from proctor.agents.base import AgentInfo
+from proctor.agents.remote.http.address import Address
+from proctor.agents.remote.http.client import HttpClient
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentLoadError, did_you_mean
+
+_KIND = "adk+http"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server, below whose address its paths stand, and an app of it."""
+
+    server: Address
+    app: str
+
+
+async def find_app(given: Address) -> Place:
+    """Ask the server for its apps, and tell which is meant by an address.
+
+    The last step of the address's path is an app's name where there is one of that name; the path may also be that of
+    the server, where it has but one app. A server that does not list its apps is believed to have the one that is named.
+
+    Raises:
+        AgentLoadError: nobody is there, or there is no such app.
+    """
+    above, _, last = given.path.rpartition("/")
+    named = Place(given.at(above), unquote(last))
+    listed = await _apps(named.server)
+    if listed is None and last and (listed := await _apps(given)) is not None:
+        return Place(given, _only(given, listed))
+    if not last:
+        if listed is None:
+            raise AgentLoadError(
+                f"The agent {_KIND}:{given.shown} names no app, and {given.shown.rstrip('/')}/list-apps does not say which there "
+                f"are. Is it an ADK server? Name the app: {_KIND}:{_of(given, 'APP')}"
+            )
+        return Place(given, _only(given, listed))
+    if listed is not None and named.app not in listed:
+        raise AgentLoadError(
+            f"The agent {_KIND}:{given.shown}: its server has no app {named.app!r}."
+            f"{did_you_mean(named.app, listed)} It has: {_names(listed)}."
+        )
+    return named
+
+
+async def _apps(server: Address) -> list[str] | None:
+    """Return the apps of a server; none of one that does not list them."""
+    http = HttpClient(server)
+    try:
+        found = await http.glance("list-apps")
+    finally:
+        await http.close()
+    if isinstance(found, Mapping):
+        found = found.get("apps")
+    if not isinstance(found, list):
+        return None
+    names = [one.get("name") if isinstance(one, Mapping) else one for one in found]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _only(given: Address, apps: list[str]) -> str:
+    if len(apps) == 1:
+        return apps[0]
+    if not apps:
+        raise AgentLoadError(f"The agent {_KIND}:{given.shown}: its server has no app.")
+    raise AgentLoadError(
+        f"The agent {_KIND}:{given.shown} names no app, and its server has {len(apps)}: {_names(apps)}. "
+        f"Name one: {_KIND}:{_of(given, apps[0])}"
+    )
+
+
+def _names(apps: list[str]) -> str:
+    shown = ", ".join(apps[:20])
+    return f"{shown} and {len(apps) - 20} more" if len(apps) > 20 else shown or "none"
+
+
+def _of(given: Address, app: str) -> str:
+    return f"{given.shown.rstrip('/')}/{app}"
+
+
+def read_info(app: str, info: Any) -> AgentInfo:
+    """Return what `app-info` says: instructions and tools by agent, where it has them."""
+    if not isinstance(info, Mapping):
+        return AgentInfo(name=app)
+    agents = info.get("agents")
+    details = {name: _details(one) for name, one in agents.items()} if isinstance(agents, Mapping) else None
+    return AgentInfo(
+        name=str(info.get("rootAgentName") or app),
+        description=str(info.get("description") or ""),
+        app_details={"agent_details": details} if details else None,
+        has_more_tools=True,  # toolsets, and agents that the server does not look into
+    )
+
+
+def _details(agent: Any) -> dict[str, Any]:
+    told = agent if isinstance(agent, Mapping) else {}
+    tools = told.get("tools")
+    instruction = str(told.get("instruction") or "")
+    return {
+        "name": str(told.get("name") or ""),
+        "instructions": ""
+        if instruction.startswith("<InstructionProvider")
+        else instruction,  # made per turn
+        "tool_declarations": tools if isinstance(tools, list) else [],
+    }

@@ -1,0 +1,138 @@
+"""Sessions at an ADK server: made with a state, read at the end, deleted again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from proctor.agents.base import Session
+from proctor.agents.remote.http.client import HttpClient
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentError
+
+_EXISTS = 409
+_CLEANUP = 5.0
+"""Seconds that deleting a session may take: no trial waits longer for it."""
+_PLACE = "adk+http place"
+
+
+@dataclass(slots=True)
+class _Place:
+    """An id of a session, and the trials that have it or wait for it."""
+
+    lock: asyncio.Lock
+    trials: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSession:
+    """A session that the server has."""
+
+    id: str
+    path: str
+    is_ours: bool
+    """Whether it was made here, and is to be deleted here."""
+
+
+class Sessions:
+    """The sessions of one app for the trials of one run."""
+
+    def __init__(self, http: HttpClient, app: str) -> None:
+        """Take the server and the app's name."""
+        self._http = http
+        self._app = quote(app, safe="")
+        self._places: dict[tuple[str, str], _Place] = {}
+
+    async def take(self, session: Session) -> None:
+        """Keep a session's id for one trial; another trial of the same pinned id waits until it is given back."""
+        place = self._places.setdefault((session.user_id, session.id), _Place(asyncio.Lock()))
+        place.trials += 1
+        try:
+            await place.lock.acquire()
+        except BaseException:
+            place.trials -= 1
+            raise
+        session.memory[_PLACE] = place
+
+    async def create(self, session: Session) -> RemoteSession:
+        """Make a session with the state of the case; one that a case pins and that is there is gone on with, as it is.
+
+        Servers differ in how they want to be told. What they made is looked at, and made again in another way where id
+        or state did not arrive.
+
+        Raises:
+            AgentError: none of the ways gave a session with this state.
+        """
+        base = f"apps/{self._app}/users/{quote(session.user_id, safe='')}/sessions"
+        one = f"{base}/{quote(session.id, safe='')}"
+        ways: list[tuple[str, Any]] = [
+            (base, {"sessionId": session.id, "state": session.state}),
+            (one, session.state),
+            (one, {"state": session.state}),
+        ]
+        refusal: AgentError | None = None
+        made: Any = None
+        for path, body in ways:
+            try:
+                status, made = await self._post(path, body)
+            except AgentError as error:
+                if error.infrastructure:
+                    raise
+                refusal = refusal or error
+                continue
+            if status == _EXISTS:
+                return RemoteSession(session.id, one, is_ours=False)
+            found = made.get("id") if isinstance(made, Mapping) else None
+            if found == session.id and _has(made.get("state"), session.state):
+                return RemoteSession(session.id, one, is_ours=True)
+            if isinstance(found, str):
+                await self._delete(f"{base}/{quote(found, safe='')}")
+        raise refusal or AgentError(
+            f"the ADK server at {self._http.address.shown} made no session {session.id!r} with the state of the "
+            f"case; what it made last: {safe_repr(made, 200)}"
+        )
+
+    async def state(self, made: RemoteSession) -> dict[str, Any] | None:
+        """Return the state of a session; none where the server does not tell."""
+        async with self._http.send(made.path, allow=(404, 405, 501)) as reply:
+            found = await reply.json() if reply.status == 200 else None
+        state = found.get("state") if isinstance(found, Mapping) else None
+        return state if isinstance(state, dict) else None
+
+    async def give_back(self, session: Session, made: RemoteSession | None) -> None:
+        """Delete what was made for a trial, and let the next have its id. What goes wrong harms no verdict."""
+        try:
+            if made is not None and made.is_ours:
+                await self._delete(made.path)
+        finally:
+            self._leave(session)
+
+    def _leave(self, session: Session) -> None:
+        key = (session.user_id, session.id)
+        place: _Place | None = session.memory.pop(_PLACE, None)
+        if place is None:
+            return
+        place.trials -= 1
+        place.lock.release()
+        if not place.trials:
+            self._places.pop(key, None)
+
+    async def _post(self, path: str, body: Any) -> tuple[int, Any]:
+        async with self._http.send(path, body, allow=(_EXISTS,)) as reply:
+            return reply.status, await reply.json() if reply.status != _EXISTS else None
+
+    async def _delete(self, path: str) -> None:
+        with suppress(AgentError, TimeoutError):
+            async with asyncio.timeout(_CLEANUP):
+                await self._http.ask(path, method="DELETE")
+
+
+def _has(state: Any, wanted: Mapping[str, Any]) -> bool:
+    """Whether a session that was made has the state that was asked for (`temp:` lasts for no session)."""
+    if not isinstance(state, Mapping):
+        return not wanted
+    return all(state.get(key) == value for key, value in wanted.items() if not key.startswith("temp:"))

@@ -1,0 +1,164 @@
+"""Where an agent lives: its URL, and what proves who asks. What is printed of it holds no secret."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+
+from proctor.common.network import is_loopback_ip
+from proctor.common.secrets import HIDDEN, hide_in_value, is_telling, redacted_text, without_secrets
+from proctor.errors import AgentLoadError
+
+__all__ = ["TOKEN", "Address", "read_address"]
+
+TOKEN = "PROCTOR_AGENT_TOKEN"  # noqa: S105 - the name of the variable
+"""The variable whose value goes along as `Authorization: Bearer …`, to the host that AGENT names and to no other."""
+
+
+class Address:
+    """The URL of an agent, as it was named. Made by `read_address`.
+
+    `url` is what requests go to: without user and password, without a fragment, with its query. `shown` is what to
+    print: secrets of its query are hidden. `authorization` is the value of that header, empty where there is none.
+    """
+
+    __slots__ = ("_echoed", "_parts", "_secrets", "authorization", "shown", "url")
+
+    def __init__(self, parts: SplitResult, authorization: str = "", secrets: tuple[str, ...] = ()) -> None:
+        """Take the parts of a URL that `read_address` has looked at."""
+        self._parts = parts
+        self._secrets = secrets
+        self._echoed = [secret for secret in secrets if is_telling(secret)]
+        self.authorization = authorization
+        self.url = parts.geturl()
+        self.shown = self.hide(redacted_text(self.url))
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown})"
+
+    @property
+    def host(self) -> str:
+        """The host's name, or its IP address without brackets, in lower case."""
+        return self._parts.hostname or ""
+
+    @property
+    def port(self) -> int:
+        """The port, that of the scheme where none is named."""
+        return self._parts.port or (443 if self._parts.scheme == "https" else 80)
+
+    @property
+    def path(self) -> str:
+        """The path, without a slash at its end; empty at the root."""
+        return self._parts.path.rstrip("/")
+
+    @property
+    def is_loopback(self) -> bool:
+        """True for this machine: `localhost`, and every loopback address. No proxy stands before it."""
+        return self.host == "localhost" or self.host.endswith(".localhost") or is_loopback_ip(self.host)
+
+    def join(self, path: str) -> str:
+        """Return the URL of `path` below this one (`""`: this one), with its query.
+
+        `path` is text of ours, or has been quoted: `quote(session_id, safe="")`.
+        """
+        if not path:
+            return self.url
+        return self._parts._replace(path=f"{self.path}/{path.lstrip('/')}").geturl()
+
+    def at(self, path: str) -> Address:
+        """Return the address of another path on the same host (`/` at its beginning), for the same asker."""
+        return Address(self._parts._replace(path=path), self.authorization, self._secrets)
+
+    def take(self, *names: str) -> tuple[dict[str, str], Address]:
+        """Take options for Proctor out of the query: their values by name, and the address without them."""
+        query = parse_qsl(self._parts.query, keep_blank_values=True)
+        taken = {name: value for name, value in query if name in names}
+        if not taken:
+            return {}, self
+        left = urlencode([(name, value) for name, value in query if name not in names], quote_via=quote)
+        return taken, Address(self._parts._replace(query=left), self.authorization, self._secrets)
+
+    def as_asker(self, token: str) -> Address:
+        """Return the same, asked with `token` unless something else was said in AGENT itself or in the environment."""
+        if self.authorization or not token:
+            return self
+        return Address(self._parts, f"Bearer {_header(token, 'The key')}", (*self._secrets, token))
+
+    def hide(self, text: str) -> str:
+        """Return `text`, an error of a server or of a library, without the secrets of this address and of others."""
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return without_secrets(text)
+
+    def hide_in_answer(self, value: Any) -> Any:
+        """Return a JSON value of an answer without the secrets of this address: a server may repeat what it was sent."""
+        return hide_in_value(value, self._echoed) if self._echoed else value
+
+
+def read_address(text: str, *, kind: str) -> Address:
+    """Read what stands after the colon of `http+sse:` and the like; `kind` is that prefix, for messages.
+
+    `http://user:password@host` is sent as HTTP Basic; else PROCTOR_AGENT_TOKEN, where it is set, as a bearer token.
+    `//host:port` is read as `http://host:port`.
+
+    Raises:
+        AgentLoadError: it is no URL of http or https with a host, its secret has been hidden, or the token is none.
+    """
+    text = text.strip()
+    if text.startswith("//"):
+        text = f"http:{text}"
+    try:
+        parts = urlsplit(text)
+        port_is_sound = parts.port is None or parts.port > 0
+    except ValueError as error:
+        raise _no_address(text, kind, str(error)) from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_sound:
+        raise _no_address(text, kind, "expected http:// or https://, a host, and a port or none")
+    if any(not character.isprintable() or character.isspace() for character in text):
+        raise _no_address(text, kind, "it has a blank or a control character in it")
+    if HIDDEN in text:
+        raise AgentLoadError(
+            f"The agent {kind}:{text} has lost its secret: none is kept with a run. Leave it out of AGENT and set {TOKEN}, "
+            "or give the whole AGENT again."
+        )
+    authorization, secrets = _asker(parts)
+    secrets = tuple(
+        sorted({*secrets, *_secrets_in(parts.query)}, key=len, reverse=True)
+    )  # one may be part of another
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
+    return Address(bare, authorization, secrets)
+
+
+def _asker(parts: SplitResult) -> tuple[str, tuple[str, ...]]:
+    """Return the header that says who asks, and what of it must not be printed."""
+    if parts.username is not None:
+        user, password = unquote(parts.username), unquote(parts.password or "")
+        encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
+        told = (encoded, password, parts.password or "") if password else (encoded, user, parts.username)
+        return f"Basic {encoded}", tuple(one for one in told if one)
+    token = os.environ.get(TOKEN, "").strip()
+    return (f"Bearer {_header(token, TOKEN)}", (token,)) if token else ("", ())
+
+
+def _secrets_in(query: str) -> Iterator[str]:
+    """The values in a query whose names say that they are secret, as they are written and as they are meant."""
+    for pair in query.split("&"):
+        name, _, value = pair.partition("=")
+        told = f"?{name}={value}"
+        if value and without_secrets(redacted_text(told)) != told:
+            yield from (value, unquote(value))
+
+
+def _header(token: str, name: str) -> str:
+    if token.isascii() and token.isprintable() and " " not in token:
+        return token
+    raise AgentLoadError(f"{name} is no token: it has a blank or a character in it that no header can carry.")
+
+
+def _no_address(text: str, kind: str, why: str) -> AgentLoadError:
+    return AgentLoadError(
+        f"The agent {redacted_text(f'{kind}:{text}')} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
+    )

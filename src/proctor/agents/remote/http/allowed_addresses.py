@@ -1,0 +1,183 @@
+"""Where an agent may be that somebody else named: a web page can ask this machine to connect, and must not reach what only
+this machine can.
+
+`proctor web` sets the variable for itself and for the runs that it starts. A host that was not told beforehand is then looked
+up, every address of it is checked, and the connection is made to the very address that was checked: a name server that says
+something else a moment later changes nothing. No proxy is used, and redirects are never followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentError
+
+__all__ = [
+    "TARGETS",
+    "Target",
+    "Targets",
+    "checked_transport",
+    "named_by_project",
+    "read_target",
+    "targets_here",
+    "why_not",
+]
+
+TARGETS = "PROCTOR_AGENT_TARGETS"
+"""The variable: `host`, `host:port`, separated by blanks, that agents may be at although they are private; may be empty."""
+
+Target = tuple[str, int | None]
+"""A host, in lower case and without brackets, and a port; `None`: any."""
+IP = IPv4Address | IPv6Address
+
+_METADATA = frozenset(
+    map(ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
+)
+"""Where clouds tell a machine its secrets."""
+_NAT64 = [ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")]
+_COMPATIBLE = ip_network("::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What agents that somebody else named may be at, beside the public network."""
+
+    allowed: frozenset[Target] = frozenset()
+
+    def allows(self, host: str, port: int) -> bool:
+        """Tell whether a host was told beforehand, by this very name."""
+        return bool({(host.lower(), port), (host.lower(), None)} & self.allowed)
+
+    def check(self, host: str, port: int, found: Iterable[str]) -> str:
+        """Return the first address of those `found` for a host, all of which must be fit to be connected to.
+
+        Raises:
+            AgentError: one of them is not, or there is none.
+        """
+        addresses = [text.partition("%")[0] for text in found]
+        for text in addresses:
+            why = why_not(ip_address(text))
+            if why and not (why in _PRIVATE and (self.allows(text, port) or self.allows(host, port))):
+                told = (
+                    ""
+                    if why not in _PRIVATE
+                    else f" `proctor web --allow-target {_written(host, port)}` allows it."
+                )
+                at = "" if text == host else f" is at {text}, which"
+                raise AgentError(
+                    f"the agent's host {host}{at} is {why}: no agent named by a page may be there.{told}"
+                )
+        if not addresses:
+            raise AgentError(f"the agent's host {host} has no address")
+        return addresses[0]
+
+    async def look_up(self, host: str, port: int) -> str:
+        """Return the address to connect to; raises as `check`, and OSError where the name is not known."""
+        loop = asyncio.get_running_loop()
+        found: list[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return self.check(host, port, (str(place[0]) for *_, place in found))
+
+
+_PRIVATE = ("an address of this machine", "an address of a private network")
+
+
+def why_not(address: IP) -> str:
+    """Return what an address is that is not public; empty for one that anybody could connect to as well.
+
+    Addresses that only carry another one (mapped, translated, tunnelled) are what they carry.
+    """
+    carried = _carried(address)
+    if carried is not None:
+        return why_not(carried)
+    if address in _METADATA:
+        return "an address where a cloud tells its secrets"
+    if address.is_link_local:
+        return "a link-local address"
+    if address.is_unspecified or address.is_multicast:
+        return "no address of a single machine"
+    if address.is_loopback:
+        return _PRIVATE[0]
+    if not address.is_global or getattr(address, "is_site_local", False):
+        return _PRIVATE[1]
+    return ""
+
+
+def _carried(address: IP) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for, if it does."""
+    if isinstance(address, IPv4Address):
+        return None
+    if address.teredo is not None:
+        return address.teredo[1]
+    embedded = address.ipv4_mapped or address.sixtofour
+    if embedded is not None:
+        return embedded
+    last = IPv4Address(int(address) & 0xFFFFFFFF)
+    if any(address in network for network in _NAT64) or (address in _COMPATIBLE and int(address) > 1):
+        return last
+    return None
+
+
+_of_project: ContextVar[bool] = ContextVar("named_by_project", default=False)
+
+
+@contextmanager
+def named_by_project() -> Iterator[None]:
+    """Let the agents that are made within be anywhere: a file of the project names them, and no page."""
+    token = _of_project.set(True)
+    try:
+        yield
+    finally:
+        _of_project.reset(token)
+
+
+def targets_here() -> Targets | None:
+    """Return what holds in this process; `None`: whoever names an agent here may name any."""
+    if _of_project.get():
+        return None
+    told = os.environ.get(TARGETS)
+    return None if told is None else Targets(frozenset(map(read_target, told.split())))
+
+
+def read_target(text: str) -> Target:
+    """Return the host and the port of `host`, `host:port`, `[::1]:port`."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal() or (":" in host and not host.endswith("]")):
+        host, port = text, ""
+    return host.strip("[]").lower(), int(port) if port else None
+
+
+def _written(host: str, port: int | None) -> str:
+    bare = f"[{host}]" if ":" in host else host
+    return bare if port is None else f"{bare}:{port}"
+
+
+def checked_transport(targets: Targets, **options: Any) -> Any:
+    """Return a transport of httpx that connects to the addresses that were checked, and to no other."""
+    import httpx
+
+    class Checked(httpx.AsyncHTTPTransport):  # type: ignore[misc]  # httpx is optional, and not followed by mypy
+        async def handle_async_request(self, request: Any) -> Any:
+            url = request.url
+            port = url.port or (443 if url.scheme == "https" else 80)
+            try:
+                ip = await targets.look_up(url.host, port)
+            except (OSError, UnicodeError) as error:
+                raise httpx.ConnectError(f"{url.host}: {error}", request=request) from None
+            told = httpx.Request(
+                request.method,
+                url.copy_with(host=ip),
+                headers=request.headers,
+                stream=request.stream,
+                extensions={**request.extensions, "sni_hostname": url.host},
+            )
+            return await super().handle_async_request(told)
+
+    return Checked(**options)

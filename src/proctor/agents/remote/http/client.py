@@ -1,0 +1,262 @@
+"""The one HTTP client of agents that live elsewhere.
+
+How an adapter uses it::
+
+    self._http = HttpClient(read_address(rest, kind="adk+http"))            # in its factory; MissingExtraError without httpx
+    apps = await self._http.ask("list-apps")                                # GET, JSON in one piece
+    made = await self._http.ask("apps/x/users/u/sessions", {"state": {}})   # POST, as there is a body
+    async with self._http.send("run_sse", body, accept=EVENTS) as reply:    # POST, read as it comes
+        if reply.is_stream:
+            async for event in reply.events(): ...                          # event.data, event.name
+        else:
+            data = await reply.json()
+    await self._http.close()                                                # in its close()
+
+Nothing that is raised needs to be caught: it is an `AgentError` of the right kind, whose message names the address, and
+holds no secret. An event stream ends, for this client, where HTTP says that it ends; whether that was the *answer's* end
+is for the adapter to know (`reply.truncated(…)` builds the error).
+
+* not connected (refused, name not known, TLS, no proxy): `NotConnectedError`, which is an `AgentUnreachableError`
+* 408, 429, 503: `AgentUnreachableError`
+* began to answer and broke off, or ended the connection without an answer: `AgentTruncatedError`
+* any other 5xx: `AgentRaisedError`, whose type is the status
+* redirects (none is followed), other 4xx, HTML, bad gzip, not JSON, more than the bounds allow: `AgentError`
+* timed out: the engine cancels the task that waits; connections are closed at once.
+
+429 and 503 with Retry-After are waited for and repeated here, within `Bounds.patience`: such a request has not been
+worked on. Nothing else is repeated: an agent's turn has effects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+from proctor.agents.json_protocol import MOST_SHOWN
+from proctor.agents.remote.http.address import Address
+from proctor.agents.remote.http.allowed_addresses import checked_transport, targets_here
+from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncated
+from proctor.agents.remote.http.response_reader import EVENTS, JSON, Bounds, Reply
+from proctor.common.error_text import safe_str
+from proctor.common.optional_packages import import_extra
+from proctor.common.retry_after import read_retry_after
+from proctor.common.version import __version__
+from proctor.errors import AgentError, AgentLoadError
+
+__all__ = ["EVENTS", "JSON", "Bounds", "HttpClient", "Reply"]
+
+
+class HttpClient:
+    """Asks one agent's server. Connections are kept, and are as many as there are turns at one time.
+
+    It belongs to the event loop in which it is used, and may be used in another one after `close`.
+    """
+
+    def __init__(
+        self, address: Address, *, bounds: Bounds | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Take where the server is, and headers that all requests have.
+
+        Raises:
+            AgentLoadError: its host is no name of one.
+            MissingExtraError: httpx is not installed.
+        """
+        httpx = import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
+        try:
+            httpx.URL(address.url)
+        except httpx.InvalidURL as error:
+            raise AgentLoadError(
+                f"The agent at {address.shown} has no usable address: {safe_str(error)}."
+            ) from None
+        self.address = address
+        self.bounds = bounds or Bounds()
+        self._headers = dict(headers or {})
+        self._targets = targets_here()
+        self._idle: list[Any] = []
+        """Clients of httpx with a connection each: one that has many looks at all of them, twice, for each request."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tls: Any = None
+
+    async def close(self) -> None:
+        """Close all connections; it may be used again afterwards."""
+        idle, self._idle = self._idle, []
+        if self._loop is asyncio.get_running_loop():
+            for client in idle:
+                await client.aclose()
+
+    async def ask(
+        self, path: str = "", body: Any = None, *, method: str = "", allow: Collection[int] = ()
+    ) -> Any:
+        """Ask, and return the JSON of the answer (`None` where it is empty); arguments as for `send`."""
+        async with self.send(path, body, method=method, allow=allow) as reply:
+            return await reply.json()
+
+    async def glance(self, path: str = "", *, seconds: float = 3.0) -> Any:
+        """See before a run whether somebody is there; return the JSON that a GET brings, `None` where it brings none.
+
+        Raises:
+            AgentLoadError: nobody is there: the name is not known, nothing listens, no TLS.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.ask(path)
+        except NotConnectedError as error:
+            raise error.at_opening() from None
+        except (AgentError, TimeoutError):  # whatever it is, requests for turns may fare better
+            return None
+
+    @asynccontextmanager
+    async def send(
+        self,
+        path: str = "",
+        body: Any = None,
+        *,
+        method: str = "",
+        accept: str = JSON,
+        allow: Collection[int] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Reply]:
+        """Send one request and give the head of its answer; leaving the block ends the answer, read or not.
+
+        `path` stands below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, without a GET,
+        unless `method` says otherwise. `allow`: statuses that are given as they are, where all but `_ANSWERS` are raised.
+
+        Raises:
+            AgentError: there is no answer, or one that is none; see above for its kinds.
+        """
+        told = {"Accept": f"{accept}, {JSON}" if accept != JSON else JSON, **(headers or {})}
+        content = None if body is None else self._as_json(body)
+        if content is not None:
+            told["Content-Type"] = JSON
+        method = method or ("GET" if content is None else "POST")
+        limit = asyncio.timeout(self.bounds.longest)
+        client, idle = self._take()
+        try:
+            async with limit:
+                response = await self._patiently(
+                    client, (method, self.address.join(path), content, told), allow
+                )
+                reply = Reply(response, self.address, self.bounds)
+                try:
+                    yield reply
+                finally:
+                    await reply.close()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise truncated(self.address, f"was not done within {self.bounds.longest:g} s") from None
+        finally:
+            idle.append(client)
+            if idle is not self._idle:  # closed meanwhile
+                await client.aclose()
+
+    async def _patiently(self, client: Any, asked_for: _Asked, allow: Collection[int]) -> Any:
+        """Return the first response that is one, after the waits that the server asks for."""
+        left = self.bounds.patience
+        while True:
+            response = await self._once(client, asked_for)
+            if response.status_code in _ANSWERS or response.status_code in allow:
+                return response
+            try:
+                asked = _asked_to_wait(response)
+                if asked is None or asked > left:
+                    raise await self._refusal(response, asked)
+            finally:
+                await response.aclose()
+            left -= asked
+            await asyncio.sleep(asked)
+
+    async def _once(self, client: Any, asked_for: _Asked) -> Any:
+        import httpx
+
+        method, url, content, headers = asked_for
+        try:
+            request = client.build_request(method, url, content=content, headers=headers)
+            return await client.send(request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise from_httpx(error, self.address, answering=False) from None
+
+    async def _refusal(self, response: Any, asked: float | None) -> AgentError:
+        """Read a little of what a server says about its refusal, and no longer than a moment."""
+        body = b""
+        with suppress(AgentError, TimeoutError):
+            async with (
+                asyncio.timeout(2),
+                aclosing(Reply(response, self.address, self.bounds).chunks()) as chunks,
+            ):
+                async for chunk in chunks:
+                    body += chunk
+                    if len(body) > 20 * MOST_SHOWN:
+                        break
+        return from_status(
+            self.address,
+            response.status_code,
+            location=response.headers.get("location", ""),
+            content_type=response.headers.get("content-type", ""),
+            body=body,
+            asked=asked,
+        )
+
+    def _as_json(self, body: Any) -> bytes:
+        try:
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise AgentError(
+                f"what {self.address.shown} is to be told cannot be sent as JSON: {safe_str(error)}"
+            ) from None
+        return text.encode("utf-8", "replace")
+
+    def _take(self) -> tuple[Any, list[Any]]:
+        """Return a client of this event loop for one request, and the list to put it back into."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._idle, self._loop = [], loop
+        return (self._idle.pop() if self._idle else self._make()), self._idle
+
+    def _make(self) -> Any:
+        import httpx
+
+        headers = {"User-Agent": f"proctor/{__version__}", "Accept-Encoding": "identity", **self._headers}
+        if self.address.authorization:
+            headers["Authorization"] = self.address.authorization
+        if self._tls is None:
+            self._tls = httpx.create_ssl_context() if self._may_need_tls else False
+        bounds = self.bounds
+        # shorter than servers keep them: a request must not meet a connection that is just being closed
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=2.0)
+        targets = self._targets
+        told = targets is None or targets.allows(self.address.host, self.address.port)
+        client = httpx.AsyncClient(
+            headers=headers,
+            follow_redirects=False,
+            trust_env=not self.address.is_loopback and told,  # proxies
+            verify=self._tls,
+            timeout=httpx.Timeout(bounds.silence, connect=bounds.connect, pool=None),
+            limits=limits,
+            transport=checked_transport(targets, verify=self._tls, limits=limits) if targets else None,
+        )
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # of another conversation
+        return client
+
+    @property
+    def _may_need_tls(self) -> bool:
+        """Reading all certificates takes longer than many an answer."""
+        return self.address.url.startswith("https:") or not self.address.is_loopback
+
+
+_ANSWERS = frozenset({200, 201, 203, 204})
+"""Statuses of whole answers; 202 is a promise of one, and 206 a part."""
+
+_Asked = tuple[str, str, bytes | None, Mapping[str, str]]
+"""A request: method, URL, body, headers."""
+
+
+def _asked_to_wait(response: Any) -> float | None:
+    if response.status_code not in {429, 503}:
+        return None
+    return read_retry_after(response.headers, now=time.time())

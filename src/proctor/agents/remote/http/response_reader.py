@@ -1,0 +1,228 @@
+"""An answer of an agent's server, read within bounds: as JSON, as an event stream, as bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, suppress
+from typing import Any
+
+from proctor.agents.remote.http.address import Address
+from proctor.agents.remote.http.errors import broke, excerpt, from_httpx, truncated
+from proctor.agents.remote.http.sse_parser import EventTooLargeError, ServerEvent, StreamReader
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import AgentError, AgentTruncatedError
+
+__all__ = ["EVENTS", "JSON", "Bounds", "Reply"]
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much one answer may be, and how long nothing may happen. The turn's deadline is the engine's, and shorter."""
+
+    max_body: int = 64 * 2**20
+    """Bytes of one answer, unpacked; those of a stream all together."""
+    max_piece: int = 32 * 2**20
+    """Bytes of one JSON document, and of one event of a stream."""
+    connect: float = 10.0
+    """Seconds until there is a connection."""
+    silence: float = 600.0
+    """Seconds between one byte and the next."""
+    longest: float = 3600.0
+    """Seconds that one answer may take, however steadily it trickles."""
+    patience: float = 60.0
+    """Seconds, all together, that one request is held back because the server asks to wait (429, 503)."""
+
+
+class Reply:
+    """An answer whose head has come. Its body is read once, by one of `json`, `events` and `chunks`."""
+
+    __slots__ = ("_address", "_bounds", "_response", "content_type", "headers", "status")
+
+    def __init__(self, response: Any, address: Address, bounds: Bounds) -> None:
+        """Take the response of httpx; made by `HttpClient.send`."""
+        self._response = response
+        self._address = address
+        self._bounds = bounds
+        self.status: int = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        """Case does not matter in their names."""
+        self.content_type: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is an event stream."""
+        return self.content_type == EVENTS
+
+    async def json(self) -> Any:
+        """Read it whole, as JSON; `None` where it is empty.
+
+        Raises:
+            AgentError: it is no JSON, too large, or broke off.
+        """
+        body = bytearray()
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > self._bounds.max_piece:
+                    raise self._too_large("JSON", self._bounds.max_piece)
+        if not body.strip():
+            return None
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self.not_understood(bytes(body), error) from None
+
+    async def answer(self) -> Any:
+        """Read it as `json`, as evidence: without secrets of the address that the server repeats."""
+        return self.hide(await self.json())
+
+    def hide(self, value: Any) -> Any:
+        """Return what the server has sent without the secrets of its address."""
+        return self._address.hide_in_answer(value)
+
+    async def events(self) -> AsyncGenerator[ServerEvent, None]:
+        """Read it as an event stream, one event as soon as it has come.
+
+        Raises:
+            AgentError: it is none, has too much in it, or broke off.
+        """
+        if not self.is_stream:
+            raise self.not_understood(await self._beginning(), None)
+        reader = StreamReader(self._bounds.max_piece)
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                try:
+                    for event in reader.feed(chunk):
+                        yield event
+                except EventTooLargeError:
+                    raise self._too_large("an event", self._bounds.max_piece) from None
+        if reader.unfinished:
+            raise self.truncated("ended its stream within an event (the last one has no blank line after it)")
+
+    def data_of(self, event: ServerEvent) -> Any:
+        """Read the data of one of its events as JSON, without secrets of the address.
+
+        Raises:
+            AgentError: it is none.
+        """
+        try:
+            return self.hide(json.loads(event.data))
+        except (ValueError, RecursionError):
+            raise self.broke(f"sent an event that is no JSON: {safe_repr(event.data)}") from None
+
+    async def nothing_more(self, events: AsyncIterator[ServerEvent]) -> None:
+        """Let the stream end whose last event has come, so that its connection can be used again.
+
+        The answer is whole: a server that leaves the stream open, or breaks it off, has said all.
+
+        Raises:
+            AgentError: there was more.
+        """
+        with suppress(TimeoutError, AgentTruncatedError):
+            async with asyncio.timeout(_AFTER_THE_LAST):
+                async for event in events:
+                    raise self.broke(f"sent an event behind its last one: {safe_repr(event.data)}")
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Read it as bytes, unpacked, as they come.
+
+        Raises:
+            AgentError: it is packed wrongly, too large, or broke off.
+        """
+        import httpx
+
+        unpack = self._unpacking()
+        room = self._bounds.max_body
+        try:
+            async with aclosing(aiter(self._response.stream)) as raw:
+                async for packed in raw:
+                    for chunk in (packed,) if unpack is None else self._unpacked(unpack, packed):
+                        room -= len(chunk)
+                        if room < 0:
+                            raise self._too_large("an answer", self._bounds.max_body)
+                        yield chunk
+        except httpx.HTTPError as error:
+            raise from_httpx(error, self._address, answering=True) from None
+        if unpack is not None and not unpack.eof:
+            raise self.truncated("broke off in the middle of its packed answer")
+        await self._nothing_behind()
+
+    async def close(self) -> None:
+        """End it: the connection is kept where it was read to its end, else closed."""
+        await self._response.aclose()
+
+    def truncated(self, what: str) -> AgentError:
+        """Return the error for an answer that has ended too early; `what` goes on after "the agent at …"."""
+        return truncated(self._address, what)
+
+    def broke(self, what: str) -> AgentError:
+        """Return the error for an answer that is against the protocol; `what` goes on after "the agent at …"."""
+        return broke(self._address, what)
+
+    def not_understood(self, body: bytes, error: Exception | None) -> AgentError:
+        """Return the error for a body of the wrong kind; `error` is what reading it raised."""
+        kind = (
+            "an HTML page" if "html" in self.content_type else self.content_type or "a body of no stated type"
+        )
+        expected = "an event stream" if error is None else "JSON"
+        why = (
+            f" ({'nested too deep' if isinstance(error, RecursionError) else error})"
+            if error is not None
+            else ""
+        )
+        return self.broke(f"answered with {kind} where {expected} was expected{why}: {excerpt(body)}")
+
+    async def _beginning(self) -> bytes:
+        async with aclosing(self.chunks()) as chunks:
+            return await anext(chunks, b"")
+
+    def _too_large(self, what: str, most: int) -> AgentError:
+        return self.broke(f"sends too much: more than {most:,} bytes in {what}")
+
+    # --- packed, though it was asked not to be
+
+    def _unpacking(self) -> Any:
+        encoding = self.headers.get("content-encoding", "identity").strip().lower()
+        if encoding in {"identity", ""}:
+            return None
+        if encoding in {"gzip", "x-gzip"}:
+            return zlib.decompressobj(wbits=31)
+        if encoding == "deflate":
+            return zlib.decompressobj()
+        raise self.broke(
+            f"packs its answer as {safe_repr(encoding)}; it was asked for none (Accept-Encoding: identity)"
+        )
+
+    def _unpacked(self, unpack: Any, packed: bytes) -> Iterator[bytes]:
+        """Unpack a little at a time: a bomb is noticed long before it has gone off."""
+        try:
+            while packed:
+                yield unpack.decompress(packed, _AT_ONCE)
+                packed = unpack.unconsumed_tail
+        except zlib.error as error:
+            raise self.broke(f"says that its answer is packed, and it is not ({error})") from None
+
+    async def _nothing_behind(self) -> None:
+        """Look for bytes behind the answer's end: kept, they would be read as the next trial's answer."""
+        connection: Any = self._response.stream
+        for name in ("_stream", "_httpcore_stream", "_stream", "_connection"):
+            connection = getattr(connection, name, None)
+        behind = getattr(getattr(connection, "_h11_state", None), "trailing_data", (b"",))[0]
+        if behind:
+            await (
+                self._response.aclose()
+            )  # which gives the connection back; nobody gets it before it is closed
+            await connection.aclose()
+            raise self.broke(f"sent more behind the end of its answer: {excerpt(behind)}")
+
+
+_AT_ONCE = 2**20
+_AFTER_THE_LAST = 0.05
+"""Seconds in which a stream may end by itself."""

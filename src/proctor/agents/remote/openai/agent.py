@@ -1,0 +1,230 @@
+"""`openai+http:URL?model=NAME`: an agent behind chat completions of OpenAI's API (or its responses), whoever serves them.
+
+The protocol keeps no conversation: each request repeats all that was said, so the history is kept here, one for each trial. Tools
+are the agent's own and run where it lives. What the protocol has no word for may stand beside it, and is read where it does: a
+`tool` message (or delta) for what a tool gave, `messages` with all messages of the answer, `state_delta`, a message's `name` as
+the agent that speaks. A call that is not answered ends its turn: it is the last one of the trajectory.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import urlsplit
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.json_protocol import read_json
+from proctor.agents.remote.http.address import Address, read_address
+from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient
+from proctor.agents.remote.http.response_reader import Reply
+from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
+from proctor.agents.remote.openai.responses import read_response, repeated
+from proctor.errors import AgentError, AgentLoadError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content, Part
+
+__all__ = ["OpenAIAgent", "openai_agent"]
+
+_KIND = "openai+http"
+_HISTORY = "openai+http history"
+_NOT_RUN = "This tool was not run."
+"""What the next request says where a call was left without an answer: servers refuse a history with open calls."""
+
+
+class OpenAIAgent:
+    """Asks one model of one server, each turn with the whole conversation."""
+
+    def __init__(
+        self, http: HttpClient, *, model: str, stream: bool = False, responses: bool = False
+    ) -> None:
+        """Take the client of the address that `chat/completions` stands below, the model (`""`: its only one), and how to ask."""
+        self._http = http
+        self._model = model
+        self._stream = stream
+        self._responses = responses
+
+    async def open(self) -> None:
+        """See whether the server is there, and which models it has.
+
+        Raises:
+            AgentLoadError: nothing is there; or no model was named, and there is not exactly one.
+        """
+        models = _models(await self._http.glance("models"))
+        if self._model:
+            return
+        if len(models) != 1:
+            has = f"It has: {', '.join(models[:20])}" if models else "It does not say which it has"
+            raise AgentLoadError(
+                f"The agent {_KIND}:{self._http.address.shown} names no model. {has}. "
+                f"Write {_KIND}:{self._http.address.shown}?model=NAME."
+            )
+        self._model = models[0]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
+
+    def describe(self) -> AgentInfo:
+        """Return its address and model; which tools it has the protocol does not tell."""
+        named = f" ({self._model})" if self._model else ""
+        return AgentInfo(name=f"{_KIND}:{self._http.address.shown}{named}", has_more_tools=True)
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Ask with all that was said, and yield what is answered.
+
+        Raises:
+            AgentError: there was no answer, half of one, or one that is no chat completion; or the server said that it failed.
+        """
+        history: list[dict[str, Any]] = session.memory.setdefault(_HISTORY, [])
+        history.append({"role": "user", "content": _content(message, responses=self._responses)})
+        headers = {"X-Session-Id": session.id} if session.id.isascii() and session.id.isprintable() else {}
+        if self._responses:
+            completion, more = await self._respond(history, session, headers)
+        else:
+            completion = await self._complete(history, session, headers)
+            more = _repeated(completion)
+        for event in events_of(completion):
+            yield event
+        history += more
+
+    async def _complete(
+        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
+    ) -> Completion:
+        request = self._request({"messages": history}, session)
+        if self._stream:
+            request |= {"stream": True, "stream_options": {"include_usage": True}}
+        accept = EVENTS if self._stream else JSON
+        async with self._http.send("chat/completions", request, accept=accept, headers=headers) as reply:
+            return await (_streamed(reply) if reply.is_stream else _at_once(reply))
+
+    async def _respond(
+        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
+    ) -> tuple[Completion, list[dict[str, Any]]]:
+        request = self._request({"input": history}, session)
+        async with self._http.send("responses", request, headers=headers) as reply:
+            data = await reply.answer()
+        return read_response(data), repeated(data, _NOT_RUN)
+
+    def _request(self, said: dict[str, Any], session: Session) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self._model, **said, "user": session.user_id}
+        if session.state:
+            import json
+
+            request["metadata"] = {"state": json.dumps(session.state, ensure_ascii=False)}
+        return request
+
+
+async def _at_once(reply: Reply) -> Completion:
+    return read_completion(await reply.answer())
+
+
+async def _streamed(reply: Reply) -> Completion:
+    completion = Completion()
+    async with aclosing(reply.events()) as events:
+        async for event in events:
+            if event.data.strip() == "[DONE]":
+                await reply.nothing_more(events)
+                break
+            completion.add(reply.hide(read_json(event.data, "the data of an event")))
+    if not completion.finish:
+        raise reply.truncated("ended its stream without a finish_reason: its answer is truncated")
+    completion.hide_in_whole(reply.hide)
+    return completion
+
+
+def _repeated(completion: Completion) -> list[dict[str, Any]]:
+    """Return an answer as the next request repeats it, with a word for each call that nobody has answered."""
+    answered = {message.answers for message in completion.messages if message.role == "tool"}
+    history = []
+    for message in completion.messages:
+        history.append(message.as_history())
+        history += [
+            {"role": "tool", "tool_call_id": call.id or "", "content": _NOT_RUN}
+            for call in message.calls
+            if (call.id or "") not in answered
+        ]
+    return history
+
+
+# --- what the user says ------------------------------------------------------------------------------------------------
+
+
+def _content(message: Content, *, responses: bool = False) -> str | list[dict[str, Any]]:
+    """Return a message as the protocol has it: its text, with images a list of parts."""
+    parts = message.parts or []
+    if all(part.inline_data is None and part.file_data is None for part in parts):
+        return message.joined_text()
+    return [_as_input(_part(part)) if responses else _part(part) for part in parts]
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if part.text is not None:
+        return {"type": "text", "text": part.text}
+    if part.inline_data is not None and (part.inline_data.mime_type or "").startswith("image/"):
+        packed = base64.b64encode(part.inline_data.data or b"").decode()
+        return {
+            "type": "image_url",
+            "image_url": {"url": f"data:{part.inline_data.mime_type};base64,{packed}"},
+        }
+    if part.file_data is not None and (part.file_data.mime_type or "").startswith("image/"):
+        return {"type": "image_url", "image_url": {"url": part.file_data.file_uri or ""}}
+    raise AgentError(f"{_KIND} can say texts and images; the user's message has something else in it")
+
+
+def _as_input(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as the Responses API spells it."""
+    if part["type"] == "text":
+        return {"type": "input_text", "text": part["text"]}
+    return {"type": "input_image", "image_url": part["image_url"]["url"]}
+
+
+# --- making one --------------------------------------------------------------------------------------------------------
+
+
+def openai_agent(text: str) -> OpenAIAgent:
+    """Make the agent of `openai+http:URL?model=NAME`; `&stream=true` asks for the answer in pieces, `&api=responses` by the
+    Responses API in place of chat completions.
+
+    The key is PROCTOR_AGENT_TOKEN; else OPENAI_API_KEY, where the host is OpenAI's own or that of OPENAI_BASE_URL, for AGENT
+    may come out of a file.
+
+    Raises:
+        AgentLoadError: it is no URL, or an option that there is not.
+        MissingExtraError: httpx is not installed.
+    """
+    options, address = read_address(text, kind=_KIND).take("model", "stream", "api")
+    stream = _chosen(options.get("stream", "false").lower(), "stream", ("true", "false"), address) == "true"
+    responses = _chosen(options.get("api", "chat"), "api", ("chat", "responses"), address) == "responses"
+    if stream and responses:
+        raise AgentLoadError(f"The agent {_KIND}:{address.shown}: api=responses is not asked for in pieces.")
+    if _is_openais(address):
+        address = address.as_asker(os.environ.get("OPENAI_API_KEY", "").strip())
+    return OpenAIAgent(
+        HttpClient(address), model=options.get("model", ""), stream=stream, responses=responses
+    )
+
+
+def _chosen(value: str, name: str, choices: tuple[str, str], address: Address) -> str:
+    if value not in choices:
+        expected = " or ".join(choices)
+        raise AgentLoadError(f"The agent {_KIND}:{address.shown} has {name}={value}; expected {expected}.")
+    return value
+
+
+def _is_openais(address: Address) -> bool:
+    base = urlsplit(os.environ.get("OPENAI_BASE_URL", ""))
+    named = (base.scheme, base.hostname, base.port)
+    asked = urlsplit(address.url)
+    return (asked.scheme, address.host) == ("https", "api.openai.com") or (
+        bool(base.hostname) and named == (asked.scheme, asked.hostname, asked.port)
+    )
+
+
+def _models(told: Any) -> list[str]:
+    """Read `{"data": [{"id": …}]}`; empty where it is anything else."""
+    listed = told.get("data") if isinstance(told, dict) else None
+    found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [name for name in found if isinstance(name, str)]

@@ -1,0 +1,306 @@
+"""Chat completions of OpenAI's API, read: the messages of one answer, whole or in pieces, and the events they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from proctor.agents.json_protocol import read_json
+from proctor.common.error_text import safe_repr
+from proctor.common.finish_reasons import why_cut_off
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import AgentError, AgentRaisedError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import UsageMetadata
+
+__all__ = ["Completion", "Message", "events_of", "read_completion", "told_error", "usage_of"]
+
+Data = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call as it comes: pieces of a stream add to its arguments, JSON text."""
+
+    id: str | None = None
+    index: int | None = None
+    """Where a stream says that it stands; some begin at 1, and some say 0 of all."""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        """Its arguments so far."""
+        return "".join(self.pieces)
+
+    def add(self, piece: Data) -> None:
+        """Take a piece of it, or all."""
+        function = piece.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        self.id = _text(piece.get("id")) or self.id
+        if (name := _text(function.get("name"))) != self.name:  # some servers say it with every piece
+            self.name += name
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):  # servers that are kind
+            import json
+
+            arguments = json.dumps(arguments)
+        self.pieces.append(_text(arguments))
+
+    def args(self) -> dict[str, Any]:
+        """Return its arguments.
+
+        Raises:
+            AgentError: they are no JSON object.
+        """
+        what = f"the arguments of the agent's call of {self.name or 'a tool without a name'}"
+        arguments = self.arguments
+        args = read_json(arguments, what) if arguments.strip() else {}
+        if not isinstance(args, dict):
+            raise AgentError(f"{what} are {safe_repr(args)}; expected a JSON object")
+        return args
+
+
+@dataclass(slots=True)
+class Message:
+    """One message of an answer: the assistant's, or a tool's that the server has run itself."""
+
+    role: str = "assistant"
+    texts: list[str] = field(default_factory=list)
+    """Its content, in pieces: a stream may have a hundred thousand."""
+    author: str = "agent"
+    calls: list[Call] = field(default_factory=list)
+    answers: str = ""
+    """The id of the call that a tool's message answers."""
+
+    @property
+    def content(self) -> str:
+        """What it says so far."""
+        return "".join(self.texts)
+
+    def add(self, piece: Data) -> None:
+        """Take a piece of it, or all: a refusal is what the agent says."""
+        self.texts += (_said(piece.get("content")), _text(piece.get("refusal")))
+        self.author = _text(piece.get("name")) or self.author
+        self.answers = _text(piece.get("tool_call_id")) or self.answers
+        known = list(self.calls)  # two calls of one list are never one
+        for position, call in enumerate(_list(piece.get("tool_calls"), "tool_calls")):
+            if not isinstance(call, Mapping):
+                raise AgentError(
+                    f"a tool call of the agent's answer is {safe_repr(call)}; expected an object"
+                )
+            self._call(call, position, known).add(call)
+        if isinstance(called := piece.get("function_call"), Mapping):  # as it was before there were tools
+            self._call({}, 0, known).add({"function": called})
+
+    def _call(self, piece: Data, position: int, known: list[Call]) -> Call:
+        """Return the call that a piece goes on with: by its index, else its id, else its place; or a new one."""
+        index, its_id = piece.get("index"), _text(piece.get("id"))
+        if isinstance(index, int):
+            found = [one for one in known if one.index == index and its_id in ("", one.id)]
+        elif its_id:
+            found = [one for one in known if one.id == its_id]
+        else:
+            found = known[position : position + 1]
+        if not found:
+            found = [Call(index=index if isinstance(index, int) else None)]
+            self.calls += found
+        return found[-1]
+
+    def as_history(self) -> dict[str, Any]:
+        """Return it as the next request repeats it."""
+        if self.role == "tool":
+            return {"role": "tool", "tool_call_id": self.answers, "content": self.content}
+        said: dict[str, Any] = {"role": "assistant", "content": self.content or None}
+        if self.calls:
+            said["tool_calls"] = [
+                {"id": call.id or "", "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
+                for call in self.calls
+            ]  # fmt: skip
+        return said
+
+
+@dataclass(slots=True)
+class Completion:
+    """One answer: its messages in order, and what is told about it."""
+
+    messages: list[Message] = field(default_factory=list)
+    finish: str = ""
+    """`stop`, `length`, `tool_calls`, `content_filter` …; empty: it has not ended."""
+    model: str | None = None
+    usage: UsageMetadata | None = None
+    state_delta: dict[str, Any] | None = None
+
+    def add(self, data: object) -> None:
+        """Take a chunk of a stream, or the whole.
+
+        Raises:
+            AgentError: it is neither.
+            AgentRaisedError: it is an error.
+        """
+        if not isinstance(data, Mapping):
+            raise AgentError(f"the agent's answer is {safe_repr(data)}; expected a chat completion")
+        if (error := told_error(data)) is not None:
+            raise error
+        choices = _list(data.get("choices"), "choices")
+        self.model = _text(data.get("model")) or self.model
+        self.usage = usage_of(data.get("usage")) or self.usage
+        if isinstance(data.get("state_delta"), dict):
+            self.state_delta = {**(self.state_delta or {}), **data["state_delta"]}
+        for message in _list(data.get("messages"), "messages"):
+            self._begin(message)
+        if choices:
+            self._take(choices[0])
+
+    def hide_in_whole(self, hide: Callable[[Any], Any]) -> None:
+        """Hide secrets in what came in pieces, each of which has only a part of one."""
+        for message in self.messages:
+            message.texts = [hide(message.content)]
+            for call in message.calls:
+                call.pieces = [hide(call.arguments)]
+
+    def _take(self, choice: object) -> None:
+        if not isinstance(choice, Mapping):
+            raise AgentError(f"a choice of the agent's answer is {safe_repr(choice)}; expected an object")
+        if "message" in choice:
+            self._begin(choice["message"])
+        elif isinstance(piece := choice.get("delta"), Mapping):
+            last = self.messages[-1] if self.messages else None
+            role = _text(piece.get("role"))
+            if last is None or (role and (role != last.role or role == "tool")):
+                self._begin(piece)
+            elif last.role == "tool" and not role and "tool_call_id" not in piece:
+                self._begin({"role": "assistant", **piece})
+            else:
+                last.add(piece)
+        self.finish = _text(choice.get("finish_reason")) or self.finish
+
+    def _begin(self, piece: object) -> None:
+        if not isinstance(piece, Mapping):
+            raise AgentError(f"a message of the agent's answer is {safe_repr(piece)}; expected an object")
+        message = Message(role=_text(piece.get("role")) or "assistant")
+        message.add(piece)
+        self.messages.append(message)
+
+
+def read_completion(data: object) -> Completion:
+    """Read an answer that came in one piece.
+
+    Raises:
+        AgentError: it is no chat completion.
+        AgentRaisedError: it is an error.
+    """
+    completion = Completion()
+    completion.add(data)
+    if not completion.messages:
+        raise AgentError(f"the agent's chat completion has no choices: {safe_repr(data, 200)}")
+    return completion
+
+
+def events_of(completion: Completion) -> Iterator[Event]:
+    """Give an answer's events: calls, what their tools gave, state, what was said; what broke it off comes last.
+
+    Raises:
+        AgentError: the arguments of a call are no JSON object.
+    """
+    names = {call.id: call.name for message in completion.messages for call in message.calls}
+    events = [event for message in completion.messages for event in _of_message(message, names)]
+    if completion.state_delta:
+        changed = Event.changed(completion.state_delta, author=completion.messages[-1].author)
+        events.insert(max(0, len(events) - 1), changed)
+    asked = next((event for event in reversed(events) if event.content), None)
+    if asked is not None:  # of all model calls together: it is not told which took how many
+        asked.usage_metadata, asked.model_version = completion.usage, completion.model
+    yield from events
+    if (broken := _broken_off(completion.finish)) is not None:
+        yield Event(error_code=completion.finish, error_message=broken, model_version=completion.model)
+
+
+_WHOLE = frozenset(
+    "stop tool_calls tool_call tool_use function_call end_turn stop_sequence eos eos_token complete completed".split()
+)
+
+
+def _broken_off(finish: str) -> str | None:
+    """Say why an answer is none, by how it ended; `None` where it is whole, or where that is not told."""
+    if not finish or finish.lower() in _WHOLE:
+        return None
+    return why_cut_off(finish) or f"the answer did not end as a whole one does (finish_reason: {finish})"
+
+
+def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:
+    if message.role == "tool":
+        name = names.get(message.answers) or "unknown"
+        yield Event.returned(
+            name, _response(message.content), id=message.answers or None, author=message.author
+        )
+        return
+    if content := message.content:
+        yield Event.said(content, author=message.author)
+    for call in message.calls:
+        yield Event.called(call.name, call.args(), id=call.id, author=message.author)
+
+
+def _response(content: str) -> dict[str, Any]:
+    """Return what a tool gave: its JSON object, anything else under `result`."""
+    import json
+
+    try:
+        given = json.loads(content)
+    except (ValueError, RecursionError):
+        given = content
+    return given if isinstance(given, dict) else {"result": given}
+
+
+def told_error(data: Data) -> AgentRaisedError | None:
+    """Return the error that stands in place of an answer, `{"error": {"message", "type", "code"}}`; `None`: there is none."""
+    error = data.get("error")
+    if not error:
+        return None
+    fields = error if isinstance(error, Mapping) else {"message": error}
+    kind = next((str(fields[key]) for key in ("code", "type") if fields.get(key)), "")
+    return AgentRaisedError(_text(fields.get("message")) or safe_repr(error, 200), type=kind)
+
+
+def usage_of(told: object) -> UsageMetadata | None:
+    """Read `usage`; the tokens of reasoning are part of `completion_tokens` there, and beside them here."""
+    if not isinstance(told, Mapping):
+        return None
+    cached = _count(told.get("prompt_tokens_details"), "cached_tokens")
+    thoughts = _count(told.get("completion_tokens_details"), "reasoning_tokens")
+    said = _count(told, "completion_tokens")
+    return UsageMetadata(
+        prompt_token_count=_count(told, "prompt_tokens"),
+        candidates_token_count=said if said is None else max(0, said - (thoughts or 0)),
+        total_token_count=_count(told, "total_tokens"),
+        cached_content_token_count=cached,
+        thoughts_token_count=thoughts,
+    )
+
+
+def _count(told: object, name: str) -> int | None:
+    value = told.get(name) if isinstance(told, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _said(content: object) -> str:
+    """Return a content's text: it is one, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(
+            _text(part.get("text")) or _text(part.get("refusal"))
+            for part in content
+            if isinstance(part, Mapping)
+        )
+    return _text(content)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise AgentError(f"'{name}' of the agent's answer is {safe_repr(value)}; expected a list")
+    return value

@@ -1,0 +1,125 @@
+"""`http+sse:URL`: a server in any language that speaks the JSON of docs/agent-protocol.md over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.function_results import first_problem
+from proctor.agents.json_protocol import Answer, read_answer, read_body, read_json, turn_request
+from proctor.agents.remote.http.address import read_address
+from proctor.agents.remote.http.client import EVENTS, HttpClient
+from proctor.agents.remote.http.response_reader import Reply
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import Content
+
+__all__ = ["SseAgent", "info_of", "sse_agent"]
+
+_KIND = "http+sse"
+_TURN = "http+sse turn"
+
+
+class SseAgent:
+    """Posts each turn to one URL, and reads the answers as they come; see `proctor.agents.json_protocol` for what they are."""
+
+    def __init__(self, http: HttpClient) -> None:
+        """Take the client of its address."""
+        self._http = http
+        self._told: Any = None
+
+    async def open(self) -> None:
+        """See whether the server is there, and ask it with a GET what it is; it need not know.
+
+        Raises:
+            AgentLoadError: nothing is there.
+        """
+        self._told = self._http.address.hide_in_answer(await self._http.glance())
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
+
+    def describe(self) -> AgentInfo:
+        """Return what the server said about itself, if anything."""
+        return info_of(self._told, f"{_KIND}:{self._http.address.shown}")
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Post the turn, and yield what the server answers.
+
+        Raises:
+            AgentError: there was no answer, half of one, or none by the protocol; or the agent said that it failed.
+        """
+        turn = session.memory.get(_TURN, 0)
+        session.memory[_TURN] = turn + 1
+        request = turn_request(message, session, turn)
+        async with self._http.send("", request, accept=EVENTS) as reply:
+            answers = _streamed(reply) if reply.is_stream else _at_once(reply)
+            async with aclosing(answers):
+                async for answer in answers:
+                    answer.keep(session)
+                    for event in answer.events:
+                        yield event
+
+
+async def _at_once(reply: Reply) -> AsyncGenerator[Answer, None]:
+    """Read an answer that is one JSON document, and whole by itself."""
+    data = await reply.answer()
+    if data is None:
+        raise reply.broke("answered with nothing where an event stream or JSON was expected")
+    yield read_body(data)
+
+
+async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
+    """Read one answer after the other up to `done`."""
+    async with aclosing(reply.events()) as events:
+        async for event in events:
+            data = reply.hide(read_json(event.data, "the data of an event")) if event.data else None
+            answer = read_answer(data, kind=event.name)
+            yield answer
+            if answer.done:
+                await reply.nothing_more(events)
+                return
+    raise reply.truncated("ended its stream without 'done': its answer is truncated")
+
+
+def info_of(told: Any, name: str) -> AgentInfo:
+    """Read what a server says about itself: `{"name", "description", "version", "app_details"}`, each of them optional.
+
+    `app_details` has the shape of AppDetails; with it all tools count as declared, unless `"has_more_tools": true`.
+    Whatever else comes says nothing.
+    """
+    fields = told if isinstance(told, dict) else {}
+    details = fields.get("app_details")
+    texts = {key: fields[key] for key in ("description", "version") if isinstance(fields.get(key), str)}
+    return AgentInfo(
+        name=said if isinstance(said := fields.get("name"), str) and said else name,
+        app_details=_checked(details) if details is not None else None,
+        has_more_tools=details is None or fields.get("has_more_tools") is True,
+        **texts,
+    )
+
+
+def _checked(details: Any) -> dict[str, Any]:
+    from pydantic import ValidationError
+
+    from proctor.schema.format.invocation import AppDetails
+
+    try:
+        return AppDetails.model_validate(details).model_dump(mode="json", exclude_none=True)
+    except ValidationError as error:
+        raise AgentError(
+            f"'app_details' of what the agent says about itself do not fit: {first_problem(error)}"
+        ) from None
+
+
+def sse_agent(address: str) -> SseAgent:
+    """Make the agent of `http+sse:URL`.
+
+    Raises:
+        AgentLoadError: it is no URL.
+        MissingExtraError: httpx is not installed.
+    """
+    return SseAgent(HttpClient(read_address(address, kind=_KIND)))

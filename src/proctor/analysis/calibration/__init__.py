@@ -1,0 +1,4 @@
+"""How well an LLM judge agrees with labels that people gave.
+
+Start with `calibrate`.
+"""

@@ -1,0 +1,310 @@
+"""Holding a judge against people: labels, the verdicts of a run, and what the one says of the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from proctor.analysis.calibration.judge_verdicts import Item, is_asked, items_of, said_in
+from proctor.analysis.calibration.labels import labels_for, labels_in
+from proctor.errors import SetupError, did_you_mean
+from proctor.runs.failed_attempts import find_current_run
+from proctor.runs.options import ConfigLike
+from proctor.runs.queries import StoreLike, open_runs
+from proctor.runs.setup.argument_checks import is_open, name_of_run
+from proctor.schema.analysis.calibration import (
+    Agreement,
+    Calibration,
+    CalibrationReport,
+    Disagreement,
+    Figure,
+    JudgedAgain,
+    badge_of,
+)
+from proctor.schema.analysis.label import Key, Labelled
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.stats.agreement import (
+    Confusion,
+    accuracy,
+    cohen_kappa,
+    corrected_rate,
+    true_fail_rate,
+    true_pass_rate,
+)
+
+if TYPE_CHECKING:
+    from proctor.schema.results.run_result import RunResult
+    from proctor.stores.base import Store
+
+HELD_OUT = 0.5
+"""The share of the cases whose labels the figures rest on, unless told otherwise."""
+
+
+class CalibrateOptions(TypedDict, total=False):
+    """The keyword arguments of `calibrate`."""
+
+    metric: str | None
+    held_out: float
+    confidence: float
+    config: ConfigLike
+    judge: Any
+    max_cost: float | None
+    max_judge_calls: int | None
+    store: StoreLike
+    keep: bool
+
+
+async def calibrate(
+    run: str | RunResult = "latest", labels: str | Path | None = None, **options: Unpack[CalibrateOptions]
+) -> CalibrationReport:
+    """Hold the verdicts of a run's judge against labels of people, and keep what it is worth.
+
+    `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `labels` is a file (CSV,
+    JSON, JSON lines, YAML; see `docs/calibration.md`); without one those count that were put into the store with
+    `proctor judge label`. `metric` is needed where a model was asked for several. `held_out` (above 0, up to 1) is the
+    share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
+    `judge` judge the run again first, as `rescore` does, within `max_cost` and `max_judge_calls`; else its verdicts are
+    taken as they are, and nothing is paid.
+    `keep=False` leaves the store as it is.
+
+    Raises:
+        SetupError: nothing can be told: no labels, labels of things that are not there, verdicts of two judges, a
+            judging that a limit ended …
+        EvalFileError: what is wrong in the file, with its places.
+        StoreError: there is no store, or it cannot be written.
+    """
+    held_out, confidence = options.get("held_out", HELD_OUT), options.get("confidence", 0.95)
+    if not 0 < held_out <= 1:
+        raise SetupError(f"held_out must be above 0 and at most 1, got {held_out:g}")
+    if not 0 < confidence < 1:
+        raise SetupError(f"confidence must be between 0 and 1, got {confidence:g}")
+    store = options.get("store")
+    kept = open_runs(store) if not is_open(store) else store
+    with nullcontext() if kept is store else closing(kept):
+        run_id = find_current_run(kept, name_of_run(run))
+        judged = await _judge_again(run_id, kept, options)
+        calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
+        report = calibrating.report(labels, keep=options.get("keep", True))
+    report.judged = judged
+    return report
+
+
+async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> JudgedAgain | None:
+    """Judge the run again first, where it is said by what; all of it, or what the judge is worth would be another's."""
+    given: dict[str, Any] = {name: value for name in _JUDGING if (value := options.get(name)) is not None}
+    if not given.keys() & {"config", "judge"}:
+        return None
+    from proctor.runs.rescore import rescore
+
+    judged = await rescore(run_id, store=store, **given)
+    if judged.stopped_by or judged.interrupted:
+        raise SetupError(
+            f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that nothing is told of "
+            "this judge. What it answered is kept: the same command with more room goes on from there"
+        )
+    return JudgedAgain(dict(judged.counts), judged.spent)
+
+
+_JUDGING = ("config", "judge", "max_cost", "max_judge_calls")
+
+
+def calibrate_sync(
+    run: str | RunResult = "latest", labels: str | Path | None = None, **options: Unpack[CalibrateOptions]
+) -> CalibrationReport:
+    """Do what `calibrate` does, from code that is not asynchronous."""
+    from proctor.engine.execution.event_loop import run_sync
+
+    return run_sync(lambda: calibrate(run, labels, **options))
+
+
+class _Calibrating:
+    """One metric's verdicts in one run, and the labels for them."""
+
+    def __init__(
+        self, store: Store, run_id: str, metric: str | None, held_out: float, confidence: float
+    ) -> None:
+        self._store, self._run_id = store, run_id
+        self._result = store.load(run_id)
+        self._metric = _metric(self._result, metric)
+        self._held_out, self._confidence = held_out, confidence
+
+    def report(self, labels: str | Path | None, *, keep: bool) -> CalibrationReport:
+        given = (
+            labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
+        )
+        found = _of_this_metric(given, self._metric)
+        if not found:
+            raise SetupError(self._no_labels(labels))
+        unit = _unit(found)
+        items = {item.key: item for case in self._result.cases for item in items_of(case, self._metric, unit)}
+        unsaid = self._unsaid(found, items, unit)
+        found = [label for label in found if label.key in items]
+        held = {label.key: self._is_held_out(label.key) for label in found}
+        pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
+        chosen = [(label, passes) for label, passes in pairs if held[label.key]]
+        if not chosen:
+            raise SetupError(
+                f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1"
+            )
+        agreement = self._agreement(chosen)
+        calibration = self._calibration(items, unit, agreement)
+        others = [pair for pair in pairs if not held[pair[0].key]]
+        report = self._put_together(calibration, items, found, pairs, held)
+        report.rest = self._agreement(others) if others else None
+        report.void, report.unsaid = self._void(calibration), unsaid
+        if keep:
+            self._store.calibrate(calibration)
+        return report
+
+    def _put_together(
+        self,
+        calibration: Calibration,
+        items: dict[Key, Item],
+        found: Sequence[Labelled],
+        pairs: Sequence[tuple[Labelled, bool]],
+        held: dict[Key, bool],
+    ) -> CalibrationReport:
+        verdicts = [item.passes for item in items.values() if item.passes is not None]
+        rate = corrected_rate(
+            sum(verdicts), len(verdicts), calibration.agreement.confusion, confidence=self._confidence
+        )
+        apart = [(label, passes) for label, passes in pairs if label.passes is not passes]
+        return CalibrationReport(
+            calibration=calibration,
+            pass_rate=rate,
+            verdicts=len(verdicts),
+            without_verdict=len(items) - len(verdicts),
+            unjudged=[label for label in found if items[label.key].passes is None],
+            disagreements=[self._disagreement(label, items[label.key], held) for label, _ in apart],
+        )
+
+    def _disagreement(self, label: Labelled, item: Item, held: dict[Key, bool]) -> Disagreement:
+        asked, answered = said_in(self._result.case(label.key[1], label.key[0]), label.key)
+        return Disagreement(label, bool(item.passes), item.reason, asked, answered, held[label.key])
+
+    def _agreement(self, pairs: Sequence[tuple[Labelled, bool]]) -> Agreement:
+        found = Confusion.of((label.passes, passes) for label, passes in pairs)
+        measures = {"accuracy": accuracy, "tpr": true_pass_rate, "tnr": true_fail_rate, "kappa": cohen_kappa}
+        figures = {
+            name: Figure.of(measure(found, confidence=self._confidence)) for name, measure in measures.items()
+        }
+        return Agreement(
+            both_pass=found.both_pass,
+            judge_fails=found.judge_fails,
+            judge_passes=found.judge_passes,
+            both_fail=found.both_fail,
+            **figures,
+        )
+
+    def _calibration(self, items: dict[Key, Item], unit: str, agreement: Agreement) -> Calibration:
+        by = {one for item in items.values() for one in item.by}
+        if len(by) > 1:
+            told = " and ".join(f"{model} (prompt {prompt})" for model, prompt in sorted(by))
+            raise SetupError(
+                f"the verdicts of {self._metric} in run {self._run_id} are those of several judges: {told}. "
+                f"`proctor score {self._run_id} --judge MODEL` judges all of it by one"
+            )
+        ((model, prompt),) = by
+        thresholds = {item.threshold for item in items.values()}
+        if len(thresholds) > 1 and unit != "rubric":
+            told = " and ".join(f"{one:g}" for one in sorted(one for one in thresholds if one is not None))
+            raise SetupError(
+                f"the sets of run {self._run_id} have several thresholds of {self._metric}: {told}"
+            )
+        return Calibration(
+            metric=self._metric,
+            model=model,
+            prompt=prompt,
+            threshold=min((one for one in thresholds if one is not None), default=None),
+            unit=unit,
+            created_at=time.time(),
+            run_id=self._run_id,
+            confidence=self._confidence,
+            held_out=self._held_out,
+            agreement=agreement,
+        )
+
+    def _void(self, calibration: Calibration) -> list[str]:
+        by = JudgedBy(calibration.metric, calibration.model, calibration.prompt)
+        said = badge_of(self._store.calibrations(), by, calibration.threshold)
+        return [said] if said.startswith("calibration void") else []
+
+    def _is_held_out(self, key: Key) -> bool:
+        """By the ids alone: the same cases in every run, whatever other labels there are."""
+        digest = sha256(f"{key[0]}\0{key[1]}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") < self._held_out * 2**64
+
+    def _unsaid(self, found: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
+        """Return the labels of what the metric had nothing to do with."""
+        unsaid = [label for label in found if label.key not in items]
+        if len(unsaid) == len(found):
+            told = "; ".join(f"{label.where}: {label.told}" for label in unsaid[:5])
+            more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
+            raise SetupError(f"{self._metric} said nothing of what was labelled as a {unit}: {told}{more}")
+        return unsaid
+
+    def _no_labels(self, labels: str | Path | None) -> str:
+        if labels is not None:
+            return f"{labels}: no label in it is for {self._metric}"
+        return (
+            f"run {self._run_id} has no labels for {self._metric}: give a file with --labels, or label its cases with "
+            f"`proctor judge label {self._run_id} CASE --pass` (or --fail)"
+        )
+
+
+def _metric(result: RunResult, wanted: str | None) -> str:
+    """Return the metric to look at: the one that is named, or the only one for which a model was asked."""
+    asked: dict[str, None] = {}
+    there: dict[str, None] = {}
+    for case in result.cases:
+        there |= dict.fromkeys(case.metrics)
+        asked |= dict.fromkeys(name for name in case.metrics if name not in asked and is_asked(case, name))
+    if wanted is not None:
+        if wanted in asked:
+            return wanted
+        why = (
+            "asked no model in it"
+            if wanted in there
+            else f"is not among its metrics.{did_you_mean(wanted, asked)}"
+        )
+        raise SetupError(f"run {result.run_id}: {wanted} {why.rstrip('.')}{_known(asked)}")
+    if len(asked) == 1:
+        return next(iter(asked))
+    if not asked:
+        raise SetupError(
+            f"run {result.run_id} has no verdict of a model: `proctor score {result.run_id} --config FILE` judges its "
+            "evidence by a metric that asks one"
+        )
+    raise SetupError(
+        f"run {result.run_id} has several metrics that ask a model: say which with --metric{_known(asked)}"
+    )
+
+
+def _known(asked: dict[str, None]) -> str:
+    return f". Those that did: {', '.join(asked)}" if asked else ""
+
+
+def _of_this_metric(given: Sequence[Labelled], metric: str) -> list[Labelled]:
+    """Those that are for the metric, or for any; of both for one thing the one that names it."""
+    chosen = {label.key: label for label in given if not label.metric}
+    chosen |= {label.key: label for label in given if label.metric == metric}
+    return list(chosen.values())
+
+
+def _unit(found: Sequence[Labelled]) -> str:
+    first: dict[str, Labelled] = {}
+    for label in found:
+        first.setdefault(label.unit, label)
+    if len(first) == 1:
+        return next(iter(first))
+    told = ", ".join(f"{_A[unit]} ({label.where})" for unit, label in first.items())
+    raise SetupError(
+        f"the labels are of several kinds: {told}. A judge may be worth more in one than in another: give one kind at a time"
+    )
+
+
+_A = {"trial": "a trial as a whole", "turn": "a turn", "rubric": "a rubric"}

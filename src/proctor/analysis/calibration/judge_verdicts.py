@@ -1,0 +1,133 @@
+"""The single verdicts of a run: what a metric said of each trial, of each turn, of each rubric in it, and who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.schema.analysis.label import WHOLE, Key
+from proctor.schema.format.content import text_of
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict
+from proctor.schema.results.score import MetricScore, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One verdict."""
+
+    key: Key
+    passes: bool | None
+    """`None`: there is none."""
+    reason: str = ""
+    """Why, as the judge says it; or why there is no verdict."""
+    by: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    """The models that were asked, each with the hash of its prompt."""
+    threshold: float | None = None
+
+
+def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
+    """Return what the metric `name` said of a case: of each trial, of each `turn` or of each `rubric` in it.
+
+    What a metric has nothing to do with (not applicable) is left out.
+    """
+    metric = case.metrics.get(name)
+    if metric is None:
+        return
+    for trial, score in enumerate(metric.per_trial):
+        if score is None:
+            continue
+        key = (case.eval_set_id, case.eval_id, trial)
+        if unit == "trial":
+            yield from _of_trial((*key, WHOLE, ""), metric, trial, score)
+            continue
+        for turn, each in enumerate(score.per_invocation):
+            if unit == "turn":
+                yield from _of_turn((*key, turn, ""), metric, score, each)
+            else:
+                yield from _of_rubrics((*key, turn), metric, each.details)
+        if unit == "rubric":
+            yield from _of_rubrics((*key, WHOLE), metric, score.details)
+
+
+def is_asked(case: CaseResult, name: str) -> bool:
+    """Tell whether a model was asked for what the metric said of the case."""
+    metric = case.metrics.get(name)
+    scores = [score for score in metric.per_trial if score is not None] if metric is not None else []
+    return any(_by(details) for score in scores for details in _all_details(score))
+
+
+def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
+    """Return what the user and the agent said in what a verdict is about; of a trial, in its last turn."""
+    _, _, number, turn, _ = key
+    trial = next((trial.trial for trial in case.trials if trial.number == number), None)
+    if trial is None or not trial.turns:
+        return "", ""
+    at = turn if 0 <= turn < len(trial.turns) else len(trial.turns) - 1
+    return text_of(trial.turns[at].user_content), text_of(trial.invocations[at].final_response)
+
+
+# --- one kind of verdict each ------------------------------------------------------------------------------------------
+
+
+def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[Item]:
+    by = frozenset(one for details in _all_details(score) for one in _by(details))
+    passes = _passes(metric.outcome_in(trial), score.value, metric.threshold)
+    if score.not_applicable:
+        return
+    reasons = [_rationale(details, passes=passes) for details in _all_details(score)]
+    said = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
+    why = score.failure.cause if score.failure is not None else next(filter(None, said), "")
+    yield Item(key, passes, why, by, metric.threshold)
+
+
+def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[Item]:
+    if each.not_applicable:
+        return
+    passes = _passes(None, each.value, metric.threshold)
+    why = _rationale(each.details, passes=passes) or each.reason
+    if passes is None and not why and score.failure is not None:
+        why = score.failure.cause
+    yield Item(key, passes, why, frozenset(_by(each.details) or _by(score.details)), metric.threshold)
+
+
+def _of_rubrics(
+    key: tuple[str, str, int, int], metric: MetricVerdict, details: Mapping[str, Any] | None
+) -> Iterator[Item]:
+    for rubric in (details or {}).get("rubrics") or ():
+        value = rubric.get("score")
+        passes = None if value is None else value >= 1
+        why = str(rubric.get("rationale") or "")
+        yield Item(
+            (*key, str(rubric.get("rubric_id"))), passes, why, frozenset(_by(details)), metric.threshold
+        )
+
+
+def _passes(outcome: Outcome | None, value: float | None, threshold: float | None) -> bool | None:
+    if outcome is Outcome.ERROR or value is None or threshold is None:
+        return None
+    return value >= threshold
+
+
+# --- what a judge left behind ------------------------------------------------------------------------------------------
+
+
+def _all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
+    yield score.details
+    for each in score.per_invocation:
+        yield each.details
+
+
+def _by(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    ballot = (details or {}).get("ballot")
+    return [(str(ballot.get("model")), str(ballot.get("prompt")))] if isinstance(ballot, dict) else []
+
+
+def _rationale(details: Mapping[str, Any] | None, *, passes: bool | None) -> str:
+    """What a vote on the side of the verdict says; of several the first."""
+    ballot = (details or {}).get("ballot")
+    votes = ballot.get("votes") or () if isinstance(ballot, dict) else ()
+    on_this_side = [vote for vote in votes if vote.get("verdict") is passes]
+    said = [str(vote.get("rationale") or "") for vote in [*on_this_side, *votes]]
+    return next(filter(None, said), "")

@@ -1,0 +1,221 @@
+"""Labels of people and the run that they are about: each finds the one thing that it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
+from proctor.runs.failed_attempts import find_current_run
+from proctor.runs.queries import StoreLike, open_runs
+from proctor.runs.setup.argument_checks import is_open, name_of_run
+from proctor.schema.analysis.label import WHOLE, HumanLabel, Labelled
+from proctor.schema.results.run_result import CaseResult, RunResult
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store, StoredLabel
+
+
+def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
+    """Return the labels of a file, each with what it means in a run.
+
+    Raises:
+        EvalFileError: what is wrong in the file.
+        SetupProblems: labels of what the run has not, or has several of; all of them, with their places.
+    """
+    from proctor.files.results.labels import read_labels
+
+    given = read_labels(path)
+    cases = _by_id(result.cases, {label.eval_id for label in given})
+    problems: list[SetupError] = []
+    found = []
+    for label in given:
+        try:
+            found.append(_labelled(label, cases))
+        except SetupError as problem:
+            problems.append(SetupError(f"{label.place}: {problem}"))
+    if problems:
+        raise SetupProblems(problems)
+    return found
+
+
+def labels_for(store: Store, result: RunResult) -> list[Labelled]:
+    """Return the labels that are kept with a run."""
+    kept = store.labels(result.run_id)
+    if not kept:
+        return []
+    planned = {case.position: case for case in store.planned(result.run_id)}
+    found = []
+    for label in kept:
+        case, turn = planned[label.position], WHOLE if label.turn is None else label.turn
+        key = (case.eval_set_id, case.eval_id, label.number, turn, label.rubric_id)
+        found.append(Labelled(key, label.passes, label.metric, label.note, "store"))
+    return found
+
+
+def label_run(
+    run: str | RunResult,
+    labels: Sequence[HumanLabel] | str | Path,
+    *,
+    store: StoreLike = None,
+) -> list[Labelled]:
+    """Keep what a person says of a run's answers with the run; a later label of the same thing takes its place.
+
+    `labels`: the labels, or a file of them.
+
+    Raises:
+        EvalFileError: what is wrong in the file.
+        SetupError: a label of what the run has not.
+        StoreError: there is no store, or it cannot be written.
+    """
+    kept = open_runs(store) if not is_open(store) else store
+    try:
+        result = kept.load(find_current_run(kept, name_of_run(run)))
+        if isinstance(labels, str | Path):
+            found = labels_in(labels, result)
+        else:
+            cases = _by_id(result.cases, {label.eval_id for label in labels})
+            found = [_labelled(label, cases) for label in labels]
+        positions = {(one.eval_set_id, one.eval_id): one.position for one in kept.planned(result.run_id)}
+        kept.label(result.run_id, [_stored(label, positions) for label in found])
+    finally:
+        if kept is not store:
+            kept.close()
+    return found
+
+
+def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget: bool = False) -> Labelled:
+    """Keep what a person says of the case at `position` of a run, or `forget` what was said of the same thing.
+
+    Whatever the label calls the case, it is this one.
+
+    Raises:
+        UnknownNameError: there is no such run or case, or the case has no such metric.
+        SetupError: a label of what the case has not.
+    """
+    run_id = store.find(run)
+    cases = store.load(run_id).cases
+    if not 0 <= position < len(cases):
+        raise UnknownNameError(f"no case {position}: the run {run_id} has {_count(len(cases), 'case')}")
+    case = cases[position]
+    if label.metric and label.metric not in case.metrics:
+        hint = did_you_mean(label.metric, case.metrics)
+        raise UnknownNameError(f"the case {case.eval_id!r} was not judged by {label.metric!r}.{hint}")
+    known = _Cases()
+    known.named[case.eval_id] = [case]
+    found = _labelled(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
+    stored = _stored(found, {(case.eval_set_id, case.eval_id): position})
+    if forget:
+        store.unlabel(run_id, [stored])
+    else:
+        store.label(run_id, [stored])
+    return found
+
+
+def _stored(label: Labelled, positions: dict[tuple[str, str], int]) -> StoredLabel:
+    from proctor.stores.base import StoredLabel
+
+    eval_set_id, eval_id, number, turn, rubric_id = label.key
+    return StoredLabel(
+        position=positions[eval_set_id, eval_id],
+        number=number,
+        passes=label.passes,
+        turn=None if turn == WHOLE else turn,
+        rubric_id=rubric_id,
+        metric=label.metric,
+        note=label.note,
+    )
+
+
+# --- what a label means ------------------------------------------------------------------------------------------------
+
+
+class _Cases:
+    """The cases of a run that labels name, and the ids of all of them."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, list[CaseResult]] = {}
+        self.ids: list[str] = []
+
+
+def _by_id(cases: Iterable[CaseResult], wanted: set[str]) -> _Cases:
+    found = _Cases()
+    for case in cases:
+        found.ids.append(case.eval_id)
+        if case.eval_id in wanted:
+            found.named.setdefault(case.eval_id, []).append(case)
+    return found
+
+
+def _labelled(label: HumanLabel, cases: _Cases) -> Labelled:
+    case = _case(label, cases)
+    trial = _trial(label, case)
+    turn = _turn(label, case, trial)
+    _check_rubric(label, case, trial)
+    key = (case.eval_set_id, case.eval_id, trial, turn, label.rubric_id)
+    return Labelled(key, label.passes, label.metric, label.note, label.place)
+
+
+def _case(label: HumanLabel, cases: _Cases) -> CaseResult:
+    named = cases.named.get(label.eval_id, [])
+    if not named:
+        raise SetupError(f"the run has no case {label.eval_id!r}.{did_you_mean(label.eval_id, cases.ids)}")
+    sets = [case.eval_set_id for case in named]
+    chosen = [case for case in named if label.eval_set_id in ("", case.eval_set_id)]
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        raise SetupError(
+            f"several sets have a case {label.eval_id!r}: {', '.join(sets)}; say which (eval_set_id)"
+        )
+    raise SetupError(f"the case {label.eval_id!r} is in {', '.join(sets)}, not in {label.eval_set_id!r}")
+
+
+def _trial(label: HumanLabel, case: CaseResult) -> int:
+    total = len(case.trials)
+    if not total:
+        raise SetupError(f"the case {case.eval_id!r} was not run")
+    if label.trial is None:
+        if total > 1:
+            raise SetupError(
+                f"the case {case.eval_id!r} has {total} trials: say which one was looked at (trial)"
+            )
+        return 0
+    if label.trial >= total:
+        raise SetupError(
+            f"the case {case.eval_id!r} has {_count(total, 'trial')}, there is no trial {label.trial + 1}"
+        )
+    return label.trial
+
+
+def _turn(label: HumanLabel, case: CaseResult, trial: int) -> int:
+    evidence = case.trials[trial].trial
+    total = len(evidence.turns) if evidence is not None else 0
+    if label.turn is not None:
+        if label.turn >= total:
+            raise SetupError(
+                f"the case {case.eval_id!r} has {_count(total, 'turn')}, there is no turn {label.turn + 1}"
+            )
+        return label.turn
+    return 0 if label.rubric_id and total == 1 else WHOLE
+
+
+def _check_rubric(label: HumanLabel, case: CaseResult, trial: int) -> None:
+    """Refuse a rubric that no judge spoke of, where one spoke of any: a slip would be a label of nothing."""
+    known = {
+        str(rubric.get("rubric_id"))
+        for metric in case.metrics.values()
+        for score in metric.per_trial[trial : trial + 1]
+        if score is not None
+        for details in (score.details, *(each.details for each in score.per_invocation))
+        for rubric in (details or {}).get("rubrics") or ()
+    }
+    if label.rubric_id and known and label.rubric_id not in known:
+        hint = did_you_mean(label.rubric_id, known) or f" There is: {', '.join(sorted(known))}."
+        raise SetupError(f"the case {case.eval_id!r} was not judged by a rubric {label.rubric_id!r}.{hint}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

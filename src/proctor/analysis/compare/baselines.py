@@ -1,0 +1,323 @@
+"""Baselines: runs that others are compared with by name, and files of them that go with the code."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
+from proctor.runs.queries import StoreLike, open_runs, store_file, store_url
+from proctor.runs.setup.argument_checks import is_open
+from proctor.schema.results.outcome import Outcome
+
+if TYPE_CHECKING:
+    from proctor.analysis.compare.compare import Side
+    from proctor.schema.analysis.baseline import Baseline, NamedBaseline
+    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.schema.results.run_result import CaseResult, MetricVerdict
+    from proctor.stores.base import Store
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TAKEN = frozenset({"latest", "previous"})
+SUFFIX = ".json"
+
+
+def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> NamedBaseline:
+    """Make `run` the baseline called `name`, in place of the one that was; what a comparison needs of it is kept from now on.
+
+    `run` is an id, the beginning of one, `latest` or `latest~1`, in `store` (default: the project's). A run that did not
+    pass is taken with a `UserWarning`.
+
+    Raises:
+        SetupError: the name cannot be one, the run has not come to its end, or no case of it could be judged.
+        UnknownNameError: there is no such run.
+        StoreError: there is no store, or it is none in a file.
+    """
+    from proctor.files.results.baselines import write_baseline
+
+    _check_name(name)
+    with _opened(store) as opened:
+        found = _baseline_of(opened, run)
+        write_baseline(found, _folder(opened) / f"{name}{SUFFIX}")
+    if warning := _failing(found):
+        warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
+    return _named(name, found)
+
+
+def _failing(found: Baseline) -> str:
+    """Return a warning about a baseline whose run did not pass; empty where it did."""
+    outcomes = [row[3] for row in found.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
+    if not outcomes:
+        return ""
+    counts = ", ".join(f"{count} {outcome.value}" for outcome, count in Counter(outcomes).items())
+    return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is no better shows no regression"
+
+
+def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
+    """Return the baselines of a store, by name.
+
+    Raises:
+        StoreError: there is no store, or it is none in a file.
+        EvalFileError: one cannot be read.
+    """
+    from proctor.files.results.baselines import read_baseline
+
+    with _opened(store) as opened:
+        return [_named(path.stem, read_baseline(path)) for path in _files(opened)]
+
+
+def load_baseline(name: str, store: StoreLike = None) -> Baseline:
+    """Return the baseline called `name`; a name that ends in `.json`, or has a slash, is that of a file.
+
+    Raises:
+        UnknownNameError: there is none.
+        EvalFileError: it cannot be read.
+    """
+    from proctor.files.results.baselines import read_baseline
+
+    if is_file(name):
+        return read_baseline(Path(name))
+    with _opened(store) as opened:
+        return read_baseline(_file_of(opened, str(name)))
+
+
+def remove_baseline(name: str, store: StoreLike = None) -> None:
+    """Forget the baseline called `name`, also one that cannot be read; its run stays, and may be pruned from now on.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    with _opened(store) as opened:
+        _file_of(opened, name).unlink(missing_ok=True)
+
+
+def export_baseline(
+    name: str,
+    path: str | Path,
+    store: StoreLike = None,
+    *,
+    overwrite: bool = False,
+    make_parents: bool = False,
+) -> Path:
+    """Write the baseline called `name` as a file that goes with the code: `compare(baseline=path)` needs no store.
+
+    An existing file that is not a baseline needs `overwrite`, a missing parent folder `make_parents`.
+
+    Raises:
+        UnknownNameError: there is none.
+        SetupError: the file is one that Proctor reads or keeps, or it exists and may not be overwritten.
+        EvalFileError: it cannot be written.
+    """
+    from proctor.files.results.baselines import text_of_baseline
+    from proctor.runs.output_guard import BASELINE, OutputGuard
+    from proctor.runs.queries import default_store
+
+    target = Path(path)
+    if target.is_dir():
+        raise SetupError(f"{target} is a folder: name a file in it, such as {target / f'{name}{SUFFIX}'}")
+    found = load_baseline(name, store)
+    url = store if not is_open(store) else store.url
+    stores = [default_store(), *filter(None, [store_file(store_url(url))])]
+    guard = OutputGuard(overwrite, make_parents, stores=stores)
+    try:
+        with guard.open(target, BASELINE) as file:
+            file.write(text_of_baseline(found))
+    except OSError as error:
+        raise EvalFileError(f"{target}: the baseline cannot be written: {error}") from None
+    return target
+
+
+def baseline_names(store: Store) -> dict[str, list[str]]:
+    """Return by the id of a run the names that it has as a baseline; of files that cannot be read nothing is known."""
+    from proctor.files.results.baselines import read_baseline
+
+    found: dict[str, list[str]] = {}
+    if store_file(store.url) is None:
+        return found
+    for path in _files(store):
+        try:
+            found.setdefault(read_baseline(path).run_id, []).append(path.stem)
+        except EvalFileError:
+            continue
+    return found
+
+
+def is_baseline(name: str, store: Store) -> bool:
+    """Tell whether a name is that of a baseline of `store`, or of a file that is there."""
+    if is_file(name):
+        return Path(name).is_file()
+    return store_file(store.url) is not None and name in [path.stem for path in _files(store)]
+
+
+def is_file(name: str) -> bool:
+    """Tell whether a name is that of a file, and not of a baseline of a store."""
+    name = str(name)
+    return name.endswith(SUFFIX) or "/" in name or "\\" in name
+
+
+# --- where they are ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(store: StoreLike) -> Iterator[Store]:
+    if not is_open(store):
+        with closing(open_runs(store, read_only=True)) as opened:
+            yield opened
+        return
+    yield store
+
+
+def _folder(store: Store) -> Path:
+    """A file for each: two processes that set two of them cannot lose one another's."""
+    file = store_file(store_url(store.url))
+    if file is None:
+        raise SetupError(
+            f"the store {store.url} is in no file: baselines stand beside one that is (sqlite:///PATH)"
+        )
+    return file.with_name(f"{file.name}.baselines")
+
+
+def _files(store: Store) -> list[Path]:
+    return sorted(path for path in _folder(store).glob(f"*{SUFFIX}") if not path.name.startswith("."))
+
+
+def _file_of(store: Store, name: str) -> Path:
+    known = [path.stem for path in _files(store)]
+    if name in known:
+        return _folder(store) / f"{name}{SUFFIX}"
+    there = f" There is: {', '.join(known)}." if known else ""
+    raise UnknownNameError(
+        f"No baseline {name!r} in {store.url}.{did_you_mean(name, known)}{there} `proctor baseline set {name} RUN` makes one; "
+        "a name that ends in .json is that of a file"
+    )
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _TAKEN or name.endswith(SUFFIX):
+        raise SetupError(
+            f"a baseline cannot be called {name!r}: give letters, digits, - _ and . (64 at most, not latest or previous, and "
+            "not *.json, which is a file)"
+        )
+
+
+def _named(name: str, found: Baseline) -> NamedBaseline:
+    from proctor.schema.analysis.baseline import NamedBaseline
+
+    return NamedBaseline(
+        name=name,
+        run_id=found.run_id,
+        agent=found.agent,
+        started_at=found.started_at,
+        cases=len(found.cases),
+        num_runs=found.num_runs,
+    )
+
+
+# --- what they are -----------------------------------------------------------------------------------------------------
+
+
+def _baseline_of(store: Store, name: str) -> Baseline:
+    from proctor.analysis.compare.compare_runs import told_by_store
+    from proctor.runs.failed_attempts import find_current_run
+    from proctor.schema.analysis.baseline import VERSION, Baseline
+    from proctor.schema.results.manifest import RunState
+
+    run_id = find_current_run(store, name)
+    state = next((run.state for run in store.runs() if run.run_id == run_id), None)
+    if state is not RunState.FINISHED:
+        stands = "is under way" if state is RunState.RUNNING else "has not come to its end"
+        raise SetupError(f"run {run_id} {stands}: only a finished run can be a baseline")
+    side, (manifest, judging) = told_by_store(store, run_id)
+    cases = sorted(side.cases, key=lambda one: (one[1].eval_set_id, one[1].eval_id))
+    if not any(case.trials_passed + case.trials_failed for _, case in cases):
+        raise SetupError(
+            f"run {run_id} is no baseline: no case of it could be judged. `proctor show {run_id}` says why"
+        )
+    metrics = list(dict.fromkeys(metric for _, case in cases for metric in case.metrics))
+    run = side.run
+    return Baseline(
+        proctor_baseline=VERSION, run_id=run_id, agent=run.agent, started_at=run.started_at, num_runs=run.num_runs,
+        most=run.most, against=run.against, cost=run.cost, manifest=_brief(manifest), judging=_nameless(judging), metrics=metrics,
+        cases=[_row(content_hash, case, metrics) for content_hash, case in cases],
+    )  # fmt: skip
+
+
+def _brief(manifest: Manifest) -> Manifest:
+    """What another run is told apart by; no command, folder or description of the agent."""
+    from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, AgentManifest, Manifest
+
+    agent = manifest.agent
+    kept = {
+        name: manifest.options[name] for name in ("user", USER_CODE, AGAINST_RUN) if name in manifest.options
+    }
+    if manifest.imported_from:
+        kept["imported"] = {"file": Path(manifest.imported_from).name}
+    return Manifest(
+        run_id=manifest.run_id,
+        created_at=manifest.created_at,
+        agent=AgentManifest(label=agent.label, version=agent.version, source_hash=agent.source_hash),
+        sets=[one.model_copy(update={"path": None}) for one in manifest.sets],
+        num_runs=manifest.num_runs,
+        options=kept,
+        versions=manifest.versions,
+    )
+
+
+def _nameless(judging: Judging) -> Judging:
+    """How it was judged, but for the names of files, which are those of one machine."""
+    sets = [one.model_copy(update={"config_source": ""}) for one in judging.sets]
+    return judging.model_copy(update={"sets": sets})
+
+
+def _row(content_hash: str, case: CaseResult, metrics: list[str]) -> tuple[object, ...]:
+    means = [_mean_of(case.metrics.get(name)) for name in metrics]
+    passed, failed = case.trials_passed, case.trials_failed
+    others = len(case.trials) - passed - failed
+    return case.eval_set_id, case.eval_id, content_hash, case.outcome, passed, failed, others, means
+
+
+def _mean_of(metric: MetricVerdict | None) -> float | None:
+    """A metric's mean over the trials, as a comparison takes it: none of what could not be computed."""
+    if (
+        metric is None
+        or metric.score is None
+        or metric.outcome.value == "error"
+        or not isfinite(metric.score)
+    ):
+        return None
+    return metric.score
+
+
+def side_of_baseline(found: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
+    """Return a baseline as one side of a comparison."""
+    from proctor.analysis.compare.compare import Side
+    from proctor.schema.analysis.comparison import ComparedRun
+
+    run = ComparedRun(
+        found.run_id, found.agent, len(found.cases), found.num_runs, found.started_at, found.cost,
+        against=found.against, most=found.most,
+    )  # fmt: skip
+    return Side(run, [*_cases(found)]), (found.manifest, found.judging)
+
+
+def _cases(found: Baseline) -> Iterator[tuple[str, CaseResult]]:
+    from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+
+    gates = {
+        (one.eval_set_id, metric.name): metric.gate for one in found.judging.sets for metric in one.metrics
+    }
+    for set_id, eval_id, content_hash, outcome, passed, failed, others, means in found.cases:
+        metrics = {
+            name: MetricVerdict(name, outcome, mean, gate=gates.get((set_id, name), False))
+            for name, mean in zip(found.metrics, means, strict=True)
+            if mean is not None
+        }
+        ends = [Outcome.PASSED] * passed + [Outcome.FAILED] * failed + [Outcome.ERROR] * others
+        trials = [TrialResult(number, end, evidence=None) for number, end in enumerate(ends)]
+        yield content_hash, CaseResult(set_id, eval_id, outcome, metrics=metrics, trials=trials)

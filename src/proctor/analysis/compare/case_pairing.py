@@ -1,0 +1,155 @@
+"""Two runs, case by case: which cases belong together, and how each of them differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
+from proctor.schema.results.run_result import CaseResult, Outcome
+
+_HUGE = 1e100
+"""Scores as large say nothing, and of several there is no sum; nor is there of what is no number."""
+
+Key = tuple[str, str, int]
+"""Eval set, case, and which one of that id it is (from 0)."""
+
+
+@dataclass(slots=True)
+class BriefCase:
+    """What a comparison needs to know of one case."""
+
+    outcome: Outcome
+    trials: Trials
+    scores: dict[str, float]
+    """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
+    gating: tuple[str, ...]
+    """The metrics that decide."""
+    reason: str
+    content_hash: str
+    """Empty where it is not known."""
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The cases of two runs."""
+
+    both: list[tuple[Key, BriefCase, BriefCase]] = field(default_factory=list)
+    only_base: list[str] = field(default_factory=list)
+    only_candidate: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    """`set/case` of those whose content differs."""
+
+
+def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
+    """Return what a comparison needs of `case`."""
+    passed = failed = 0
+    for trial in case.trials:
+        passed += trial.outcome is Outcome.PASSED
+        failed += trial.outcome is Outcome.FAILED
+    trials = Trials(passed, failed, len(case.trials) - passed - failed)
+    scores, gating = {}, []
+    for name, metric in case.metrics.items():
+        if metric.gate:
+            gating.append(name)
+        if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
+            scores[name] = metric.score
+    return BriefCase(case.outcome, trials, scores, tuple(gating), case.reason or case.missed, content_hash)
+
+
+def pair(
+    base: Iterable[tuple[str, CaseResult]],
+    candidate: Iterable[tuple[str, CaseResult]],
+    *,
+    keep_changed: bool = False,
+) -> Pairs:
+    """Pair the cases of two runs (each with the hash of its content) by eval set and id, those of one id in order.
+
+    Cases that were left out on purpose are in no run. With `keep_changed` those with another content are paired, too.
+    """
+    found = Pairs()
+    there = dict(_keyed(base))
+    for key, now in _keyed(candidate):
+        before = there.pop(key, None)
+        if before is None:
+            found.only_candidate.append(_name(key))
+            continue
+        differs = bool(before.content_hash and now.content_hash and before.content_hash != now.content_hash)
+        if differs:
+            found.changed.append(_name(key))
+        if keep_changed or not differs:
+            found.both.append((key, before, now))
+    found.only_base = [_name(key) for key in there]
+    return found
+
+
+def _keyed(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:
+    seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for content_hash, case in cases:
+        if case.outcome is not Outcome.SKIPPED:
+            name = case.eval_set_id, case.eval_id
+            yield (*name, seen[name]), brief(case, content_hash)
+            seen[name] += 1
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]}/{key[1]}"
+
+
+# --- how each differs ------------------------------------------------------------------------------------------------
+
+_ORDER = [*CaseChange]
+
+
+def changed_cases(pairs: Pairs) -> list[ChangedCase]:
+    """Return the cases that are not as they were: by kind, and within a kind those that moved most first."""
+    found = [
+        case
+        for key, before, now in pairs.both
+        if (case := _changed(key, before, now, change_of(before, now))) is not None
+    ]
+    return sorted(found, key=lambda case: (_ORDER.index(case.change), -_moved(case)))
+
+
+def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
+    """Return how a case differs; `None` where it does not."""
+    if before.trials.passed and _is_undecided(now) and not _is_undecided(before):
+        return CaseChange.IN_ERROR
+    if before.outcome is Outcome.PASSED and now.outcome is Outcome.FAILED:
+        return CaseChange.REGRESSION
+    if before.outcome is Outcome.FAILED and now.outcome is Outcome.PASSED:
+        return CaseChange.FIX
+    if None in (rates := (before.trials.rate, now.trials.rate)) or rates[0] == rates[1]:
+        return None
+    return CaseChange.FLAKY
+
+
+def _is_undecided(case: BriefCase) -> bool:
+    return case.trials.rate is None
+
+
+def _changed(key: Key, before: BriefCase, now: BriefCase, change: CaseChange | None) -> ChangedCase | None:
+    if change is None:
+        return None
+    metric = _most_moved(before, now)
+    scores = (before.scores[metric], now.scores[metric]) if metric else None
+    reason = before.reason if change is CaseChange.FIX else now.reason or before.reason
+    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
+
+
+def _most_moved(before: BriefCase, now: BriefCase) -> str:
+    """The deciding metric whose score went furthest the way that the case went."""
+    way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1
+    moved = {
+        name: (now.scores[name] - score) * way
+        for name, score in before.scores.items()
+        if name in now.gating and name in now.scores
+    }
+    best = max(moved, key=moved.__getitem__, default="")
+    return best if moved.get(best, 0.0) > 0 else ""
+
+
+def _moved(case: ChangedCase) -> float:
+    rates = abs((case.base.rate or 0.0) - (case.candidate.rate or 0.0))
+    return rates + (abs(case.scores[1] - case.scores[0]) / 1e6 if case.scores else 0.0)

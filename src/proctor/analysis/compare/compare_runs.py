@@ -1,0 +1,275 @@
+"""Comparing two runs: did the candidate get worse?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
+from proctor.registry import METRICS
+from proctor.runs.observers import ended
+from proctor.runs.queries import StoreLike, open_runs
+from proctor.runs.setup.argument_checks import is_open
+from proctor.schema.analysis.comparison import ComparedRun, Comparison
+from proctor.schema.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from proctor.analysis.compare.compare import Side
+    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.stores.base import Store
+
+
+class ComparingOptions(TypedDict, total=False):
+    """The keyword arguments of `compare`."""
+
+    store: StoreLike
+    margin: float | None
+    confidence: float
+    keep_changed_cases: bool
+    keep_changed_metrics: bool
+    strict: bool
+    baseline: str | Path | None
+
+
+async def compare(
+    base: str | RunResult = "previous",
+    candidate: str | RunResult = "latest",
+    **options: Unpack[ComparingOptions],
+) -> Comparison:
+    """Compare two runs case by case; `compare_sync` says the rest."""
+    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Asked(**options)))
+
+
+def compare_sync(
+    base: str | RunResult = "previous",
+    candidate: str | RunResult = "latest",
+    **options: Unpack[ComparingOptions],
+) -> Comparison:
+    """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
+
+    Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
+    `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points,
+    unless the candidate was made until it was decided against this base: then as that was asked),
+    `confidence` that of tests and intervals (0.95). Cases whose content has changed are left out, unless
+    `keep_changed_cases`; metrics that were not judged alike (another option, judge, prompt …) decide nothing, nor do pass
+    and fail then, unless `keep_changed_metrics`. `strict` refuses runs that differ in more than the agent. `baseline`
+    stands in place of `base`: the name of one in `store`, or a file (`baselines/main.json`).
+
+    Raises:
+        SetupError: a number is out of range, the runs have no case in common, both sides are one run with the same scores,
+            the last attempt to run failed and a run is named by `latest`, or `strict` found what differs.
+        UnknownNameError: there is no such run.
+        StoreError: there is no store, or it cannot be read.
+        EvalFileError: the baseline's file cannot be read.
+    """
+    return ended(_compare_runs(base, candidate, _Asked(**options)))
+
+
+def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Asked) -> Comparison:
+    for name, value, least in (("margin", asked.margin, 0.0), ("confidence", asked.confidence, 0.5)):
+        if value is not None and not least < value < 1:
+            raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
+    store = asked.store
+    if asked.baseline is not None:
+        return _compare(_sided_baseline(asked.baseline, store), _sided(candidate, store), asked)
+    if isinstance(base, RunResult) and isinstance(candidate, RunResult):
+        if base is candidate:
+            raise SetupError("both sides are the same result: a run does not differ from itself")
+        return _compare(_told(base), _told(candidate), asked)
+    if not is_open(store):
+        with closing(open_runs(store, read_only=True)) as opened:
+            return _compare(_side(opened, base), _side(opened, candidate), asked)
+    return _compare(_side(store, base), _side(store, candidate), asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    store: StoreLike = None
+    margin: float | None = None
+    confidence: float = 0.95
+    keep_changed_cases: bool = False
+    keep_changed_metrics: bool = False
+    strict: bool = False
+    baseline: str | Path | None = None
+
+
+# --- the two sides ---------------------------------------------------------------------------------------------------
+
+
+_Sided = tuple["Side", "tuple[Manifest, Judging]"]
+
+
+def _sided_baseline(name: str | Path, store: StoreLike) -> _Sided:
+    from proctor.analysis.compare.baselines import load_baseline, side_of_baseline
+
+    return side_of_baseline(load_baseline(str(name), store))
+
+
+def _sided(given: str | RunResult, store: StoreLike) -> _Sided:
+    if isinstance(given, RunResult):
+        return _told(given)
+    if not is_open(store):
+        with closing(open_runs(store, read_only=True)) as opened:
+            side, told = _side(opened, given)
+            return replace(side, cases=[*side.cases]), told
+    return _side(store, given)
+
+
+def told_by_store(store: Store, run_id: str) -> _Sided:
+    """Return a run as one side of a comparison, with what it was and how it was judged."""
+    return _side(store, run_id)
+
+
+def _side(store: Store, given: str | RunResult) -> _Sided:
+    if isinstance(given, RunResult):
+        return _told(given)
+    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.trial_costs import figures_of_kept, with_figures
+    from proctor.schema.results.manifest import counting
+    from proctor.schema.results.model_usage import total_cost
+
+    run_id = find_run(store, given)
+    manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
+    summary = store.summary(run_id, judging.number)
+    cases = sum(one.cases for one in manifest.sets)
+    run = ComparedRun(
+        run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
+        total_cost(summary.spent) if summary.spent else None,
+        against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
+    )  # fmt: skip
+    priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
+    made = sum(one.cases * one.num_runs for one in manifest.sets)
+    figures = figures_of_kept(store, run_id, trials=made, priced=priced)
+    return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
+
+
+def find_run(store: Store, name: str) -> str:
+    """Return the id of the run that `name` names.
+
+    Raises:
+        UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
+        SetupError: the name depends on which run is the newest, and the last attempt to run made none.
+    """
+    from proctor.analysis.compare.baselines import is_baseline
+    from proctor.runs.failed_attempts import find_current_run
+
+    try:
+        return find_current_run(store, name)
+    except UnknownNameError as problem:
+        if not is_baseline(name, store):
+            raise
+        raise UnknownNameError(
+            f"{problem}. There is a baseline {name}, which can be the base: `proctor compare --baseline {name} CANDIDATE` "
+            f"(in Python baseline={name!r})"
+        ) from None
+
+
+def _told(result: RunResult) -> _Sided:
+    """A result as it is in memory: what its cases were is not known, so that they are paired by their ids alone."""
+    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.trial_costs import MOST_TRIALS, figures_of_case, with_figures
+    from proctor.runs.differences import told_by_result
+
+    cost = result.cost if result.spent else None
+    run = ComparedRun(
+        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost,
+        against=result.against, most=result.num_runs if result.at_most else 0,
+    )  # fmt: skip
+    priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
+    cases = [("", case) for case in result.cases]
+    few = sum(len(case.trials) for _, case in cases) <= MOST_TRIALS
+    figures = {at: figures_of_case(one, priced=priced) for at, (_, one) in enumerate(cases) if few}
+    return Side(run, [*with_figures(cases, figures)]), told_by_result(result)
+
+
+def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
+    from proctor.analysis.compare.compare import CompareOptions, compare_runs
+    from proctor.analysis.compare.interim_looks import looked_at
+    from proctor.analysis.compare.until_decided import MARGIN
+    from proctor.runs.differences import added_unlike, apart, cases_unlike, knows_cases, unlike
+    from proctor.runs.setup.user_functions import AN_OBJECT
+
+    names = {
+        metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
+    }
+    options = CompareOptions(
+        margin=asked.margin or _margin(base, candidate) or MARGIN,
+        confidence=asked.confidence,
+        keep_changed=asked.keep_changed_cases,
+        reach=reaches(names),
+        apart=frozenset() if asked.keep_changed_metrics else apart(base[1][1].sets, candidate[1][1].sets),
+    )
+    _refuse_same_scores(base, candidate)
+    before, now = (one[0] for one in (base, candidate))
+    if not knows_cases(base[1][0], candidate[1][0]):
+        now = replace(now, cases=[("", case) for _, case in now.cases])
+    if now.run.against and now.run.against == before.run.run_id:
+        now, options = looked_at(before, now, options)
+    found = compare_runs(before, now, options)
+    found.unlike = [
+        *cases_unlike(
+            found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
+        ),
+        *unlike(base[1], candidate[1], objects=AN_OBJECT),
+        *added_unlike(found),
+    ]
+    if not found.pairs and not found.undecided:
+        raise SetupError(_nothing_in_common(found))
+    if asked.strict and found.warnings:
+        raise SetupProblems(
+            [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
+        )
+    return found
+
+
+def _refuse_same_scores(base: _Sided, candidate: _Sided) -> None:
+    """Refuse a run and itself with the same scores; a re-scored run may be compared with how it was scored before."""
+    from proctor.runs.differences import RESCORED
+
+    run_id, (before, now) = base[0].run.run_id, (one[1][1] for one in (base, candidate))
+    if not run_id or run_id != candidate[0].run.run_id:
+        return
+    is_same_pass = not (before.created_at and now.created_at) or before.created_at == now.created_at
+    if before.number == now.number and before.number != RESCORED and is_same_pass:
+        raise SetupError(
+            f"both sides are run {run_id} with the same scores: a run does not differ from itself. Name another run, or "
+            f"re-score it first (`proctor score {run_id}`) to compare its scores with a baseline of it"
+        )
+
+
+def _margin(base: _Sided, candidate: _Sided) -> float | None:
+    """The margin that the candidate was made with until it was decided against this base; `None`: it was not."""
+    manifest = candidate[1][0]
+    asked = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None
+    return asked if isinstance(asked, float) and 0 < asked < 1 else None
+
+
+def _nothing_in_common(found: Comparison) -> str:
+    if found.changed_cases:
+        return (
+            "every case that both runs have is another one by now: "
+            "--changed-cases keep (in Python keep_changed_cases=True) compares them all the same"
+        )
+    return (
+        f"the runs have no case in common (by eval set and case id): the base has {found.base.cases}, "
+        f"the candidate {found.candidate.cases} others. `proctor runs` tells which run is of which set"
+    )
+
+
+def reaches(names: Iterable[str]) -> dict[str, float]:
+    """How far scores of a metric can lie apart, where its facts say so."""
+    found = {}
+    for name in names:
+        try:
+            facts = METRICS.get(name).facts
+            reach = facts.maximum - facts.minimum
+        except (ProctorError, AttributeError, TypeError):  # one of somebody's own, or without a maximum
+            continue
+        if 0 < reach < float("inf"):
+            found[name] = reach
+    return found

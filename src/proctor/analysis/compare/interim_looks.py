@@ -1,0 +1,103 @@
+"""A run that is held against another one while it is made: when it is looked at, and how sure each look must be.
+
+After each round (one more trial of every case) the comparison is the same as ever, but for what it asks: the chance of an
+error is spent over the looks (`proctor.stats.sequential`), so that all of them together err no more often than one would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.futility import Ahead
+from proctor.common.quick_dataclasses import dataclass
+from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
+from proctor.schema.results.run_result import CaseResult
+from proctor.stats.sequential import look_levels
+
+MOST_LOOKS = 10
+"""Looks at most: of many rounds, not each is followed by one."""
+
+
+def look_rounds(most: int) -> list[int]:
+    """Return after how many trials of a case it is looked at, where there are so many at most."""
+    count = min(most, MOST_LOOKS)
+    return [-(-most * look // count) for look in range(1, count + 1)]
+
+
+def look_at(base_trials: int, most: int, made: int, confidence: float) -> Look | None:
+    """Return the look after so many trials of a case, of at most so many; `None` before the first one.
+
+    The base has `base_trials` of each case, so that a further trial of the candidate tells the less the more there are:
+    the information is that of a difference of two means, 1 / (1 / made + 1 / base_trials).
+    """
+    rounds = look_rounds(most)
+    number = sum(each <= made for each in rounds)
+    if not number:
+        return None
+    two_sided, one_sided = _levels(base_trials, most, confidence)
+    return Look(number, len(rounds), two_sided[number - 1], one_sided[number - 1])
+
+
+def ahead_of(base_trials: int, most: int, made: int, confidence: float) -> Ahead | None:
+    """Return what comes after so many trials of a case; `None` where that is nothing."""
+    last = look_at(base_trials, most, most, confidence)
+    if last is None or made >= most:
+        return None
+    return Ahead(last, _share(base_trials, most, made))
+
+
+def _share(base_trials: int, most: int, made: int) -> float:
+    return (1 / most + 1 / base_trials) / (1 / made + 1 / base_trials)
+
+
+@lru_cache(maxsize=32)
+def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float], list[float]]:
+    shares = [_share(base_trials, most, each) for each in look_rounds(most)]
+    return look_levels(shares, 1 - confidence), look_levels(shares, 1 - confidence, sides=1)
+
+
+def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
+    """Return the candidate as it is, and the options of its last look: it was made until it was decided against `base`."""
+    cases = [*candidate.cases]
+    made = max((len(case.trials) for _, case in cases), default=0)
+    return Side(replace(candidate.run, num_runs=made or 1), cases), _as_looked_at(
+        options, base.run.num_runs, candidate.run.most, made
+    )
+
+
+def _as_looked_at(options: CompareOptions, base_trials: int, most: int, made: int) -> CompareOptions:
+    look = look_at(base_trials, most, made, options.confidence)
+    ahead = ahead_of(base_trials, most, made, options.confidence) if look is not None else None
+    return replace(options, look=look, ahead=ahead)
+
+
+@dataclass(slots=True)
+class Looks:
+    """Tells after each round whether it is decided how a run compares with `base`."""
+
+    base: Side
+    """Its cases are gone through at every look."""
+    options: CompareOptions
+    most: int
+    """Trials of a case."""
+
+    def next_round(self, made: int) -> int:
+        """Return how many trials each case has when it is looked at next; 0: that was the last look."""
+        return next((each for each in look_rounds(self.most) if each > made), 0)
+
+    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
+        """Tell whether cases with so many trials each end it: they decide it, or hardly anything would.
+
+        So it is, too, where an error keeps them from ever doing so.
+        """
+        found = self.compared([*cases], made)
+        return found.outcome is not Change.INCONCLUSIVE or found.futile
+
+    def compared(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
+        """Return the look after so many trials of each case."""
+        candidate = Side(ComparedRun("", "", len(cases), made), cases)
+        options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)
+        return compare_runs(self.base, candidate, options)

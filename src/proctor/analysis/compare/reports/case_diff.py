@@ -1,0 +1,245 @@
+"""One case of two runs side by side: the first point where two trials part, and what the metrics saw in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import TextIO
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.common.safe_text import clean, encodable
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.evidence.diff_kind import Kind
+from proctor.reports.evidence.trajectory_diff import call_text
+from proctor.reports.evidence.value_text import cut_value, value_text
+from proctor.reports.terminal.choose import is_terminal
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.score import score_text
+
+_LONGEST = 200
+"""Characters of a step that are shown, unless everything is asked for."""
+
+Step = tuple[int, str]
+"""The turn (from 0), and what was said, called or answered in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saw:
+    """What a metric that decides said of either trial: its score, and why."""
+
+    metric: str
+    base: str
+    candidate: str
+
+
+@dataclass(slots=True)
+class Parting:
+    """Two trials of one case, side by side."""
+
+    name: str
+    base: str
+    """What the trial of the base is called, and how it ended."""
+    candidate: str
+    turn: int | None
+    """The first turn (from 0) in which they part; `None` where they do the same."""
+    alike: int
+    """Steps before that in which they do the same."""
+    steps: list[tuple[Kind, Step]] = field(default_factory=list)
+    """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
+    saw: list[Saw] = field(default_factory=list)
+    numbers: tuple[int | None, int | None] = (None, None)
+    """Which trial of the base and of the candidate (from 0) this is; `None` of one that was not run."""
+
+    @property
+    def lines(self) -> list[tuple[Kind, str]]:
+        """The steps in words."""
+        return [(kind, _text(step)) for kind, step in self.steps]
+
+
+def parting(base: CaseResult, candidate: CaseResult) -> Parting:
+    """Put side by side a trial of each run: where the verdicts differ, one that ended as the verdict says."""
+    before, now = _chosen(base, candidate), _chosen(candidate, base)
+    found = Parting(
+        f"{candidate.eval_set_id}/{candidate.eval_id}",
+        _called(base, before),
+        _called(candidate, now),
+        None,
+        0,
+        saw=[*_saw((base, before), (candidate, now))],
+        numbers=(_number(base, before), _number(candidate, now)),
+    )
+    steps = _steps(base, before), _steps(candidate, now)
+    found.alike = _common(*steps)
+    rest = [one[found.alike] for one in steps if found.alike < len(one)]
+    if rest:
+        found.turn = min(turn for turn, _ in rest)
+        found.steps = [*_lines(*([step for step in one if step[0] >= found.turn] for one in steps))]
+    return found
+
+
+def _chosen(case: CaseResult, other: CaseResult) -> int:
+    """The place of the first trial that ended as its case did, or else of the first that another case could learn from."""
+    wanted = [case.outcome]
+    if other.outcome is case.outcome:
+        wanted = [Outcome.PASSED]
+    ended = [trial.outcome for trial in case.trials]
+    return next((ended.index(outcome) for outcome in wanted if outcome in ended), 0)
+
+
+def _number(case: CaseResult, place: int) -> int | None:
+    return case.trials[place].number if case.trials else None
+
+
+def _called(case: CaseResult, place: int) -> str:
+    if not case.trials:
+        return "was not run"
+    trial = case.trials[place]
+    failure = f": {trial.failure.cause}" if trial.failure is not None else ""
+    return f"trial {trial.number + 1} of {len(case.trials)}, {trial.outcome.value}{failure}"
+
+
+# --- what was done ---------------------------------------------------------------------------------------------------
+
+
+def _steps(case: CaseResult, place: int) -> list[Step]:
+    trial = case.trials[place].trial if case.trials else None
+    return [*_told(trial)] if trial is not None else []
+
+
+def _told(trial: Trial) -> Iterator[Step]:
+    for turn, one in enumerate(trial.turns):
+        yield turn, f"user: {one.user_content.joined_text()}"
+        for event in one.events:
+            for part in (event.content.parts or ()) if event.content and not event.partial else ():
+                if call := part.function_call:
+                    yield turn, f"call: {call_text(call.name or '', call.args)}"
+                elif part.function_response is not None:
+                    response = part.function_response
+                    yield turn, f"returned: {response.name}: {value_text(response.response)}"
+                elif part.text and not part.thought:
+                    yield turn, f"answer: {part.text}"
+            if event.state_delta:
+                yield turn, f"state: {value_text(event.state_delta)}"
+    if trial.failure is not None:
+        yield max(0, len(trial.turns) - 1), f"failure: {trial.failure.cause}"
+
+
+def _common(before: Sequence[Step], now: Sequence[Step]) -> int:
+    both = zip(before, now, strict=False)
+    return next((n for n, (a, b) in enumerate(both) if a != b), min(len(before), len(now)))
+
+
+def _lines(before: Sequence[Step], now: Sequence[Step]) -> Iterator[tuple[Kind, Step]]:
+    for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from ((Kind.SAME, step) for step in before[a:b])
+            continue
+        yield from ((Kind.MISSING, step) for step in before[a:b])
+        yield from ((Kind.EXTRA, step) for step in now[c:d])
+
+
+def _text(step: Step) -> str:
+    return f"turn {step[0] + 1}: {step[1]}"
+
+
+# --- what the metrics saw --------------------------------------------------------------------------------------------
+
+
+def _saw(base: tuple[CaseResult, int], candidate: tuple[CaseResult, int]) -> Iterator[Saw]:
+    """Those of the metrics that decide which say something else of the two trials."""
+    for name, metric in candidate[0].metrics.items():
+        if metric.gate:
+            texts = [_score(case, place, name) for case, place in (base, candidate)]
+            if texts[0] != texts[1]:
+                yield Saw(name, *texts)
+
+
+def _score(case: CaseResult, place: int, name: str) -> str:
+    metric = case.metrics.get(name)
+    score = metric.per_trial[place] if metric is not None and place < len(metric.per_trial) else None
+    if metric is None or score is None:
+        return "not scored"
+    if score.failure is not None:
+        return score.failure.cause
+    missed = [
+        f"turn {turn}: {one.reason}"
+        for turn, one in enumerate(score.per_invocation, 1)
+        if one.reason and metric.judge(one).outcome is Outcome.FAILED
+    ]
+    why = "; ".join(missed) or score.reason
+    number = "not applicable" if score.value is None else score_text(score.value, metric.threshold)
+    return f"{number} ({why})" if why else number
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Write it in the form that suits `out`."""
+    longest = None if options.verbose else _LONGEST
+    if is_terminal(out):
+        _draw(found, out, options, longest)
+        return
+    encoding = getattr(out, "encoding", None)
+    out.writelines(encodable(clean(line), encoding) + "\n" for line in _plain(found, longest))
+
+
+def parting_sentence(found: Parting) -> str:
+    """Return where the two part, in a few words."""
+    if found.turn is None:
+        return "both do the same" if found.alike else "nothing is kept of what they did"
+    alike = f"alike for {found.alike} step{'' if found.alike == 1 else 's'}"
+    return f"they part in turn {found.turn + 1}, {alike}"
+
+
+_SIGNS = {Kind.SAME: "=", Kind.MISSING: "-", Kind.EXTRA: "+"}
+
+
+def _plain(found: Parting, longest: int | None) -> Iterator[str]:
+    yield f"CASE  {found.name}  {parting_sentence(found)}"
+    yield f"BASE  {found.base}"
+    yield f"CANDIDATE  {found.candidate}"
+    for kind, text in found.lines:
+        yield f"    {_SIGNS[kind]} {_cut(text, longest)}"
+    for saw in found.saw:
+        yield f"SAW  {saw.metric}"
+        yield f"    - {saw.base}"
+        yield f"    + {saw.candidate}"
+
+
+def _cut(text: str, longest: int | None) -> str:
+    return text if longest is None else cut_value(text, longest)
+
+
+def _draw(found: Parting, out: TextIO, options: ReportOptions, longest: int | None) -> None:
+    from rich.text import Text
+
+    from proctor.reports.terminal.console import STEP_STYLES, Page
+
+    page = Page(out, options)
+    page.print()
+    page.print(
+        Text.assemble(
+            page.text(found.name, "bold"), f" {page.marks.dot} ", page.text(parting_sentence(found))
+        )
+    )
+    for word, told in (("base", found.base), ("candidate", found.candidate)):
+        page.print(Text.assemble((f"{word:10}", "dim"), page.text(told)))
+    page.print()
+
+    def line(kind: Kind, text: str) -> None:
+        style = STEP_STYLES[kind]
+        page.print(
+            Text.assemble((f"{page.marks.steps[kind]} ", style), page.text(_cut(text, longest), style)),
+            indent=4,
+        )
+
+    for kind, text in found.lines:
+        line(kind, text)
+    for saw in found.saw:
+        page.print()
+        page.print(page.text(saw.metric, "bold"), indent=4)
+        line(Kind.MISSING, saw.base)
+        line(Kind.EXTRA, saw.candidate)
+    page.print()

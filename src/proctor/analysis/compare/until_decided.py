@@ -1,0 +1,194 @@
+"""A run that is held against another one while it is made: which one, and whether that can be decided at all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.runs.options import EvaluateOptions
+from proctor.schema.results.manifest import AGAINST_RUN
+
+if TYPE_CHECKING:
+    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.interim_looks import Looks
+    from proctor.engine.planning.plan import Plan
+    from proctor.schema.analysis.comparison import Comparison
+    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.schema.results.run_result import CaseResult, RunResult
+    from proctor.stores.base import Store
+
+MARGIN = 0.05
+
+
+def problems_of_deciding(options: EvaluateOptions) -> list[SetupError]:
+    """Return what is wrong with what is to be decided."""
+    against, margin = options.get("against"), options.get("margin")
+    found = []
+    if against is not None and not options.get("until_decided"):
+        found.append(
+            SetupError(
+                f"against {against} says what is to be decided: give until_decided (--until-decided), too. To compare a "
+                "run that is there, `proctor compare`"
+            )
+        )
+    if margin is not None and against is None:
+        found.append(SetupError("margin is that of a comparison: give against (--against RUN), too"))
+    if margin is not None and not 0 < margin < 1:
+        found.append(SetupError(f"margin must be above 0 and below 1, got {margin}"))
+    return found
+
+
+def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks | None:
+    """Return what a run is held against while it is made; `None`: nothing.
+
+    Raises:
+        SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
+        StoreError: there is no store to find it in, or it cannot be read.
+    """
+    against = options.get("against")
+    if against is None:
+        return None
+    from proctor.analysis.compare.compare import CompareOptions
+    from proctor.analysis.compare.interim_looks import Looks
+
+    counts = {chosen.num_runs for chosen in plan.sets}
+    if len(counts) > 1 or min(counts) < 2:
+        raise SetupProblems([SetupError(_too_few(counts))])
+    base, (manifest, judging) = _base(str(against), store, options.get("store"))
+    if (
+        manifest.imported_from
+    ):  # what its cases were is told in another way: they are paired by their ids alone
+        base = replace(base, cases=[("", case) for _, case in base.cases])
+    _check_common(base, plan)
+    _check_alike(base, judging, plan)
+    how = CompareOptions(margin=options.get("margin") or MARGIN, reach=_reach(plan))
+    return Looks(base, how, counts.pop())
+
+
+def _too_few(counts: set[int]) -> str:
+    if len(counts) > 1:
+        listed = ", ".join(map(str, sorted(counts)))
+        return f"against: the sets have different numbers of trials ({listed}): num_runs (--num-runs N) gives all the same"
+    return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
+
+
+def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
+    """Where pass and fail are not judged alike, no number of trials decides anything."""
+    from proctor.engine.planning.judging_manifest import judged_set
+    from proctor.runs.differences import apart, configs_unlike
+    from proctor.schema.analysis.comparison import PASSED
+
+    sets = [judged_set(chosen) for chosen in plan.sets]
+    if PASSED in apart(judging.sets, sets):
+        differs = "; ".join(one.text for one in configs_unlike(judging.sets, sets))
+        raise SetupProblems(
+            [
+                SetupError(
+                    f"against run {base.run.run_id}: it was not judged as this one would be, so that nothing can be decided "
+                    f"({differs}). `proctor score {base.run.run_id} --config FILE` judges it by the same criteria"
+                )
+            ]
+        )
+
+
+def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
+    from proctor.analysis.compare.baselines import baseline_names, is_file, load_baseline, side_of_baseline
+    from proctor.analysis.compare.compare_runs import told_by_store
+
+    if is_file(name):
+        return side_of_baseline(load_baseline(name))
+    with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
+        if name in {one for names in baseline_names(opened).values() for one in names}:
+            return side_of_baseline(load_baseline(name, opened))
+        side, told = told_by_store(opened, opened.find(name))
+        return replace(side, cases=[*side.cases]), told
+
+
+def base_name(name: str, run_id: str, store: Store | None) -> str:
+    """Return how the base of a run is found again that was begun against `name`, which was run `run_id` by then.
+
+    The file or baseline, as long as it is of that run: its run need not be in the store, or may have been judged anew. Else
+    the run itself: what `latest` was by then.
+    """
+    return name if _is_baseline_of(name, run_id, store) else run_id
+
+
+def _is_baseline_of(name: str, run_id: str, store: Store | None) -> bool:
+    from proctor.analysis.compare.baselines import is_file, load_baseline
+
+    if store is None and not is_file(name):
+        return False
+    try:
+        return load_baseline(name, store).run_id == run_id
+    except ProctorError:
+        return False
+
+
+def compared_as_begun(
+    run: RunResult, against: str, store: Store | None, margin: float | None = None
+) -> Comparison:
+    """Compare a run with what it was held against while it was made, `against` by name.
+
+    Raises:
+        ProctorError: the base is not there any more, or cannot be read.
+    """
+    from proctor.analysis.compare.compare_runs import compare_sync
+
+    base, candidate = base_name(against, run.against, store), run.run_id or run
+    if base == run.against:
+        return compare_sync(base, candidate, store=store, margin=margin)
+    return compare_sync(candidate=candidate, store=store, margin=margin, baseline=base)
+
+
+def _runs(url: Any) -> Store:
+    from proctor.runs.queries import open_runs
+
+    return open_runs(url if isinstance(url, str | Path) else None, read_only=True)
+
+
+def _check_common(base: Side, plan: Plan) -> None:
+    there: defaultdict[tuple[str, str], list[tuple[str, CaseResult]]] = defaultdict(list)
+    for hashed, case in base.cases:
+        there[case.eval_set_id, case.eval_id].append((hashed, case))
+    found = [
+        (case, not (was and hashed and was != hashed))
+        for name, hashed in _asked(plan)
+        for was, case in there.get(name, ())
+    ]
+    common = [case for case, is_same in found if is_same]
+    why = ""
+    if not found:
+        why = "it has no case in common with what is to be run"
+    elif not common:
+        why = "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
+    elif not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
+        why = "no case of it could be judged in all trials, so that nothing can be decided"
+    if why:
+        raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
+
+
+def _asked(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
+    """The cases that are to be run, by eval set and id, each with the hash of its content."""
+    for chosen in plan.sets:
+        ids = chosen.source.ids()
+        for place, index in enumerate(chosen.cases):
+            yield (chosen.summary.eval_set_id, ids[index]), chosen.content_hash(place)
+
+
+def _reach(plan: Plan) -> dict[str, float]:
+    from proctor.analysis.compare.compare_runs import reaches
+
+    return reaches({metric.name for chosen in plan.sets for metric in chosen.metrics})
+
+
+def kept_of(looks: Looks | None) -> dict[str, Any]:
+    """Return what of this the manifest keeps, so that the run goes on, and is compared, as it was begun."""
+    if looks is None:
+        return {}
+    run_id = looks.base.run.run_id
+    return {AGAINST_RUN: run_id, "margin": looks.options.margin}

@@ -1,0 +1,4 @@
+"""The scores of a case or a metric over many runs.
+
+Start with `history`.
+"""

@@ -1,0 +1,226 @@
+"""Looking back over runs: since when a case is as it is, and what changed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from itertools import pairwise
+from math import inf
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from proctor.errors import ProctorError, UnknownNameError
+from proctor.registry import METRICS
+from proctor.runs.queries import RunFilter, StoreLike, open_runs
+from proctor.runs.setup.argument_checks import check_count, is_open
+from proctor.schema.analysis.comparison import PASSED
+from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint, RunHistory
+from proctor.schema.results.outcome import Outcome
+
+if TYPE_CHECKING:
+    from proctor.analysis.history.metric_trends import MetricMeans
+    from proctor.analysis.history.selected_runs import LookedAt, RunsLookedAt
+    from proctor.schema.results.manifest import PlannedCase
+    from proctor.stores.base import Store
+
+LIMIT = 50
+"""Runs that are looked at, unless told otherwise."""
+
+
+async def history(
+    case: str | None = None,
+    *,
+    store: StoreLike = None,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    since: datetime | None = None,
+    limit: int = LIMIT,
+) -> RunHistory:
+    """Look back over runs; `history_sync` says the rest."""
+    return await asyncio.to_thread(
+        history_sync, case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit
+    )
+
+
+def history_sync(
+    case: str | None = None,
+    *,
+    store: StoreLike = None,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    since: datetime | None = None,
+    limit: int = LIMIT,
+) -> RunHistory:
+    """Look back over the newest runs: which cases broke, and in which run; which are flaky; what was fixed.
+
+    `case` is the id of a case, or `set/case`: then each of its runs is told in full, with its metrics and with what was
+    changed since the run before. `agent` and `eval_set` say whose runs and which set (both may have `*` and `?`),
+    `since` from when on, `limit` how many runs at most (0: all).
+
+    Raises:
+        UnknownNameError: no run has such a case.
+        SetupError: several sets have it, or the limit is below 0.
+        StoreError: there is no store, or it cannot be read.
+    """
+    check_count("limit", limit)
+    wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
+    if not is_open(store):
+        with closing(open_runs(store, read_only=True)) as opened:
+            return _history(opened, case, wanted, limit)
+    return _history(store, case, wanted, limit)
+
+
+def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> RunHistory:
+    from proctor.analysis.history.selected_runs import RunsLookedAt
+
+    looked = RunsLookedAt(store, wanted, limit)
+    found = _of(looked)
+    if case is None:
+        _every_case(looked, found)
+    else:
+        _alone(looked, found, case, looked.where(case))
+    return found
+
+
+def histories(
+    store: Store, eval_set: str, *, most: int, read: int
+) -> Iterator[tuple[str | None, RunHistory]]:
+    """Yield what the newest runs say of the cases of one set (`None`), then of each by itself, behind its id.
+
+    `most`: how many cases of runs are looked at, and `read`: how many are read whole, for those by themselves; these come
+    in the order in which they matter, and the last are left out.
+    """
+    from proctor.analysis.history.selected_runs import RunsLookedAt
+
+    looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
+    looked.leave_out_beyond(most)
+    found, where = _of(looked), _Places(list)
+    _every_case(looked, found, where)
+    yield None, found
+    for eval_id in dict.fromkeys(case.eval_id for case in found.cases):
+        read -= len(where[eval_set, eval_id])
+        if read < 0:
+            return
+        alone = _of(looked)
+        _alone(looked, alone, eval_id, where[eval_set, eval_id])
+        yield eval_id, alone
+
+
+def _of(looked: RunsLookedAt) -> RunHistory:
+    return RunHistory(
+        [one.run for one in looked.runs], looked.older, [], sets=looked.sets, agents=looked.agents
+    )
+
+
+# --- all cases -------------------------------------------------------------------------------------------------------
+
+
+_Where = Sequence[tuple["LookedAt", "PlannedCase"]]
+"""A case in the runs that have it, newest first."""
+_Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
+"""By set and id, where each case is."""
+
+
+def _every_case(looked: RunsLookedAt, found: RunHistory, places: _Places | None = None) -> None:
+    """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
+    from proctor.analysis.history.case_history import case_histories
+    from proctor.analysis.history.metric_trends import MetricMeans
+
+    means = MetricMeans()
+    found.cases = case_histories(_points(looked, means, places), looked.between)
+    found.metrics = means.points(_bounds)
+
+
+def _points(
+    looked: RunsLookedAt, means: MetricMeans, places: _Places | None
+) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
+    """What became of every case that was reached, run by run, without evidence."""
+    from proctor.analysis.history.case_history import is_reached
+    from proctor.schema.results.manifest import PlannedCase
+
+    for one in looked.runs:
+        means.begin(one.run.run_id)
+        seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+        for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):
+            name = case.eval_set_id, case.eval_id
+            place = seen[name]
+            seen[name] += 1
+            if places is not None and not place:
+                places[name].append((one, PlannedCase(position, *name, case.content_hash, case.place)))
+            if is_reached(case.outcome) and looked.takes(case.eval_set_id):
+                means.add(case.outcome, case.metrics)
+                reason = "" if case.outcome is Outcome.PASSED else case.reason
+                yield (
+                    (*name, place),
+                    CasePoint(
+                        one.run, case.outcome, case.trials, reason, position, _NO_METRICS, case.content_hash
+                    ),
+                )
+
+
+_NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
+
+
+# --- one case --------------------------------------------------------------------------------------------------------
+
+
+def _alone(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
+    """Tell one case, run by run."""
+    found.runs = [one.run for one, _ in where]
+    told = _one_case(looked, name, where)
+    found.cases, found.case = [told], told.name
+    for point in told.points:
+        for metric, of_run in point.metrics.items():
+            found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
+
+
+def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
+    """Return a case run by run, in full; `where` it is.
+
+    Raises:
+        UnknownNameError: none of the runs reached it.
+    """
+    from proctor.analysis.history.case_history import case_history, is_reached
+    from proctor.analysis.history.metric_trends import of_trials
+
+    eval_set_id, eval_id = where[0][1].eval_set_id, where[0][1].eval_id
+    points: list[CasePoint] = []
+    for one, planned in where:
+        case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
+        if is_reached(case.outcome):
+            points.append(
+                CasePoint(
+                    one.run,
+                    case.outcome,
+                    tuple([trial.outcome for trial in case.trials]),
+                    "" if case.outcome is Outcome.PASSED else case.reason or case.missed,
+                    planned.position,
+                    {name: of_trials(metric, _bounds(name)) for name, metric in case.metrics.items()},
+                    planned.content_hash,
+                )
+            )
+    if not points:
+        raise UnknownNameError(
+            f"the case {name!r} is in {len(where)} of the runs, and none of them reached it"
+        )
+    for newer, older in pairwise(points):
+        newer.changed = looked.between(eval_set_id, older, newer) or ()
+    return case_history(eval_set_id, eval_id, points, looked.between)
+
+
+def _bounds(name: str) -> tuple[float, float] | None:
+    """Between which numbers the scores of a metric lie, where its facts say so."""
+    if name == PASSED:
+        return 0.0, 1.0
+    try:
+        facts = METRICS.get(name).facts
+    except (ProctorError, AttributeError, TypeError):  # one of somebody's own
+        return None
+    low, high = (
+        (-inf if facts.minimum is None else facts.minimum),
+        (inf if facts.maximum is None else facts.maximum),
+    )
+    return float(low), float(high)

@@ -1,0 +1,147 @@
+"""The runs that a history looks at, what is known to differ between two of them, and where a case is in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.reports.plain.run_list import short_ids
+from proctor.runs.differences import knows_cases, unlike
+from proctor.runs.queries import RunFilter, is_set
+from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.history import CasePoint, HistoryRun
+from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord, counting
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+_MOST_NAMES = 5_000
+"""Case ids among which the closest one is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """One run with all that is known of it beside its cases."""
+
+    run: HistoryRun
+    manifest: Manifest
+    judging: Judging
+
+    @property
+    def is_known(self) -> bool:
+        """Whether another build of the agent would have been noticed."""
+        return bool(self.manifest.agent.source_hash or self.manifest.agent.version)
+
+    def of_set(self, eval_set_id: str) -> tuple[Manifest, Judging]:
+        """Return what was run and judged, as far as it concerns one set."""
+        sets = [one for one in self.manifest.sets if one.eval_set_id == eval_set_id]
+        judged = [one for one in self.judging.sets if one.eval_set_id == eval_set_id]
+        return (
+            self.manifest.model_copy(update={"sets": sets}),
+            self.judging.model_copy(update={"sets": judged}),
+        )
+
+
+class RunsLookedAt:
+    """The newest runs that are wanted, newest first."""
+
+    def __init__(self, store: Store, wanted: RunFilter, limit: int) -> None:
+        """Read which runs there are (`limit` at most; 0: all); what their cases came to is read later."""
+        self.store = store
+        self._wanted = wanted
+        # one may be imported after newer ones
+        entries = sorted(store.index(), key=lambda one: -one.created_at)
+        self.sets = sorted({name for one in entries for name in one.sets})
+        self.agents = sorted({one.agent for one in entries})
+        short = short_ids([one.run_id for one in entries])
+        taken = [one for one in entries if wanted.takes_by_index(one)]
+        some = taken[:limit] if limit else taken
+        self.older = len(taken) - len(some)
+        self.runs = [_looked_at(store, store.record(one.run_id), short[one.run_id]) for one in some]
+        self._by_id = {one.run.run_id: one for one in self.runs}
+        self._unlike: dict[tuple[str, str, str], list[Unlike]] = {}
+
+    def leave_out_beyond(self, cases: int) -> None:
+        """Look at no more runs than have so many cases together; the newest stays."""
+        total = 0
+        for place, one in enumerate(self.runs):
+            total += one.run.cases
+            if place and total > cases:
+                self.older += len(self.runs) - place
+                del self.runs[place:]
+                return
+
+    def takes(self, eval_set_id: str) -> bool:
+        """Tell whether cases of this set are wanted."""
+        return self._wanted.eval_set is None or is_set(eval_set_id, self._wanted.eval_set)
+
+    def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[Unlike] | None:
+        """Return what is known to have changed for a case; `None` where builds of the agent cannot be told apart."""
+        both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
+        key = older.run.run_id, newer.run.run_id, eval_set_id
+        if key not in self._unlike:
+            self._unlike[key] = unlike(*(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT)
+        found = self._unlike[key]
+        hashes = older.content_hash, newer.content_hash
+        if all(hashes) and hashes[0] != hashes[1] and knows_cases(*(one.manifest for one in both)):
+            found = [Unlike("case", "the case itself was changed"), *found]
+        return found if found or all(one.is_known for one in both) else None
+
+    def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:
+        """Return the runs that have the case called `name` (its id, or `set/case`), and which of theirs it is.
+
+        Raises:
+            UnknownNameError: none has; the message has the closest id.
+            SetupError: several sets have one.
+        """
+        found = [(one, case) for one in self.runs for case in self._named(one, name)]
+        names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
+        if len(names) > 1:
+            raise SetupError(f"several sets have a case {name!r}: say {' or '.join(names)}")
+        if not found:
+            raise UnknownNameError(self._nobody(name))
+        return found
+
+    def _named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
+        """The first case of each set that is called so."""
+        found: dict[str, PlannedCase] = {}
+        for case in self.store.planned(looked.run.run_id):
+            if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}") and self.takes(case.eval_set_id):
+                found.setdefault(case.eval_set_id, case)
+                if len(looked.run.sets) == 1:
+                    break
+        return found.values()
+
+    def _nobody(self, name: str) -> str:
+        if not self.runs:
+            return (
+                f"no run is like that: the store {self.store.url} has none to look for the case {name!r} in"
+            )
+        ids = self._known_ids()
+        listed = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
+        runs = "the run" if len(self.runs) == 1 else f"none of the {len(self.runs)} runs"
+        has = "has no" if len(self.runs) == 1 else "has a"
+        return f"{runs} {has} case {name!r}.{did_you_mean(name, ids)} Cases: {listed}."
+
+    def _known_ids(self) -> Sequence[str]:
+        all_ids = (
+            case.eval_id
+            for one in self.runs
+            for case in self.store.planned(one.run.run_id)
+            if self.takes(case.eval_set_id)
+        )
+        return [*dict.fromkeys(islice(all_ids, _MOST_NAMES))]
+
+
+def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
+    manifest = store.manifest(record.run_id)
+    agent = manifest.agent
+    run = HistoryRun(
+        record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
+        record.summary.outcome, record.cases, record.num_runs, record.sets,
+    )  # fmt: skip
+    return LookedAt(run, manifest, counting(store.judgings(record.run_id)))

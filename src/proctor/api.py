@@ -1,0 +1,126 @@
+"""Everything the command line can do, from Python. The other doors go through here. Names load on first use."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor.analysis.calibration.calibrate import calibrate, calibrate_sync
+    from proctor.analysis.calibration.labels import label_run
+    from proctor.analysis.compare.baselines import (
+        export_baseline,
+        list_baselines,
+        load_baseline,
+        remove_baseline,
+        set_baseline,
+    )
+    from proctor.analysis.compare.compare_runs import compare, compare_sync
+    from proctor.analysis.history.history import history, history_sync
+    from proctor.analysis.power.plan import plan, plan_sync
+    from proctor.authoring.bless import Blessing, bless
+    from proctor.authoring.check import check_files
+    from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
+    from proctor.runs.estimate import estimate, estimate_sync
+    from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
+    from proctor.runs.export import export_run, export_to_adk
+    from proctor.runs.importing.import_runs import import_run, import_runs
+    from proctor.runs.load import load_agent, load_config, load_eval_set
+    from proctor.runs.options import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+    from proctor.runs.queries import list_runs, load_run, open_store, prune_runs
+    from proctor.runs.rescore import rescore, rescore_sync
+    from proctor.runs.resume import resume, resume_sync
+    from proctor.runs.score import score, score_sync
+    from proctor.runs.setup.prepare import Prepared, prepare
+    from proctor.runs.traces.receiver import receive_traces
+    from proctor.runs.traces.score import eval_set_of, score_trace, score_trace_sync
+
+_WHERE = {
+    "proctor.analysis.compare.baselines": (
+        "export_baseline",
+        "list_baselines",
+        "load_baseline",
+        "remove_baseline",
+        "set_baseline",
+    ),
+    "proctor.analysis.calibration.calibrate": ("calibrate", "calibrate_sync"),
+    "proctor.authoring.check": ("check_files",),
+    "proctor.analysis.compare.compare_runs": ("compare", "compare_sync"),
+    "proctor.authoring.bless": ("Blessing", "bless"),
+    "proctor.runs.estimate": ("estimate", "estimate_sync"),
+    "proctor.runs.evaluate": ("evaluate", "evaluate_matrix", "evaluate_sync"),
+    "proctor.runs.export": ("export_run", "export_to_adk"),
+    "proctor.runs.options": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "proctor.authoring.generate_scenarios": ("generate_scenarios", "generate_scenarios_sync"),
+    "proctor.runs.importing.import_runs": ("import_run", "import_runs"),
+    "proctor.analysis.calibration.labels": ("label_run",),
+    "proctor.analysis.history.history": ("history", "history_sync"),
+    "proctor.analysis.power.plan": ("plan", "plan_sync"),
+    "proctor.runs.setup.prepare": ("Prepared", "prepare"),
+    "proctor.runs.load": ("load_agent", "load_config", "load_eval_set"),
+    "proctor.runs.rescore": ("rescore", "rescore_sync"),
+    "proctor.runs.resume": ("resume", "resume_sync"),
+    "proctor.runs.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
+    "proctor.runs.score": ("score", "score_sync"),
+    "proctor.runs.traces.score": ("eval_set_of", "score_trace", "score_trace_sync"),
+    "proctor.runs.traces.receiver": ("receive_traces",),
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+
+__all__ = [
+    "AgentLike",
+    "Blessing",
+    "ConfigLike",
+    "EvalSetLike",
+    "EvaluateOptions",
+    "Prepared",
+    "bless",
+    "calibrate",
+    "calibrate_sync",
+    "check_files",
+    "compare",
+    "compare_sync",
+    "estimate",
+    "estimate_sync",
+    "eval_set_of",
+    "evaluate",
+    "evaluate_matrix",
+    "evaluate_sync",
+    "export_baseline",
+    "export_run",
+    "export_to_adk",
+    "generate_scenarios",
+    "generate_scenarios_sync",
+    "history",
+    "history_sync",
+    "import_run",
+    "import_runs",
+    "label_run",
+    "list_baselines",
+    "list_runs",
+    "load_agent",
+    "load_baseline",
+    "load_config",
+    "load_eval_set",
+    "load_run",
+    "open_store",
+    "plan",
+    "plan_sync",
+    "prepare",
+    "prune_runs",
+    "receive_traces",
+    "remove_baseline",
+    "rescore",
+    "rescore_sync",
+    "resume",
+    "resume_sync",
+    "score",
+    "score_sync",
+    "score_trace",
+    "score_trace_sync",
+    "set_baseline",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)

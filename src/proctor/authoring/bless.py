@@ -1,0 +1,350 @@
+"""What an agent did becomes what is expected of it: the files of a run's cases, changed where they differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from proctor.common.safe_text import is_visible
+from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
+from proctor.files.edit.bless import same_calls, same_text
+from proctor.files.edit.editable_file import editable, text_of_file
+from proctor.files.edit.preview import check_edit
+from proctor.files.edit.stated_turns import stated_turns
+from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.runs.failed_attempts import find_current_run
+from proctor.runs.queries import StoreLike, as_store
+from proctor.schema.evidence.serialize import case_hash
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import states_silence
+from proctor.schema.results.manifest import Manifest, PlannedCase, counting
+from proctor.schema.results.outcome import Outcome
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+
+@dataclass(slots=True)
+class Blessing:
+    """One file of eval cases: how it is, and how it would be."""
+
+    path: Path
+    before: str
+    after: str
+    cases: list[str] = field(default_factory=list)
+    """The ids of the cases that change."""
+    unchanged: list[str] = field(default_factory=list)
+    """Ids of cases that expect already what was done."""
+    refused: list[SetupError] = field(default_factory=list)
+    """Why other cases that were asked for stay as they are."""
+    trials: dict[str, int] = field(default_factory=dict)
+    """By the id of a case the trial, from 0, that was learnt from."""
+    lost: list[str] = field(default_factory=list)
+    """Comments that stand in what is replaced, each with its line: they go."""
+
+    def write(self) -> None:
+        """Put the new text in the place of the old.
+
+        Raises:
+            EvalFileError: the file was changed meanwhile, or it cannot be written.
+        """
+        from proctor.files.eval_sets.save import write_text
+
+        if text_of_file(self.path) != self.before:
+            raise EvalFileError(f"{self.path}: the file was changed meanwhile; nothing was written to it")
+        if self.after != self.before:
+            write_text(self.path, self.after)
+
+
+class RefusedCase(SetupError):  # noqa: N818 - it is about a case, and reads so
+    """Why a case stays as it is."""
+
+    def __init__(self, message: str, case: str, *, choose: bool = False) -> None:
+        """`case`: as `set/case`; `choose`: a trial to learn from has to be chosen."""
+        super().__init__(message)
+        self.case, self.choose = case, choose
+
+
+def bless(
+    run: str = "latest",
+    cases: Sequence[str] = (),
+    *,
+    store: StoreLike = None,
+    trial: int | Mapping[str, int] | None = None,
+    force: bool = False,
+) -> list[Blessing]:
+    """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
+
+    `run` is an id, the beginning of one, `latest` or `latest~1`; `cases` are ids of cases (`set/case` where sets share one), by
+    default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
+    needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
+
+    A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
+    still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
+
+    Raises:
+        SetupProblems: a case is unknown, or no case at all can be blessed.
+        StoreError: there is no store or no such run.
+    """
+    kept = as_store(store)
+    run_id = find_current_run(kept, run)
+    chosen = _Chosen(kept, run_id, trial)
+    picked = list(chosen.picked(cases))
+    if chosen.problems:
+        raise SetupProblems(chosen.problems)
+    found = []
+    for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}):
+        mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
+        try:
+            found.append(_File(path, force=force).blessed(mine))
+        except EvalFileError as problem:
+            found.append(Blessing(path, "", "", refused=[problem]))
+    return _with_refused(found, chosen.refused)
+
+
+def _with_refused(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
+    """Put to the files what was refused before they were looked at.
+
+    Raises:
+        SetupProblems: nothing but refusals is left.
+    """
+    every = [*refused, *(problem for one in found for problem in one.refused)]
+    if every and not any(one.cases or one.unchanged for one in found):
+        raise SetupProblems(every)
+    if refused:
+        found[0].refused[:0] = refused
+    return found
+
+
+class _Picked(NamedTuple):
+    case: PlannedCase
+    trial: Trial
+
+
+class _Chosen:
+    """A run, and the cases of it that are to be blessed."""
+
+    def __init__(self, store: Store, run_id: str, trial: int | Mapping[str, int] | None) -> None:
+        self._store, self._run_id, self._trial = store, run_id, trial
+        self.manifest: Manifest = store.manifest(run_id)
+        self._judging = counting(store.judgings(run_id)).number
+        self._result = store.load(run_id)
+        self.problems: list[SetupError] = []
+        """What nobody can have meant."""
+        self.refused: list[SetupError] = []
+        """Cases of which nothing can be learnt."""
+
+    def picked(self, names: Sequence[str]) -> Iterator[_Picked]:
+        """The cases called by `names`, or those that failed, with the trial to learn from."""
+        outcomes = self._store.outcomes(self._run_id, self._judging)
+        planned = list(self._store.planned(self._run_id))
+        if names:
+            wanted = self._called(planned, names)
+        else:
+            wanted = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
+            if not wanted:
+                self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
+        for case in wanted:
+            trial = self._of(case, outcomes.get(case.position, Outcome.NOT_RUN))
+            if trial is not None:
+                yield _Picked(case, trial)
+
+    def _refuse_errors(self, cases: Iterable[PlannedCase]) -> None:
+        for case in cases:
+            self._refuse(case, f"is in error: {self._result.case(case.eval_id, case.eval_set_id).reason}")
+
+    def _called(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
+        known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
+        for name in names:
+            if name not in known:
+                unknown = f"run {self._run_id} has no case {name!r}.{did_you_mean(name, known)}"
+                self.problems.append(SetupError(unknown))
+        return [case for case in planned if case.eval_id in names or _full_name(case) in names]
+
+    def _of(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
+        result = self._result.case(case.eval_id, case.eval_set_id)
+        trials = [(one.trial, one.outcome) for one in result.trials if one.trial is not None]
+        wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
+        if wanted is not None:
+            trials = [one for one in trials if one[0].number == wanted - 1]
+        sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
+        if sound and len(sound) < len(trials):
+            self._refuse(
+                case, "has a trial that ended in an error: choose one that did not, --trial N", choose=True
+            )
+            return None
+        if not sound:
+            which = f" no trial {wanted} that" if wanted is not None else " no trial that"
+            ended = any(trial.failure is None for trial, _ in trials)
+            how = "could be judged" if ended else "came to its end"
+            self._refuse(case, f"has{which} {how} (it is {outcome.value.replace('_', ' ')})")
+            return None
+        content = EvalCase.model_validate_json(self._store.case(self._run_id, case.position) or b"{}")
+        stated = (content.final_session_state or {}).keys()
+        if len({_deeds(one, stated) for one in sound}) > 1:
+            differently = f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
+            self._refuse(case, differently, choose=True)
+            return None
+        if why := empty_answer(content, sound[0]):
+            self._refuse(case, why)
+            return None
+        return sound[0]
+
+    def _refuse(self, case: PlannedCase, why: str, *, choose: bool = False) -> None:
+        name = _full_name(case)
+        self.refused.append(RefusedCase(f"{name} {why}", name, choose=choose))
+
+    def files(self, wanted: Collection[str]) -> Iterator[tuple[str, Path]]:
+        """The sets of these ids, with their files."""
+        ids = [one.eval_set_id for one in self.manifest.sets]
+        for eval_set_id in sorted(wanted):
+            if ids.count(eval_set_id) > 1:
+                raise SetupError(
+                    f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
+                )
+        folder = Path(self.manifest.folder or ".")
+        for one in self.manifest.sets:
+            if one.eval_set_id not in wanted:
+                continue
+            if one.path is None:
+                raise SetupError(f"the set {one.eval_set_id} was made in Python: there is no file to change")
+            path = folder / one.path
+            yield one.eval_set_id, path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _full_name(case: PlannedCase) -> str:
+    return f"{case.eval_set_id}/{case.eval_id}"
+
+
+def _deeds(trial: Trial, stated: Collection[str]) -> str:
+    """What a blessing would write of a trial, to tell whether two went alike."""
+    state = {key: value for key, value in (trial.final_state or {}).items() if key in stated}
+    turns = [
+        [
+            text_of(turn.final_response, thoughts=False),
+            [[call.name, call.args] for call in turn.tool_calls],
+            [[answer.name, answer.response] for answer in turn.tool_responses],
+        ]
+        for turn in trial.invocations
+    ]
+    return json.dumps([state, turns], sort_keys=True, default=str)
+
+
+def empty_answer(case: EvalCase, trial: Trial) -> str:
+    """Say why a trial cannot be a reference: a turn without answer, which any answer would match; empty where it can."""
+    for number, (expected, actual) in enumerate(
+        zip(case.conversation or (), trial.invocations, strict=False), 1
+    ):
+        if is_visible(text_of(actual.final_response, thoughts=False)):
+            continue
+        if is_visible(text_of(expected.final_response, thoughts=False)):
+            return f"has no answer text in turn {number}, where the case expects one: blessed, the turn would accept any answer"
+        if not actual.tool_calls and not states_silence(expected):
+            return (
+                f"has neither text nor tool call in turn {number}: blessed, the turn would accept any answer; where "
+                'silence is expected, state it in the case (one empty text in `final_response`; YAML: `expect: ""`)'
+            )
+    return ""
+
+
+class _File:
+    """A file of eval cases that were run, and what becomes of it."""
+
+    def __init__(self, path: Path, *, force: bool) -> None:
+        self._path, self._force = path, force
+        self._source = open_eval_set(path)
+        self._before = text_of_file(path)
+        editable(
+            self._source, self._before
+        )  # whose form cannot be changed in place at all is said for the file
+
+    def blessed(self, picked: Sequence[_Picked]) -> Blessing:
+        """Bless what can be blessed; `refused` has why the others cannot."""
+        known, refused = [], []
+        for one in picked:
+            try:
+                self._index_of(one.case)
+                known.append(one)
+            except SetupError as problem:
+                refused.append(problem)
+        try:
+            found = self._made([], known)
+        except EvalFileError:
+            found = self._made([], self._sound([], known, refused))
+        found.refused = [*refused, *found.refused]
+        return found
+
+    def _sound(
+        self, settled: list[_Picked], asked: list[_Picked], refused: list[SetupError]
+    ) -> list[_Picked]:
+        """Those of `asked` that can be changed beside `settled`; looked for by halves, for each look reads the file."""
+        try:
+            self._made(settled, asked)
+            return asked
+        except EvalFileError as problem:
+            if len(asked) == 1:
+                refused.append(_of_case(asked[0].case, problem))
+                return []
+        half = len(asked) // 2
+        first = self._sound(settled, asked[:half], refused)
+        return first + self._sound([*settled, *first], asked[half:], refused)
+
+    def _made(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
+        """The file with all of these cases changed, read again. Raises EvalFileError: it is not what was meant."""
+        made = Blessing(self._path, self._before, self._before)
+        text = editable(self._source, self._before)
+        trials = {}
+        for case, trial in [*settled, *asked]:
+            index = self._index_of(case)
+            try:
+                changed = text.bless(index, self._source.case(index), trial.invocations, trial.final_state)
+            except EvalFileError as problem:
+                made.refused.append(_of_case(case, _placed(problem, self._source.where(index))))
+                continue
+            (made.cases if changed else made.unchanged).append(case.eval_id)
+            trials[case.eval_id] = trial
+            made.trials[case.eval_id] = trial.number
+        made.after, made.lost = text.text(), text.lost()
+        _check(made, self._source, trials)
+        return made
+
+    def _index_of(self, case: PlannedCase) -> int:
+        """Where the case stands in its file now."""
+        index = self._source.position(case.eval_id)
+        if index is None:
+            gone = f"{self._path}: the case {case.eval_id} is not in this file any more"
+            raise RefusedCase(gone, _full_name(case))
+        if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
+            changed = (
+                f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
+                "write into it as it is now with --force (force=True)"
+            )
+            raise RefusedCase(changed, _full_name(case))
+        return index
+
+
+def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
+    return RefusedCase(str(problem), _full_name(case))
+
+
+def _placed(problem: EvalFileError, where: str) -> EvalFileError:
+    """The problem of a case, with its place."""
+    said = str(problem)
+    return problem if said.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {said}")
+
+
+def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:
+    """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
+    cases = check_edit(blessing.path, source, blessing.after, changed=blessing.cases)
+    for eval_id, case in cases.items():
+        for _, expected, actual in stated_turns(case, trials[eval_id].invocations):
+            if not (same_text(expected, actual) and same_calls(expected, actual)):
+                raise EvalFileError(
+                    f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "
+                    "Nothing was written of it; change it by hand, or `proctor convert` the file first"
+                )

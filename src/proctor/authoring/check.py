@@ -1,0 +1,307 @@
+"""Eval sets and configs checked as a run would, with the place of every problem; nothing is run, and no code of theirs loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proctor.engine.planning.assertions import ASSERTS_NOTHING, REMEDIES
+from proctor.engine.planning.case_checks import reader_of
+from proctor.engine.planning.criteria import Bound, bind
+from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.trial_counts import problems_of_trials, runs_of
+from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
+from proctor.files.eval_sets.check import NO_CASES, Report, check_file
+from proctor.files.eval_sets.documents import Document, problems_at
+from proctor.files.eval_sets.source import EvalSetFile
+from proctor.files.text.message_location import finding_told
+from proctor.files.text.problems import Problem, Severity
+from proctor.files.text.validation_messages import Finding, near_key, resolve
+from proctor.metrics.builtin import METRICS as BUILT_IN
+from proctor.registry import METRICS
+from proctor.runs.setup.find_config import Configs
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.user_functions import is_function
+from proctor.runs.setup.user_provider import UsersOnDemand
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.invocation import Invocation
+
+__all__ = ["bind_without_code", "check_files", "check_meaning", "not_loaded"]
+
+_REFUSED = "is refused"
+_SAID = 100  # problems of the cases of one set
+
+
+def check_files(
+    paths: Iterable[str | Path],
+    *,
+    config: str | Path | None = None,
+    allow_duplicate_ids: bool = False,
+    user: str | None = None,
+    allow_unknown_keys: bool = False,
+    warnings_as_errors: bool = False,
+    allow_unasserted: bool = False,
+) -> list[Report]:
+    """Say everything that is wrong or doubtful in files of the format, and what a run of them would refuse.
+
+    Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
+    could not be run with, has a report of its own. `user` names who plays the users of scenarios, where that is not the
+    config's model; code of one's own is not loaded. With `allow_unknown_keys`, keys that
+    state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.
+    """
+    reports = [
+        check_file(path, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys)
+        for path in paths
+    ]
+    reports += check_meaning(reports, config, user, allow_unasserted=allow_unasserted)
+    for report in reports if warnings_as_errors else ():
+        report.refuse_warnings()
+    return reports
+
+
+def check_meaning(
+    reports: Sequence[Report],
+    config: str | Path | None = None,
+    user: str | None = None,
+    *,
+    allow_unasserted: bool = False,
+) -> list[Report]:
+    """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
+    meaning = _Meaning(reports, config, user, allow_unasserted=allow_unasserted)
+    meaning.check_sets()
+    _refuse_empty_sets(reports)
+    return meaning.check_configs()
+
+
+def _refuse_empty_sets(reports: Iterable[Report]) -> None:
+    """Make an error of a set without cases, as a run does."""
+    for report in reports:
+        report.problems = [
+            replace(each, severity="error") if each.message == NO_CASES else each for each in report.problems
+        ]
+
+
+def _nobody_is_asked(_so_far: object) -> None:
+    """Stand for a user who is a function of somebody's own, whose code is not loaded here."""
+    raise NotImplementedError
+
+
+def _options(user: str | None, *, allow_unasserted: bool = False) -> RunOptions:
+    plays = _nobody_is_asked if user is not None and is_function(user) else user
+    return RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays), allow_unasserted=allow_unasserted)
+
+
+def bind_without_code(config: EvalConfig, user: str | None) -> Bound:
+    """Return the metrics of a config as a run would have them; nothing that it names is loaded."""
+    return bind(without_code(config), _options(user))
+
+
+def without_code(config: EvalConfig) -> EvalConfig:
+    """Return the config with functions of its own left where they are: no code that a file names is loaded here.
+
+    A built-in metric under another name is Proctor's code, and is built from its criterion as in a run.
+    """
+    if not config.custom_metrics:
+        return config
+    own = {where.replace(":", ".") for where in BUILT_IN.values()}
+    stand_ins = {name: one.model_copy(deep=True) for name, one in config.custom_metrics.items()}
+    for one in stand_ins.values():
+        if one.code_config.name in own:
+            continue
+        one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
+    return config.model_copy(update={"custom_metrics": stand_ins})
+
+
+class _Meaning:
+    def __init__(
+        self,
+        reports: Sequence[Report],
+        config: str | Path | None,
+        user: str | None,
+        *,
+        allow_unasserted: bool,
+    ) -> None:
+        self._named = reports
+        self._by_path = {os.path.realpath(report.file): report for report in reports}
+        self._problems: list[SetupError] = []
+        self._configs = Configs(config, self._problems, [])
+        self._without_code: dict[int, EvalConfig] = {}
+        self._options = _options(user, allow_unasserted=allow_unasserted)
+
+    # --- sets: planned together, as in one run ---
+
+    def check_sets(self) -> None:
+        """Plan a run of the sets, and put into each report what is wrong with its file."""
+        planned = [*self._planned()]
+        try:
+            self._doubts_of(make_plan(planned, self._options))
+        except SetupProblems as refused:
+            for file in dict.fromkeys(problem.file for problem in refused.problems):
+                self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
+
+    def _planned(self) -> Iterator[PlannedSet]:
+        for report in self._named:
+            if not isinstance(report.content, EvalSetFile) or not report.cases:
+                continue
+            before = len(self._problems)
+            config, origin = self._configs.of(Path(report.file))
+            self._report(origin)
+            for problem in self._problems[before:]:
+                self._not_readable(problem, report)
+            yield PlannedSet(report.content, self._ready(config or EvalConfig.default()), origin)
+
+    def _not_readable(self, problem: SetupError, report: Report) -> None:
+        """A config that sets cannot be run with: its file says so itself, if it is one."""
+        problems: list[Problem] = getattr(problem, "problems", [])
+        if not problems:
+            report.problems.append(Problem("error", report.file, 1, 1, "", str(problem)))
+        elif self._report(problems[0].file).usable:  # there is no such file
+            self._report(problems[0].file).problems += problems
+
+    def _ready(self, config: EvalConfig) -> EvalConfig:
+        """Return `without_code` of the config, once for each."""
+        if id(config) not in self._without_code:
+            self._without_code[id(config)] = without_code(config)
+        return self._without_code[id(config)]
+
+    def _doubts_of(self, plan: Plan) -> None:
+        for doubt in plan.doubts:
+            self._take_all(self._report(doubt.file), [doubt], "warning")
+        for chosen in plan.sets:
+            origin, file = chosen.summary.config_source, chosen.source.label or ""
+            self._assertions_of(chosen, self._report(file))
+            for key, count in chosen.unread.items() if Path(origin).is_file() else ():
+                message = f"{count} case(s) state `{key}`, which nothing reads"
+                hint = f"name `{reader_of(key)}` in the criteria of {origin}"
+                self._report(file).problems.append(Problem("warning", file, 1, 1, "", message, hint))
+
+    @staticmethod
+    def _assertions_of(chosen: SetPlan, report: Report) -> None:
+        """Warn about each case that would run although it asserts nothing, or only something negative."""
+        if not isinstance(report.content, EvalSetFile):
+            return
+        seen = chosen.assertions
+        for message, indexes in (*seen.groups(), *seen.skips()) if seen else ():
+            found = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
+            report.problems += report.content.problems(found, "warning")
+
+    # --- configs ---
+
+    def check_configs(self) -> list[Report]:
+        """Build the metrics of all configs, and return the reports of those that nobody named, if they would stop a run."""
+        for report in [*self._by_path.values()]:
+            if report.content is None or isinstance(report.content, EvalSetFile):
+                continue
+            config = EvalConfig.model_validate(report.content.value)
+            bound = bind(self._ready(config), self._options)
+            of_trials = problems_of_trials(config, runs_of(config, self._options))
+            for problem in [*bound.problems, *_paths(config), *of_trials]:
+                report.problems += _in_config(report.content, problem, "error")
+            for doubt in bound.doubts:
+                report.problems += _in_config(report.content, doubt, "warning")
+        for report in self._by_path.values():
+            report.problems = _without_echoes(report.problems)
+            report.in_order()
+        named = {id(report) for report in self._named}
+        others = (report for report in self._by_path.values() if id(report) not in named)
+        return [report for report in others if any(map(_refuses, report.problems))]
+
+    def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
+        """Put problems into the report of their file; what has no place there, the file's own check says."""
+        if isinstance(report.content, EvalSetFile):
+            report.problems += _in_cases(report.content, [each for each in problems if each.path])
+        elif report.content is not None:
+            for problem in problems:
+                report.problems += _in_config(report.content, problem, severity) if problem.path else []
+
+    def _report(self, file: str | None) -> Report:
+        """The report of a file, made where nobody asked for it; an empty one for what is no file."""
+        path = os.path.realpath(file or os.devnull)
+        if path not in self._by_path:
+            is_file = file is not None and Path(file).is_file()
+            self._by_path[path] = check_file(file or "") if is_file else Report(file or "", "")
+        return self._by_path[path]
+
+
+def not_loaded(actual: Invocation) -> float:
+    """Stand for a metric of the user's own, whose code is not loaded here; never asked."""
+    raise NotImplementedError(actual.invocation_id)
+
+
+def _paths(config: EvalConfig) -> Iterator[SetupError]:
+    """Dotted paths of metrics in the criteria that can be none."""
+    from proctor.metrics.custom.metric import read_path
+
+    asked = {name: one for name, one in (config.custom_metrics or {}).items() if name in config.criteria}
+    for name, custom in asked.items():
+        try:
+            read_path(name, custom.code_config.name)
+        except CriterionError as problem:
+            problem.path = ("custom_metrics", name)
+            yield problem
+
+
+def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
+    """Problems of cases, each at its place; what this version cannot do is one warning for the whole set."""
+    found: dict[int, list[Finding]] = {}
+    undone: list[int] = []
+    for count, problem in enumerate(problems):
+        index = int(problem.path[1])
+        if not problem.is_mistake:
+            undone.append(index)
+            found.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
+        elif count < _SAID:
+            value = source.value(index)
+            found.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
+    if undone:
+        (warning,) = source.problems([(undone[0], found.pop(-1))], "warning")
+        more = f" (and {len(undone) - 1} more cases are)" if len(undone) > 1 else ""
+        yield replace(warning, message=f"{warning.message}{more}")
+    yield from source.problems([*found.items()], "error")
+
+
+def _in_case(said: str, value: Any) -> Finding:
+    """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
+    finding = finding_told(said, value)
+    return replace(finding, hint=REMEDIES) if said == ASSERTS_NOTHING else finding
+
+
+def _in_config(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:
+    """A problem of a config in its single parts, each at its place."""
+    path, _ = resolve(problem.path, document.value)
+    value = document.value
+    for step in path:
+        value = value[step]
+    if isinstance(problem, UnknownNameError):
+        near = near_key(str(path[-1]), METRICS.names())
+        finding = Finding(path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True)
+        return problems_at(document, [finding]) if near else []  # else code of the user's own may register it
+    parts = [part.rpartition(" does not fit: ")[2] for part in problem.parts or [str(problem)]]
+    findings = [finding_told(part, value, path) for part in parts]
+    if not problem.is_mistake:
+        severity = "warning"
+        findings = [
+            Finding(each.path, f"a run with this config {_REFUSED}: {each.message}") for each in findings
+        ]
+    return problems_at(document, findings, severity)
+
+
+def _refuses(problem: Problem) -> bool:
+    """Whether a run ends at it before it begins."""
+    return problem.severity == "error" or _REFUSED in problem.message
+
+
+def _without_echoes(problems: Sequence[Problem]) -> list[Problem]:
+    """Without the warnings about a criterion that has errors: they say the same of it, or less."""
+    wrong = {_criterion(each) for each in problems if each.severity == "error"} - {""}
+    return [each for each in problems if each.severity == "error" or _criterion(each) not in wrong]
+
+
+def _criterion(problem: Problem) -> str:
+    found = re.match(r"criteria(\.[^.\[]+|\[[^\]]*\])", problem.field)
+    return found[0] if found else ""

@@ -1,0 +1,289 @@
+"""Cases of a set are changed one at a time, by several people at once: nobody's change is lost, and nothing of the file.
+
+Every case has a version: a hash of what it says. Whoever changes it names the version that was read; where the file says
+something else by then, whoever wrote it, nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from proctor.authoring.eval_set_files import SetFile
+from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
+from proctor.files.edit import add_remove_cases
+from proctor.files.edit.case import EditedText, changeable, findings_in, with_case
+from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.file_lock import alone_with
+from proctor.files.eval_sets.save import write_text
+from proctor.files.eval_sets.selectors import require_new_case_id
+from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.text.json_decode import parse
+from proctor.files.text.validation_messages import Finding
+from proctor.schema.format.case import EvalCase
+
+
+class UnknownCaseError(UnknownNameError):
+    """The set has no such case, or no longer."""
+
+
+class ChangedMeanwhileError(SetupError):
+    """The file says something else than what was read; nothing was written."""
+
+    def __init__(self, message: str, theirs: Any, version: str) -> None:
+        self.theirs, self.version = theirs, version
+        super().__init__(message)
+
+
+class NotACaseError(SetupError):
+    """What was given is no case; `findings` say what is wrong, each with its path."""
+
+    def __init__(self, findings: list[Finding], what: str = "this is not a case") -> None:
+        self.findings = findings
+        super().__init__(f"{what}: " + "; ".join(one.said for one in findings[:5]))
+
+
+class CommentsWouldGoError(SetupError):
+    """Comments stand in what would be replaced; `lost` has them, each as `LINE: COMMENT`."""
+
+    def __init__(self, lost: list[str]) -> None:
+        self.lost = lost
+        many = f"{len(lost)} comments stand" if len(lost) > 1 else "a comment stands"
+        super().__init__(
+            f"{many} in what would be replaced, and would be lost ({'; '.join(lost[:3])}); nothing was written. "
+            "Say that it may go, or make the change in the file"
+        )
+
+
+@dataclass(slots=True)
+class CaseContent:
+    """One case as its file has it."""
+
+    eval_id: str
+    value: Any
+    """As plain data, in the file's own spelling; of YAML and of old formats in the words of the format."""
+    version: str
+    position: int
+    line: int
+    findings: list[Finding] = field(default_factory=list)
+    """What is doubtful in it, by its path."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a change would come to."""
+
+    before: str
+    after: str
+    """The file's text, as it is and as it would be."""
+    lost: list[str]
+    warnings: list[Finding]
+
+
+def opened(file: SetFile) -> EvalSetFile:
+    """Read a set, whatever it is like.
+
+    Raises:
+        EvalFileError: it cannot be read, with every problem; or it is not opened at all.
+    """
+    if file.fault:
+        raise EvalFileError(f"{file.label}: {file.fault}")
+    return open_eval_set(file.path, label=file.label, allow_empty=True, allow_duplicate_ids=True)
+
+
+def version_of(value: Any) -> str:
+    """Return the version of what a case, or the head of a set, says."""
+    text = json.dumps(value, sort_keys=True)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def read_case(source: EvalSetFile, eval_id: str) -> CaseContent:
+    """Return one case of a set.
+
+    Raises:
+        UnknownCaseError: there is none.
+        EvalFileError: the file was changed since it was opened.
+    """
+    index = _position(source, eval_id)
+    value = source.value(index)
+    _, _, doubtful = findings_in(value)
+    return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
+
+
+def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
+    """Return what a file would be with a case saying `value`.
+
+    Raises:
+        NotACaseError: it is none.
+        UnknownCaseError, EvalFileError: there is no such case, or the file cannot be changed.
+    """
+    source = opened(file)
+    warnings = _checked(value, source, eval_id)
+    before = text_of_file(file.path)
+    edited = with_case(file.path, source, before, _position(source, eval_id), value)
+    return Draft(before, edited.text, edited.lost, warnings)
+
+
+def replace_case(
+    file: SetFile, eval_id: str, value: Any, *, version: str, comments_may_go: bool = False
+) -> CaseContent:
+    """Make a case say `value`, and return it as it is now.
+
+    Raises:
+        ChangedMeanwhileError: the file has another version of it, or none.
+        NotACaseError, CommentsWouldGoError, EvalFileError: see `preview`; nothing was written.
+    """
+    with alone_with(file.path):
+        source = _with_version(file, eval_id, version)
+        doubtful = _checked(value, source, eval_id)
+        index = _position(source, eval_id)
+        before = text_of_file(file.path)
+        edited = with_case(file.path, source, before, index, value)
+        write_edited(file.path, before, edited, comments_may_go=comments_may_go)
+        new_id = case_of(value)[0].eval_id
+        if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
+            return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
+        written = opened(file)
+        return read_case(written, written.ids()[index])
+
+
+def add_case(file: SetFile, value: Any) -> CaseContent:
+    """Put a new case behind those of a set, and return it.
+
+    Raises:
+        NotACaseError: it is none.
+        SetupError: its id could not be named, or is taken.
+        EvalFileError: the file cannot be changed in place.
+    """
+    case, _ = case_of(value)
+    require_new_case_id(case.eval_id)
+    with alone_with(file.path):
+        source = opened(file)
+        _require_free(source, case)
+        written = add_remove_cases.add_cases(file.path, [case], source)
+    return read_case(written or opened(file), case.eval_id)
+
+
+def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
+    """Take cases out of a set, each given with its version; returns the file's text before and after, for `restore`.
+
+    Raises:
+        ChangedMeanwhileError, EvalFileError: as `replace_case`; then none of them was removed.
+    """
+    with alone_with(file.path):
+        source = opened(file)
+        for eval_id, version in versions.items():
+            _require_version(source, file, eval_id, version)
+        before = text_of_file(file.path)
+        add_remove_cases.remove_cases(file.path, [*versions], source)
+        return before, text_of_file(file.path)
+
+
+def restore(file: SetFile, now: str, before: str) -> None:
+    """Give a file the text back that it had `before`, byte for byte.
+
+    Raises:
+        ChangedMeanwhileError: it is no longer as it was left.
+    """
+    with alone_with(file.path):
+        if text_of_file(file.path) != now:
+            raise ChangedMeanwhileError(
+                f"{file.label}: the file was changed since; undoing would lose that. Nothing was written",
+                None,
+                "",
+            )
+        write_text(file.path, before)
+
+
+# --- what all of them check --------------------------------------------------------------------------------------------
+
+
+def _position(source: EvalSetFile, eval_id: str) -> int:
+    index = source.position(eval_id)
+    if index is None:
+        hint = did_you_mean(eval_id, source.ids())
+        raise UnknownCaseError(f"{source.label}: there is no case {eval_id!r}.{hint}")
+    return index
+
+
+def _checked(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
+    """What is doubtful in a case that is to take the place of `eval_id`."""
+    case, doubtful = case_of(value)
+    if case.eval_id not in {
+        eval_id,
+        eval_id.rpartition("#")[0],
+    }:  # `x#2` is how the second `x` of a set is called
+        require_new_case_id(case.eval_id)
+        _require_free(source, case)
+    return doubtful
+
+
+def case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
+    """A case that can be written, and what is doubtful in it."""
+    require_writable(value)
+    case, wrong, doubtful = findings_in(value)
+    if case is None:
+        raise NotACaseError(wrong)
+    return case, doubtful
+
+
+def require_writable(value: Any) -> None:
+    """Raise NotACaseError for what no file may hold: half a character, a number that is none."""
+    try:
+        parse(json.dumps(value, ensure_ascii=False).encode(), "the value")
+    except UnicodeEncodeError:
+        raise NotACaseError(
+            [Finding((), "it holds half a character (a lone surrogate), which no file keeps")]
+        ) from None
+    except EvalFileError as error:
+        raise NotACaseError([Finding((), one.message, one.hint) for one in error.problems]) from None
+
+
+def _require_free(source: EvalSetFile, case: EvalCase) -> None:
+    if (taken := source.position(case.eval_id)) is not None:
+        finding = Finding(
+            ("eval_id",), f"{source.where(taken)} has this id already", "give the case another one"
+        )
+        raise NotACaseError([finding])
+
+
+def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
+    """Open a set whose case is still as it was read."""
+    source = opened(file)
+    _require_version(source, file, eval_id, version)
+    return source
+
+
+def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: str) -> None:
+    if why := changeable(source):
+        raise EvalFileError(f"{file.label}: {why}")
+    if source.position(eval_id) is None:
+        raise ChangedMeanwhileError(
+            f"{file.label}: the case {eval_id!r} is no longer there; nothing was written", None, ""
+        )
+    there = read_case(source, eval_id)
+    if there.version != version:
+        raise ChangedMeanwhileError(
+            f"{file.label}:{there.line}: the case {eval_id!r} was changed since it was read; nothing was written",
+            there.value,
+            there.version,
+        )
+
+
+def write_edited(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
+    """Give a file another text.
+
+    Raises:
+        CommentsWouldGoError: comments would be lost, and may not.
+        EvalFileError: the file no longer says `before`.
+    """
+    if edited.lost and not comments_may_go:
+        raise CommentsWouldGoError(edited.lost)
+    if text_of_file(path) != before:
+        raise EvalFileError(f"{path}: the file was changed meanwhile; nothing was written to it")
+    if edited.text != before:
+        write_text(path, edited.text)

@@ -1,0 +1,97 @@
+"""The head of a set, which is every key of it but its cases, is changed as its cases are: nobody's change is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.authoring.edit_case import (
+    ChangedMeanwhileError,
+    Draft,
+    NotACaseError,
+    opened,
+    require_writable,
+    version_of,
+    write_edited,
+)
+from proctor.authoring.eval_set_files import SetFile
+from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.file_lock import alone_with
+from proctor.files.edit.header import Head, head_findings, read_head, with_head
+from proctor.files.eval_sets.source import EvalSetFile
+from proctor.files.text.validation_messages import Finding
+
+
+class NotAHeadError(NotACaseError):
+    """What was given cannot be the head of this set; `findings` say why, each with its path."""
+
+
+@dataclass(slots=True)
+class HeadContent:
+    """The head of a set as its file has it."""
+
+    eval_set_id: str
+    """Where the file names none: the one that it goes by."""
+    value: Head
+    """As plain data, in the file's own spelling; of YAML in the words of the format."""
+    version: str
+    findings: list[Finding]
+    """What is doubtful in it."""
+
+
+def head_of(file: SetFile) -> HeadContent:
+    """Return the head of a set.
+
+    Raises:
+        EvalFileError: the set cannot be read, or its file has no place for one.
+    """
+    source = opened(file)
+    return _content(source, read_head(file.path, source, text_of_file(file.path)))
+
+
+def preview_head(file: SetFile, value: Head) -> Draft:
+    """Return what a file would be with another head.
+
+    Raises:
+        NotAHeadError: it cannot be one.
+        EvalFileError: the file cannot be read, or not be changed in place.
+    """
+    source, before = opened(file), text_of_file(file.path)
+    doubtful = _checked(source, read_head(file.path, source, before), value)
+    edited = with_head(file.path, source, before, value)
+    return Draft(before, edited.text, edited.lost, doubtful)
+
+
+def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: bool = False) -> HeadContent:
+    """Give a set another head, and return it as it is now.
+
+    Raises:
+        ChangedMeanwhileError: the file has another version of it.
+        CommentsWouldGoError: comments would be lost, and may not.
+        NotAHeadError, EvalFileError: as `preview_head`; nothing was written.
+    """
+    with alone_with(file.path):
+        source, before = opened(file), text_of_file(file.path)
+        there = read_head(file.path, source, before)
+        if version_of(there) != version:
+            raise ChangedMeanwhileError(
+                f"{file.label}: the keys of this set were changed since they were read; nothing was written",
+                there,
+                version_of(there),
+            )
+        _checked(source, there, value)
+        edited = with_head(file.path, source, before, value)
+        write_edited(file.path, before, edited, comments_may_go=comments_may_go)
+    return head_of(file)
+
+
+def _content(source: EvalSetFile, head: Head) -> HeadContent:
+    return HeadContent(source.eval_set_id, head, version_of(head), head_findings(source, head, head)[1])
+
+
+def _checked(source: EvalSetFile, before: Head, value: Any) -> list[Finding]:
+    require_writable(value)
+    wrong, doubtful = head_findings(source, before, value)
+    if wrong:
+        raise NotAHeadError(wrong, "these keys cannot stand in this set")
+    return doubtful

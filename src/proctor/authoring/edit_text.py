@@ -1,0 +1,133 @@
+"""The text of a set's file, for when it cannot be read: put right in the page, with what is wrong beside it.
+
+As with cases, whoever changes it names the version that was read; where the file says something else by then, nothing is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from proctor.authoring.assertion_report import assertion_problems
+from proctor.authoring.edit_case import ChangedMeanwhileError, opened
+from proctor.authoring.eval_set_files import SetFile
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import EvalFileError, SetupError
+from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.file_lock import alone_with
+from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.save import write_text
+from proctor.files.eval_sets.source import open_eval_set
+from proctor.files.text.line_ends import plain, with_ends_of
+from proctor.files.text.problems import Problem
+
+LARGEST = 2 << 20
+"""Bytes of a file that a page edits as text."""
+
+
+class StillUnreadableError(SetupError):
+    """The text is no eval set yet, and nobody said that it may be none; nothing was written."""
+
+
+@dataclass(slots=True)
+class TextContent:
+    """The text of a file, or one that it is to have."""
+
+    text: str
+    """Its lines ended by a line feed, without a byte-order mark."""
+    version: str
+    problems: list[Problem]
+    readable: bool
+    """It can be opened as an eval set."""
+
+
+def text_of(file: SetFile) -> TextContent:
+    """Return the text of a set's file, whatever it is like.
+
+    Raises:
+        EvalFileError: it lies outside of the project, is no UTF-8, or too large for a page.
+    """
+    text = _text(file)
+    return _looked_at(file, text)
+
+
+def check_text(file: SetFile, text: str) -> TextContent:
+    """Say what is wrong with a text that the file is to have; nothing is written."""
+    before = _text(file)
+    return _looked_at(file, with_ends_of(_encodable(text), before))
+
+
+def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: bool = False) -> TextContent:
+    """Give a file another text; lines that stay keep their bytes.
+
+    Raises:
+        ChangedMeanwhileError: the file has another text than the one that was read.
+        StillUnreadableError: it could not be opened as an eval set, and `unreadable_may_be` is not set.
+        EvalFileError: as `text_of`; or it cannot be written.
+    """
+    with alone_with(file.path):
+        before = _text(file)
+        if _version(before) != version:
+            raise ChangedMeanwhileError(
+                f"{file.label}: the file was changed since it was read; nothing was written",
+                plain(before),
+                _version(before),
+            )
+        after = with_ends_of(_encodable(text), before)
+        found = _looked_at(file, after)
+        if not found.readable and not unreadable_may_be:
+            first = next((one.said for one in found.problems if one.severity == "error"), "")
+            raise StillUnreadableError(
+                f"this still cannot be read as an eval set, and was not written: {first}. Put that right, too, or say that "
+                "it may be kept so"
+            )
+        if after != before:
+            write_text(file.path, after)
+    return found
+
+
+def _text(file: SetFile) -> str:
+    if file.fault:
+        raise EvalFileError(f"{file.label}: {file.fault}")
+    size = file.path.stat().st_size if file.path.is_file() else 0
+    if size > LARGEST:
+        raise EvalFileError(
+            f"{file.label}: the file has {size / (1 << 20):.1f} MiB; a page edits at most {LARGEST >> 20} as text: "
+            "change it in an editor"
+        )
+    return text_of_file(file.path)
+
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise StillUnreadableError(
+            "the text holds half a character (a lone surrogate), which no file keeps; nothing was written"
+        ) from None
+    return text
+
+
+def _looked_at(file: SetFile, text: str) -> TextContent:
+    """A text as its file would be, with that file's name and no other's neighbours."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, file.path.name)
+        copy.write_bytes(text.encode())
+        problems = [
+            replace(one, file=file.label) for one in check_file(copy, allow_duplicate_ids=True).problems
+        ]
+        try:
+            opened(SetFile(file.id, copy, file.label))
+            readable = True
+            source = open_eval_set(copy, label=file.label, allow_empty=True, allow_duplicate_ids=True)
+            problems += assertion_problems(source, file.path)
+        except EvalFileError as error:
+            readable = False
+            problems += [one for one in error.problems if one not in problems]
+    return TextContent(plain(text), _version(text), problems, readable)
+
+
+def _version(text: str) -> str:
+    return blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,117 @@
+"""Conversations become cases: one that was just had with an agent, or one that google-adk kept as a session."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from proctor.errors import EvalFileError
+from proctor.files.eval_sets.documents import read_document
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import to_invocations
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import FunctionCall, FunctionResponse, text_content, text_of
+from proctor.schema.format.invocation import IntermediateData, Invocation
+from proctor.schema.format.session import SessionInput
+
+if TYPE_CHECKING:
+    from proctor.engine.trial.live_conversation import Conversation
+
+
+def case_of(
+    eval_id: str,
+    turns: Sequence[Invocation],
+    *,
+    session_input: SessionInput | None = None,
+    final_state: dict[str, Any] | None = None,
+) -> EvalCase:
+    """Return what was said and done as a case that expects it: each turn's answer, tool calls and tool responses.
+
+    Ids, times and usage of this one conversation are left out. `final_state`: keys that must stand so at the end.
+    """
+    return EvalCase(
+        eval_id=eval_id,
+        conversation=[_expected(turn) for turn in turns],
+        session_input=session_input,
+        creation_timestamp=round(time.time(), 3),
+        final_session_state=final_state or {},
+    )
+
+
+def _expected(turn: Invocation) -> Invocation:
+    data = IntermediateData(
+        tool_uses=[FunctionCall(name=call.name, args=call.args or {}) for call in turn.tool_calls],
+        tool_responses=[
+            FunctionResponse(name=one.name, response=one.response) for one in turn.tool_responses
+        ],
+    )
+    said = text_of(turn.final_response, thoughts=False)
+    return Invocation(
+        user_content=turn.user_content,
+        final_response=text_content(said, "model") if said else None,
+        intermediate_data=data,
+    )
+
+
+async def case_of_talk(talk: Conversation, eval_id: str, *, with_final_state: bool) -> EvalCase:
+    """Return the conversation that is being had as a case; `with_final_state`: it expects the state keys that it changed."""
+    session, state = talk.session_input, None
+    if with_final_state:
+        state = changed_keys(dict((session.state if session else None) or {}), await talk.final_state())
+    return case_of(eval_id, talk.invocations, session_input=session, final_state=state)
+
+
+def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
+    """Return a session of google-adk (its JSON, in either spelling) as a case.
+
+    The session's own state is not the state that it began with, and is not taken over.
+
+    Raises:
+        EvalFileError: the file cannot be read, is no session, or has no message of a user.
+    """
+    value = read_document(Path(path)).value
+    events = value.get("events") if isinstance(value, dict) else None
+    if not isinstance(events, list):
+        raise EvalFileError(f"{path}: expected a session: an object with `events`, as google-adk writes it")
+    turns = to_invocations([_event(event, f"{path}: events[{index}]") for index, event in enumerate(events)])
+    asked = [turn for turn in turns if turn.user_content.parts]
+    if not asked:
+        raise EvalFileError(f"{path}: this session has no message of a user")
+    names = {name: value.get(name) or value.get(camel) for name, camel in _SESSION.items()}
+    given = {name: str(name_) for name, name_ in names.items() if name_}
+    session = SessionInput.model_validate({"app_name": "", "user_id": "", **given}) if given else None
+    return case_of(eval_id, asked, session_input=session)
+
+
+def _event(event: Any, where: str) -> Event:
+    """Read one event. Raises EvalFileError: it cannot be read."""
+    if not isinstance(event, dict):
+        raise EvalFileError(
+            f"{where}: expected an event, an object as google-adk writes it, got {json.dumps(event)}"
+        )
+    try:
+        return Event.from_adk(event)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = "".join(f".{part}" for part in first["loc"])
+        raise EvalFileError(f"{where}{field}: this event cannot be read: {first['msg']}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise EvalFileError(f"{where}: this event cannot be read: {error}") from None
+
+
+_SESSION = {"app_name": "appName", "user_id": "userId"}
+
+
+def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a state that are new or have another value."""
+    same = {key for key in after if key in before and _plain(before[key]) == _plain(after[key])}
+    return {key: value for key, value in after.items() if key not in same}
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

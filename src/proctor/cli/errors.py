@@ -1,0 +1,110 @@
+"""What a person sees when a command cannot go on, and the exit code that goes with it.
+
+Exit codes: 0 passed, 1 failed, 2 usage or set-up error (nothing was run), 3 error, 4 inconclusive,
+130 interrupted (Ctrl-C), 143 terminated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from proctor.cli.options import common
+from proctor.cli.status_file import tell_problems
+from proctor.common.error_text import safe_str, traceback_text
+from proctor.common.safe_text import clean
+from proctor.errors import ProctorError, SetupError, SetupProblems
+
+SETUP_ERROR = 2
+ERROR = 3
+INTERRUPTED = 130
+_MARGIN = "       "
+_PLACE = re.compile(r"^(\S.*?:\d+:\d+): error: ")
+_STARTS_WITH_PLACE = re.compile(r"^\S.*?:\d+:\d+: ")
+
+
+class Stopped(Exception):  # noqa: N818  (not an error: somebody asked for it)
+    """The run was told to stop; `code` is the exit code that says by whom."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        super().__init__(f"stopped with exit code {code}")
+
+
+def exit_code_of(error: BaseException) -> int:
+    """Tell the user on stderr what `error` means for them, and return the exit code: never 0, never 1."""
+    if isinstance(error, click.ClickException):
+        return _usage(error)
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        say("interrupted")
+        return INTERRUPTED
+    if isinstance(error, Stopped):
+        return error.code
+    if isinstance(error, SetupError):
+        tell_problems(problems_of(error))
+        show_setup_error(error)
+        return SETUP_ERROR
+    if isinstance(error, BrokenPipeError):
+        return ERROR
+    return _broken(error)
+
+
+def say(text: str) -> None:
+    """Write one message to stderr, free of control sequences; a closed stderr is not an error."""
+    with suppress(OSError, ValueError):  # nobody is listening
+        click.echo(clean(text, lines=True), err=True)
+
+
+def show_setup_error(error: SetupError) -> None:
+    """Write one `error: …` block per problem; with `-v` also where its cause was raised."""
+    for problem in problems_of(error):
+        say(_block(str(problem)))
+        if common().verbose and problem.__cause__ is not None:
+            say(_indented(traceback_text(problem.__cause__)))
+
+
+def problems_of(error: SetupError) -> Sequence[SetupError]:
+    """Return the single problems of a set-up error, nested ones flattened, each text once."""
+    if not isinstance(error, SetupProblems):
+        return [error]
+    flat = [problem for inner in error.problems for problem in problems_of(inner)]
+    return list({str(problem): problem for problem in flat}.values())
+
+
+def _usage(error: click.ClickException) -> int:
+    text = f"error: {error.format_message()}"
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    say(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
+    return SETUP_ERROR
+
+
+def _broken(error: BaseException) -> int:
+    """Report what is not the user's mistake."""
+    if isinstance(error, ProctorError):
+        say(_block(str(error)))
+    elif isinstance(error, OSError) and error.strerror:
+        say(f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}")
+    else:
+        say(
+            f"error: {type(error).__name__}: {safe_str(error)}\n{_MARGIN}This is a bug in Proctor; -v shows where."
+        )
+    if common().verbose:
+        say(_indented(traceback_text(error)))
+    return ERROR
+
+
+def _block(text: str) -> str:
+    """Return `error: text`; further lines are indented under it, unless they are problems with a place of their own."""
+    first, *rest = [_PLACE.sub(r"\1: ", line) for line in text.strip().splitlines()] or ["unknown"]
+    return "\n".join([f"error: {first}", *(f"{_head(line)}{line}" for line in rest)])
+
+
+def _head(line: str) -> str:
+    return "error: " if _STARTS_WITH_PLACE.match(line) else _MARGIN
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"{_MARGIN}{line}" for line in text.rstrip().splitlines())

@@ -1,0 +1,4 @@
+"""The commands that evaluate: `eval`, `resume`, `score`, and the options that they share.
+
+Start with `command`.
+"""

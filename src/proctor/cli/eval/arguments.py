@@ -1,0 +1,202 @@
+"""What a `proctor eval` was asked for, checked before anything runs: all problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from proctor import api
+from proctor.cli.errors import problems_of, say
+from proctor.cli.eval.agent_and_sets import Request, who_and_what
+from proctor.cli.eval.stores import NOWHERE, Keeping, choose_keeping
+from proctor.cli.options import common
+from proctor.cli.report_outputs import Output, output_guard, parse_outputs
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.files.eval_sets.selectors import split_where_found
+from proctor.runs.output_guard import OutputGuard
+from proctor.runs.queries import is_for_results
+from proctor.runs.setup.find_config import ADK_RS
+from proctor.runs.setup.project_defaults import engine_options, load_function
+from proctor.settings import Settings
+
+if TYPE_CHECKING:
+    from proctor.cli.eval.failed_cases import Failed
+
+_Part = TypeVar("_Part")
+
+
+class Asking:
+    """The command line over the settings, read and checked.
+
+    Raises:
+        SetupProblems: everything that is wrong, also what only the engine can tell.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        given: Mapping[str, Any],
+        settings: Settings,
+        *,
+        earlier: str | None = None,
+    ) -> None:
+        """Read it; `earlier` is the store that `--failed` looks into where the run itself is to be kept nowhere."""
+        self._problems: list[SetupError] = []
+        self.details = bool(given["details"] or common().verbose)
+        self.only_different = bool(given["only_different"])
+        self._check(lambda: _refuse_storage(given["eval_storage_uri"]))
+        guard = guard_of(words, given, settings)
+        outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"], guard))
+        keeping = self._check(lambda: choose_keeping(given["stores"], settings))
+        self.keeping = keeping or Keeping()
+        self.outputs: list[Output] = outputs or []
+        self.options = engine_options(given, settings)
+        if given["format_"] == ADK_RS:
+            self.options["default_config"] = ADK_RS
+        self._load_hooks()
+        self.is_empty = False
+        """Whether `--failed` names a run in which everything passed."""
+        failed = self._only_failed(given["failed"], earlier or store_named(given["stores"]))
+        if self.is_empty and not self._problems:
+            self.request = None
+            return
+        run = self._earlier(failed, given, settings) if failed.labels else None
+        self.request = self._check(
+            lambda: who_and_what(words, given["agents"], given["sets"], settings, earlier=run)
+        )
+        if run is not None and self.request is not None:
+            self._run_as_before(failed, words, given)
+        if self._problems:
+            raise SetupProblems([*self._problems, *self._more_problems()])
+        self.options["outputs"] = self._to_be_kept()
+
+    @property
+    def chosen(self) -> Request:
+        """The agents and the sets."""
+        if self.request is None:
+            raise SetupError("no agent and no eval set")
+        return self.request
+
+    def _check(self, part: Callable[[], _Part]) -> _Part | None:
+        try:
+            return part()
+        except SetupError as problem:
+            self._problems += problems_of(problem)
+            return None
+
+    def _to_be_kept(self) -> dict[str, list[str]]:
+        """Return what goes on to be written when the run is resumed; a report of several agents is none of one run."""
+        files = [output.word for output in self.outputs if output.path is not None]
+        reports = files if len(self.chosen.agents) == 1 else []
+        return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
+
+    def _load_hooks(self) -> None:
+        for name in ("setup", "teardown"):
+            if name in self.options:
+                self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
+
+    def _only_failed(self, name: str | None, store: str | None) -> Failed:
+        """Read what did not pass in an earlier run, and remember to run only that."""
+        from proctor.cli.eval.failed_cases import Failed, read_failed
+
+        if not name:
+            return Failed()
+        failed = self._check(lambda: read_failed(name, store))
+        if failed is None:
+            return Failed()
+        self.options["only"], self.is_empty = failed.cases, failed.is_empty
+        return failed
+
+    @staticmethod
+    def _earlier(failed: Failed, given: Mapping[str, Any], settings: Settings) -> Request:
+        """Return the agents and the sets of the run that `--failed` names."""
+        from proctor.agents.reference import read_reference
+
+        agents = failed.agents
+        if not failed.is_of_store:  # a report: an agent of the settings is its agent if it has the name
+            agents = [one for one in settings.agent if read_reference(one).label in failed.labels]
+        names = ", ".join(dict.fromkeys(failed.labels))
+        why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")
+        missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
+        return Request(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
+
+    def _run_as_before(self, failed: Failed, words: Sequence[str], given: Mapping[str, Any]) -> None:
+        """Run what `--failed` names with its config and sub-agent, unless the command line names others."""
+        from proctor.cli.eval.failed_cases import other_agents
+
+        run, is_agent_named = given["failed"], self.chosen.is_agent_named
+        others = other_agents(self.chosen.agents, failed) if is_agent_named else []
+        if others:
+            theirs = ", ".join(dict.fromkeys(failed.labels))
+            say(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {theirs}")
+        named = {
+            "--config": given["config"],
+            "--set": given["sets"] or len(words) > (is_agent_named and not given["agents"]),
+        }
+        self._problems += [
+            SetupError(f"--failed {run}: {why}; name it with {option}")
+            for option, why in failed.unknown.items()
+            if option in named and not named[option]
+        ]
+        if not failed.is_of_store:
+            return
+        if "default_config" in failed.options:
+            self.options["default_config"] = failed.options["default_config"]
+        for name in ("config", *(() if is_agent_named else ("agent_name",))):
+            if given[name] is None:
+                self.options.pop(name, None)
+                self.options |= {name: failed.options[name]} if name in failed.options else {}
+
+    def _more_problems(self) -> list[SetupError]:
+        """Return what the engine would refuse, too."""
+        found: list[SetupError] = []
+        for agent in self.request.agents if self.request else []:
+            try:
+                api.prepare(agent, self.chosen.sets, self.options)  # type: ignore[arg-type]  # checked by name
+            except NothingToRunError:  # what is wrong already is worse
+                continue
+            except SetupError as problem:
+                found += problems_of(problem)
+        return found
+
+
+def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
+    """Return the guard of the reports of a run: what the command line and the settings name is read by it."""
+    from proctor.agents.reference import read_reference
+
+    agents = [*words[:1], *given["agents"], *settings.agent]
+    config = [given["config"], settings.config]
+    named = [
+        *words,
+        *given["sets"],
+        *settings.sets,
+        *agents,
+        *(one.rpartition(":")[0] for one in agents),
+        *config,
+    ]
+    folders = []
+    for agent in agents:
+        try:
+            folders.append(read_reference(agent).folder)
+        except SetupError:  # reported where the agent is loaded
+            continue
+    return output_guard(
+        given,
+        inputs=[Path(split_where_found(one)[0]) for one in named if one],
+        folders=[folder for folder in folders if folder is not None],
+    )
+
+
+def store_named(urls: Sequence[str]) -> str | None:
+    """Return the first of `urls` in which earlier runs may be; `None`: they are in the project's own store."""
+    return next((url for url in urls if not is_for_results(url) and url != NOWHERE), None)
+
+
+def _refuse_storage(uri: str | None) -> None:
+    if uri:
+        raise SetupError(
+            f"--eval_storage_uri {uri}: storage in a bucket is not in this version. Give the eval set as a file, "
+            f"and keep the result with --report json=PATH."
+        )

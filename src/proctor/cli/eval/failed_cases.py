@@ -1,0 +1,216 @@
+"""What did not pass in an earlier run: one that is kept, or one that a JSON report tells of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.common.secrets import HIDDEN
+from proctor.errors import SetupError
+from proctor.runs.setup.find_config import GIVEN
+from proctor.schema.evidence.trial import CONFIGURATION
+
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Manifest
+    from proctor.stores.base import Store
+
+_FINE = {"passed", "skipped"}
+
+
+@dataclass(slots=True)
+class Failed:
+    """Cases to run again, by the id of their set, and what they ran with, read again from the recorded paths."""
+
+    cases: dict[str, list[str]] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    """How the agents are named; a report does not tell."""
+    labels: list[str] = field(default_factory=list)
+    """What the agents are called in reports."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """`config` and `agent_name` as the run had them; absent where it had none."""
+    unknown: dict[str, str] = field(default_factory=dict)
+    """What was an object in Python, or is not recorded, by the option that names it: why it must be named."""
+    is_of_store: bool = False
+    """Whether a run of the store says what its agent and its config were."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything passed."""
+        return not self.cases and not self.files
+
+
+def read_failed(name: str, store: str | None = None) -> Failed:
+    """Return what did not pass in the run `name`, of any of its sets: failed, error, not run.
+
+    `name` is a JSON report, or a run in the store: an id, the beginning of one, `latest` or `latest~1`. A file wins.
+
+    Raises:
+        SetupError: it is neither, or the last attempt to run failed and the name is relative to the newest run.
+    """
+    path = Path(name)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        failed = _of_report(path)
+        _add_recorded(failed, _run_ids(path), store)
+        return failed
+    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.queries import open_runs
+
+    with ExitStack() as until_read:
+        try:
+            kept = until_read.enter_context(closing(open_runs(store, read_only=True)))
+            run_id = find_current_run(kept, name, purpose="failed")
+        except SetupError as problem:
+            raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
+        return _of_run(kept, run_id)
+
+
+def _of_run(kept: Store, run_id: str) -> Failed:
+    """Take what did not pass by the last scores of a run in the store."""
+    from proctor.schema.results.manifest import counting
+
+    manifest = kept.manifest(run_id)
+    outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
+    failed = Failed()
+    _add_manifest(failed, kept, manifest)
+    for case in kept.planned(run_id):
+        if outcomes.get(case.position, "not_run") not in _FINE:
+            failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
+    for one in manifest.sets:
+        path = _from_folder(manifest, one.path) if one.path else None
+        _take_file(failed, one.eval_set_id, path, is_missing=one.failure is not None)
+        if path is None and one.eval_set_id in failed.cases:
+            failed.unknown["--set"] = (
+                f"the eval set {one.eval_set_id} of run {run_id} was an object in Python"
+            )
+    return failed
+
+
+def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> None:
+    """Take from the store how the agents of a report's runs are named, as far as the runs are there."""
+    from proctor.runs.queries import open_runs
+
+    with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
+        for run_id in run_ids:
+            with suppress(SetupError):
+                _add_manifest(failed, kept, kept.manifest(kept.find(run_id)))
+
+
+def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
+    """Take the agent and the config of a run."""
+    agent, run_id = manifest.agent, manifest.run_id
+    failed.is_of_store = True
+    failed.labels.append(agent.label)
+    if agent.reference is None or HIDDEN in agent.reference:
+        why = (
+            "was an object in Python, or is not recorded"
+            if agent.reference is None
+            else "has a hidden secret in its name"
+        )
+        failed.unknown["--agent"] = f"the agent {agent.label} of run {run_id} {why}"
+    elif (named := _from_folder(manifest, agent.reference)) not in failed.agents:
+        failed.agents.append(named)
+    config, name = manifest.options.get("config"), manifest.options.get("agent_name")
+    if isinstance(config, str):
+        failed.options["config"] = _from_folder(manifest, config)
+    elif config is not None or any(judged.config_source == GIVEN for judged in kept.judgings(run_id)[0].sets):
+        failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
+    if "default_config" in manifest.options:
+        failed.options["default_config"] = manifest.options["default_config"]
+    if isinstance(name, str):
+        failed.options["agent_name"] = name
+
+
+def _from_folder(manifest: Manifest, named: str) -> str:
+    """Return a recorded path as it is seen from here; where its folder is gone, it is taken from the working folder."""
+    from proctor.runs.setup.project_defaults import as_seen_from_here
+    from proctor.settings import anchored
+
+    folder = Path(manifest.folder)
+    if not manifest.folder or folder == Path.cwd() or not folder.is_dir():
+        return named
+    return as_seen_from_here(anchored(named, folder))
+
+
+def other_agents(named: Sequence[str], failed: Failed) -> list[str]:
+    """Return those of the agents that are not agents of the run."""
+    from proctor.agents.reference import read_reference
+
+    if failed.agents and "--agent" not in failed.unknown:
+        known = [(one.label, one.folder) for one in map(read_reference, failed.agents)]
+        return [one for one in named if (read_reference(one).label, read_reference(one).folder) not in known]
+    return [one for one in named if read_reference(one).label not in failed.labels]
+
+
+def _run_ids(path: Path) -> list[str]:
+    return [str(run["run_id"]) for run in _read(path)["runs"] if run.get("run_id")]
+
+
+def _of_report(path: Path) -> Failed:
+    """Take what did not pass in any of the runs that a report tells of."""
+    report = _read(path)
+    failed = Failed()
+    try:
+        for run in report["runs"]:
+            if (run.get("failure") or {}).get("where") == CONFIGURATION:
+                raise SetupError(
+                    f"--failed {path}: that command ended with a configuration error, and nothing was run: "
+                    f"{run['failure']['message']}"
+                )
+            _add(failed, run)
+            failed.labels.append(str(run["agent"]))
+        if not any(run["cases"] or run["sets"] for run in report["runs"]):
+            raise SetupError(f"--failed {path}: the report has no cases; nothing can be said of what passed")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SetupError(
+            f"--failed {path}: the report lacks {error}; write it anew with --report json={path}"
+        ) from None
+    return failed
+
+
+def _add(failed: Failed, run: dict[str, Any]) -> None:
+    for case in run["cases"]:
+        if case["outcome"] not in _FINE:
+            ids = failed.cases.setdefault(case["eval_set_id"], [])
+            if case["eval_id"] not in ids:
+                ids.append(case["eval_id"])
+    for one in run["sets"]:
+        _take_file(failed, one["eval_set_id"], one["path"], is_missing=bool(one["failure"]))
+
+
+def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
+    """Run a set's file again where a case of it did not pass, or none could be run at all."""
+    if is_missing and not path:
+        raise SetupError(
+            f"--failed: the set {eval_set_id} could not be run then, and its file is not known: name the sets"
+        )
+    if is_missing and path:
+        from proctor.files.eval_sets.source import open_eval_set
+
+        source = open_eval_set(
+            path, allow_duplicate_ids=True
+        )  # its id may be another one now that it can be read
+        failed.cases[source.eval_set_id] = list(source.ids())
+    if path and path not in failed.files and (is_missing or eval_set_id in failed.cases):
+        failed.files.append(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    how = f"it takes a run that is kept (`proctor runs`), or a report that was written with --report json={path}"
+    try:
+        report = json.loads(path.read_bytes())
+    except OSError as error:
+        raise SetupError(f"--failed {path}: {error.strerror}; {how}") from None
+    except ValueError as error:
+        raise SetupError(f"--failed {path}: not JSON ({error}); {how}") from None
+    if not isinstance(report, dict) or "proctor_report" not in report:
+        raise SetupError(f"--failed {path}: not a report of Proctor; {how}")
+    if report["proctor_report"] != 1:
+        raise SetupError(
+            f"--failed {path}: a report of version {report['proctor_report']}, and this reads version 1"
+        )
+    return report

@@ -1,0 +1,172 @@
+"""`proctor resume`: go on with a run that was not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.eval.isolation import isolation
+from proctor.cli.options import OTHER, SectionedCommand, common, common_options, option
+from proctor.cli.run_options import STORE_HELP, report_options
+
+if TYPE_CHECKING:
+    from proctor.cli.eval.execution import Execution, Start
+    from proctor.schema.results.run_result import RunResult
+    from proctor.stores.base import Store
+
+HOW = "How to go on"
+
+EXAMPLES = """
+proctor resume                     the newest run that is unfinished
+proctor resume 7f3k2c
+proctor resume 7f3k2c --retry-errors
+proctor resume --report json=out.json
+"""
+
+
+def _how_options(command: Any) -> Any:
+    seconds = click.FloatRange(min=0, min_open=True)
+    count = click.IntRange(min=1)
+    declared = [
+        option("--force", section=HOW, is_flag=True,
+               help="Go on although the set, the config, the agent or a version has changed since."),
+        option("--retry-errors", section=HOW, is_flag=True,
+               help="Also run again what ended in an error; both attempts are kept."),
+        option("--allow-unasserted", section=HOW, is_flag=True,
+               help="Run a case that asserts nothing, and record it as skipped, instead of refusing it.  [as before]"),
+        option("--user", section=HOW, metavar="WHO",
+               help="Who plays the users of scenarios: a model, module:function or file.py:function.  [as before]"),
+        option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
+        isolation(HOW),
+        option("--max-text", section=HOW, type=count, metavar="N",
+               help="Keep N characters of a text of the agent; with --retry-errors also of what was cut.  [as before]"),
+        option("--max-events", section=HOW, type=count, metavar="N",
+               help="Stop an agent after N events in one turn.  [as before]"),
+        option("--max-time", section=HOW, type=seconds, metavar="S", help="Begin no trial after S seconds."),
+        option("--max-tokens", section=HOW, type=count, metavar="N",
+               help="Begin no trial once the agent has used N more tokens."),
+        option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD more on models."),
+        option("--max-judge-calls", section=HOW, type=count, metavar="N", help="Ask judges at most N more times."),
+        option("--max-failures", section=HOW, type=count, metavar="N",
+               help="Begin no trial once N cases did not pass."),
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("resume", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", required=False, metavar="[RUN]")
+@_how_options
+@report_options
+@option(
+    "--store",
+    "stores",
+    section=OTHER,
+    multiple=True,
+    metavar="URL",
+    help=f"{STORE_HELP} With adk:DIR its results go there.",
+)
+@common_options
+@click.pass_context
+def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+    """Go on with a run that was not finished.
+
+    It runs with the options it was begun with, in the folder it was begun in: only trials that have
+    no evidence are run, only what has no score is judged. RUN is an id, the beginning of one,
+    `latest` or `latest~1`; without it the newest unfinished run goes on. A run that is finished is
+    left as it is. The files that it wrote (--report, --store adk:DIR) are written again, now whole.
+
+    \b
+    Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
+    """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.errors import say
+    from proctor.cli.report_outputs import output_guard
+
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: output_guard(given), lambda: any(one.has_run for one in executions)):
+        code = _resume(run, given, executions)
+    if not any(one.has_run for one in executions):
+        say("nothing to do: the run is finished")
+    ctx.exit(code)
+
+
+def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
+    from proctor.cli.errors import say
+    from proctor.cli.eval.against import carry_out_against
+    from proctor.cli.eval.execution import Execution, Shown
+    from proctor.cli.eval.resume_outputs import where_to
+    from proctor.cli.eval.stores import store_of
+    from proctor.cli.project_settings import read_settings
+    from proctor.cli.streams import stdout_is_ours
+    from proctor.runs.failed_attempts import warning_of_attempt
+    from proctor.runs.queries import open_runs
+    from proctor.runs.resume import run_to_resume
+    from proctor.runs.setup.project_defaults import caps, prepare_process
+
+    settings = read_settings(given)
+    prepare_process(settings)
+    given |= caps(given, settings)
+    opened = open_runs(store_of(given["stores"]))
+    with closing(opened), stdout_is_ours() as stdout:
+        run_id = run_to_resume(opened, run)
+        outputs, keeping = where_to(opened, run_id, given, settings)
+        shown = Shown(
+            outputs,
+            bool(given["details"] or common().verbose),
+            color=False if common().no_color else None,
+            keeping=keeping,
+        )
+        execution = Execution(shown, stdout)
+        executions.append(execution)
+        if run is None:
+            for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
+                say(message)
+        start, manifest = _resuming(run_id, opened, given), opened.manifest(run_id)
+        if manifest.against:
+            return carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))
+        return execution.carry_out(start)
+
+
+_MOST_NAMED = 3
+
+
+def _others_left(store: Store) -> str:
+    """Say which run the newest unfinished one is, where there are several; else nothing."""
+    from proctor.runs.resume import unfinished
+
+    left = list(unfinished(store))
+    if len(left) < 2:
+        return ""
+    newest, *others = left
+    named = [f"{one.run_id} ({one.agent})" for one in others[:_MOST_NAMED]]
+    more = f", and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    return (
+        f"{len(left)} runs are unfinished. This goes on with the newest, {newest.run_id} ({newest.agent}); "
+        f"left are {', '.join(named)}{more}: `proctor resume {others[0].run_id}`"
+    )
+
+
+_TAKEN = (
+    "force", "retry_errors", "concurrency", "isolate", "isolate_memory", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
+    "max_cost", "max_judge_calls", "user", "allow_unasserted",
+)  # fmt: skip
+
+
+def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
+    """Return what goes on with the run."""
+    from proctor import api
+
+    async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
+        taken = {name: given[name] for name in _TAKEN}
+        for name in ("isolate", "allow_unasserted"):
+            taken[name] = taken[name] or None  # as before
+        watching = {name: options[name] for name in ("progress", "stop")}
+        return [await api.resume(run, store=store, results=(), **taken, **watching)]
+
+    return go_on

@@ -1,0 +1,135 @@
+"""`proctor score`: new verdicts over what a run recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from proctor.cli.options import SectionedCommand, common, common_options
+from proctor.cli.run_options import judge_options, report_options, store_option
+
+if TYPE_CHECKING:
+    from proctor.cli.eval.execution import Execution, Shown, Start
+    from proctor.runs.output_guard import OutputGuard
+    from proctor.schema.results.run_result import RunResult
+    from proctor.stores.base import Store
+
+EXAMPLES = """
+proctor score latest --config strict.json
+proctor score 7f3k2c --config strict.json --report json=out.json
+proctor score 7f3k2c --metrics response_match_score
+proctor show 7f3k2c --judging 1           as it was judged first
+"""
+
+
+@click.command("score", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", default="latest", metavar="[RUN]")
+@judge_options("those that the run was judged with last", judge="that of the run, else ", trials="Trials")
+@report_options
+@store_option
+@common_options
+@click.pass_context
+def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -> None:
+    """Judge a run's recorded evidence again; no agent is called.
+
+    The new verdicts are shown with what changed against the judging before, and become the run's
+    verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
+    beginning of one, `latest` or `latest~1`, the one before it.
+
+    \b
+    Exit codes: as `proctor eval`, of the new verdicts.
+    """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.report_outputs import output_guard
+
+    guard = output_guard({**given, "store": store})
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score(run, store, given, guard, executions))
+
+
+def _score(
+    run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+) -> int:
+    from proctor.cli.eval.execution import Execution, Shown
+    from proctor.cli.project_settings import read_settings
+    from proctor.cli.report_outputs import parse_outputs
+    from proctor.cli.streams import stdout_is_ours
+    from proctor.runs.queries import open_runs
+    from proctor.runs.setup.project_defaults import caps, prepare_process
+
+    settings = read_settings(given)
+    prepare_process(settings)
+    given |= caps(given, settings)
+    for name in ("allow_unknown_keys", "warnings_as_errors"):
+        given[name] = given[name] or getattr(settings, name)
+    outputs = parse_outputs(given["reports"], given["format_"], guard)
+    opened = open_runs(store)
+    with closing(opened), stdout_is_ours() as stdout:
+        shown = Shown(
+            outputs,
+            bool(given["details"] or common().verbose),
+            color=False if common().no_color else None,
+            way_on="`proctor score {run}` judges it again",
+        )
+        execution = Execution(shown, stdout)
+        executions.append(execution)
+        execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
+        return execution.carry_out(_scoring(run, opened, given, settings.judge))
+
+
+_TAKEN = (
+    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
+    "warnings_as_errors", "allow_unknown_keys",
+)  # fmt: skip
+
+
+def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
+    """Return what judges the run again. `setting`: the judge that the project's settings name."""
+    from proctor import api
+    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.setup.judge_provider import judge_again
+
+    async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
+        taken: dict[str, Any] = {name: given[name] for name in _TAKEN if given[name]}
+        taken["judge"] = judge_again(
+            given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
+        )
+        watching = {name: options[name] for name in ("progress", "stop", "explain")}
+        return [await api.rescore(run, store=store, **taken, **watching)]
+
+    return judge
+
+
+def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO) -> None:
+    """Show what is new, and say what the run still lacks."""
+    from proctor.cli.errors import say
+    from proctor.schema.results.run_result import Outcome
+
+    _show_changes(store, result, shown, execution, stdout)
+    if result.counts.get(Outcome.NOT_RUN):
+        say(f"not all of it was run: `proctor resume {result.run_id}` goes on with it")
+
+
+def _show_changes(
+    store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO
+) -> None:
+    """Show which cases came out differently than in the judging before."""
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.content.rescoring_changes import changes_of, write_changes
+    from proctor.schema.results.manifest import counting
+
+    if not execution.stdout_is_free:
+        return
+    *earlier, last = store.judgings(result.run_id)
+    before, now = counting(earlier).number, last.number
+    found = changes_of(
+        result,
+        store.outcomes(result.run_id, before),
+        store.outcomes(result.run_id, now),
+        numbers=(before, now),
+    )
+    write_changes(found, stdout, options=ReportOptions(verbose=shown.verbose, color=shown.color))

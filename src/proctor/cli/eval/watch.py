@@ -1,0 +1,151 @@
+"""`proctor eval --watch`: run again whenever the agent, an eval set, a config or the settings change.
+
+Each run is a process of its own, so that changed code is what runs. Files are looked at by their times; nothing is
+installed for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from proctor.cli.errors import Stopped, say
+from proctor.cli.eval.agent_and_sets import who_and_what
+from proctor.cli.options import common
+from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_where_found
+from proctor.runs.setup.project_defaults import prepare_process
+from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings, project_root
+
+_PAUSE = 0.3
+"""Seconds between two looks."""
+_CHILD_ENDS = 12.0
+"""Seconds a run that was told to stop gets: a little more than it takes to end in order."""
+_SOURCES = {".py", ".json", ".jsonc", ".yaml", ".yml", ".toml", ".md", ".txt", ".env", ".prompt", ".j2"}
+_IGNORED = {"__pycache__", "node_modules", "venv", "build", "dist"}
+_MOST_FILES = 10_000
+
+Snapshot = dict[Path, tuple[int, int]]
+
+
+def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Run, wait for a change, run again; until Ctrl-C, which ends it with exit code 130."""
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    request = who_and_what(words, given["agents"], given["sets"], settings)
+    named = _named_files(request.sets, given.get("config") or settings.config)
+    folders = list(_agent_folders(request.agents))
+    command = [sys.executable, "-m", "proctor", *(word for word in common().arguments if word != "--watch")]
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        while True:
+            _run_once(command, named, folders)
+    except KeyboardInterrupt:
+        say("stopped watching")
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminated(_number: int, _frame: FrameType | None) -> None:
+    raise Stopped(143)
+
+
+def _run_once(command: Sequence[str], named: Sequence[Path], folders: Sequence[Path]) -> None:
+    """Run the command once and return when something has changed. A change meanwhile stops it early.
+
+    While it runs, only code and the named files count: what else changes may be the agent's own doing.
+    """
+    seen = snapshot(named, folders)
+    child = subprocess.Popen(command)
+    try:
+        while child.poll() is None:
+            time.sleep(_PAUSE)
+            changed = [path for path in _changes(seen, snapshot(named, folders)) if _is_telling(path, named)]
+            if changed:
+                return _announce(changed)
+        seen = snapshot(named, folders)
+        say(f"watching {len(seen)} files; Ctrl-C ends it")
+        while not (changed := _changes(seen, snapshot(named, folders))):
+            time.sleep(_PAUSE)
+        return _announce(changed)
+    finally:
+        _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(_CHILD_ENDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def _is_telling(path: Path, named: Sequence[Path]) -> bool:
+    return path.suffix == ".py" or path in named
+
+
+def _announce(changed: Sequence[Path]) -> None:
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    say(f"changed: {changed[0]}{more}")
+    time.sleep(_PAUSE)  # editors write in several steps
+
+
+# --- what is watched -------------------------------------------------------------------------------------------------
+
+
+def snapshot(named: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
+    """Return time and size of every watched file that is there."""
+    found: Snapshot = {}
+    for path in (*named, *(file for folder in folders for file in _files_in(folder))):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found[path] = (status.st_mtime_ns, status.st_size)
+        if len(found) >= _MOST_FILES:
+            break
+    return found
+
+
+def _changes(before: Snapshot, after: Snapshot) -> list[Path]:
+    """Return the files that are new, gone or different."""
+    return sorted({path for path, _ in before.items() ^ after.items()})
+
+
+def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
+    """Return the sets, everything that may configure them, and the settings, whether they exist by now or not."""
+    root = project_root(Path.cwd()) or Path.cwd()
+    files = [root / SETTINGS_FILE, root / PYPROJECT]
+    if config:
+        files.append(Path(config).absolute())
+    for selector in selectors:
+        path = Path(split_where_found(selector)[0]).absolute()
+        files += _files_in(path) if path.is_dir() else [path]
+        above = [folder for folder in (path, *path.parents) if folder == root or root in folder.parents]
+        files += [folder / name for folder in above or [path.parent] for name in CONFIG_NAMES]
+    return list(dict.fromkeys(files))
+
+
+def _agent_folders(agents: Iterable[str]) -> Iterator[Path]:
+    """Return the folders in which the agents live; none for an agent that is not in a file here."""
+    from proctor.agents.reference import read_reference
+
+    for agent in agents:
+        folder = read_reference(agent).folder
+        if folder is not None:
+            yield folder
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _IGNORED]
+        yield from (Path(where, name) for name in names if Path(name).suffix in _SOURCES or name == ".env")

@@ -1,0 +1,214 @@
+"""`proctor adopt`: move in from google-adk."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.file_diff import show_difference
+from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.common.safe_text import clean
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.authoring.adk_imports import Rewritten
+    from proctor.authoring.adopt_adk import Compared, Comparison, Survey
+    from proctor.schema.results.run_result import RunResult
+
+HOW = "How"
+MOST_PROBLEMS = 5
+MOST_SAME = 50
+"""Recorded cases up to which the ones that are judged as before are listed, too; -v lists all."""
+
+EXAMPLES = """
+proctor adopt .                  look around; ask before anything is done
+proctor adopt agents --write     also rewrite the imports of the tests
+proctor adopt agents --run       also run the agents on their sets
+"""
+
+
+@click.command("adopt", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@option(
+    "--write", section=HOW, is_flag=True, help="Rewrite imports without asking; else they are only shown."
+)
+@option(
+    "--run",
+    "run_agents",
+    section=HOW,
+    is_flag=True,
+    help="Run the agents without asking; that calls their models.",
+)
+@common_options
+def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
+    """Move in from google-adk: find what is there, check it, say what would differ.
+
+    Finds agents, eval sets, configs and tests in DIR; checks the files; shows how the tests' imports
+    would be rewritten; judges the results that google-adk kept again, from their evidence and without
+    an agent call, and says beside each case what it said then; runs the agents on their sets. Imports
+    are rewritten and agents are run only when you agree. Exit code 1 where a file cannot be used.
+    """
+    from proctor.authoring.adopt_adk import survey
+
+    found = survey(folder)
+    if found.is_empty:
+        raise SetupError(f"{folder}: no agents, eval sets, configs, tests or results of google-adk in here")
+    for line in _surveyed(found):
+        click.echo(clean(line))
+    _rewrite([one for one in found.tests if one.is_changed], folder, write=write)
+    said = _compare(found) if found.history else {}
+    runs = _run(found, run_agents=run_agents)
+    for run in runs:
+        _beside(run, said)
+    broken = [one for one in found.files if not one.usable]
+    if broken:
+        click.get_current_context().exit(1)
+    if runs:
+        from proctor.reports.content.summary import exit_code
+
+        click.get_current_context().exit(exit_code(runs))
+
+
+# --- what is there -----------------------------------------------------------------------------------------------------
+
+
+def _surveyed(found: Survey) -> Iterator[str]:
+    for agent in found.agents:
+        count = len(found.sets_of(agent))
+        yield f"AGENT    {agent}  {count} eval set{'' if count == 1 else 's'}"
+    for path, agents in found.sets_without_agent().items():
+        names = ", ".join(map(str, agents)) or "none"
+        yield f"SET      {path}  of no single agent (near it: {names}); run it with `proctor eval AGENT {path}`"
+    for one in found.files:
+        errors = [problem for problem in one.problems if problem.severity == "error"]
+        doubts = len(one.problems) - len(errors)
+        cases = f"  {one.cases} case{'' if one.cases == 1 else 's'}" if one.cases else ""
+        state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
+        yield f"FILE     {one.file}  {one.kind}{cases}  {state}"
+        yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
+        if len(errors) > MOST_PROBLEMS:
+            yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {one.file}"
+        yield from (f"         {problem}" for problem in found.assertions.get(one.file, ()))
+    for test in found.tests:
+        state = "imports google-adk's evaluation" if test.is_changed else "names google-adk's evaluation"
+        yield f"TEST     {test.path}  {state}"
+        yield from (f"         {test.path}:{left}" for left in test.left)
+    if found.history:
+        count = len(found.history)
+        yield f"HISTORY  {count} result file{'' if count == 1 else 's'} of google-adk"
+
+
+# --- imports -----------------------------------------------------------------------------------------------------------
+
+
+def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
+    from proctor.authoring.adopt_adk import uncommitted_changes
+
+    if not tests:
+        return
+    for one in tests:
+        show_difference(one.path, one.before, one.after, context=0)
+    count = f"{len(tests)} file{'' if len(tests) == 1 else 's'}"
+    if (write or sys.stdin.isatty()) and (changed := uncommitted_changes(folder)):
+        say(
+            f"warning: the repository has uncommitted changes ({changed} file{'' if changed == 1 else 's'}): commit or stash them "
+            "first, so that `git diff` shows only what is rewritten and can undo it"
+        )
+    if not (write or _agrees(f"Rewrite the imports of {count}?")):
+        say(f"{count} with imports to rewrite: nothing was written (--write)")
+        return
+    for one in tests:
+        one.write()
+    click.echo(f"{count} rewritten")
+
+
+def _agrees(question: str) -> bool:
+    return sys.stdin.isatty() and click.confirm(question, default=False, err=True)
+
+
+# --- what was said before ----------------------------------------------------------------------------------------------
+
+
+Said = dict[tuple[str, str], "Compared"]
+"""What google-adk said of a case last, by set and case."""
+
+
+def _compare(found: Survey) -> Said:
+    from proctor.authoring.adopt_adk import compare_history
+    from proctor.engine.execution.event_loop import run_sync
+
+    compared: Comparison = run_sync(lambda: compare_history(found.history))
+    tells_all = len(compared.cases) <= MOST_SAME or common().verbose
+    for one in compared.cases:
+        if one.causes or tells_all:
+            click.echo(clean(_told(one)))
+            for cause in one.causes:
+                click.echo(clean(f"         {cause}"))
+    for file, why in compared.unread.items():
+        click.echo(clean(f"HISTORY  {file}: cannot be judged again: {why}"))
+    differing = sum(bool(one.causes) for one in compared.cases)
+    total = len(compared.cases)
+    if total:
+        same = "all as google-adk said" if not differing else f"{differing} differ from what google-adk said"
+        click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} judged again: {same}")
+    return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
+
+
+def _told(one: Compared) -> str:
+    return (
+        f"{'DIFFERS' if one.causes else 'SAME   '}  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
+        f"proctor: {one.case.outcome.value}  ({one.file.name})"
+    )
+
+
+# --- now ---------------------------------------------------------------------------------------------------------------
+
+
+def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
+    """Run each agent on its sets, as far as both can be used."""
+    todo = [(agent, sets) for agent in found.agents if (sets := found.sets_of(agent))]
+    if not todo:
+        return []
+    names = ", ".join(str(agent) for agent, _ in todo)
+    if not (run_agents or _agrees(f"Run {names} on their eval sets? This calls their models.")):
+        say("the agents were not run (--run)")
+        return []
+    return [run for agent, sets in todo if (run := _run_one(agent, sets)) is not None]
+
+
+def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
+    from proctor.api import evaluate_sync
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.terminal.choose import show
+
+    try:
+        run = evaluate_sync(agent, list(sets), allow_duplicate_ids=True)
+    except SetupError as problem:
+        for line in str(problem).splitlines():
+            click.echo(clean(f"RUN      {agent}: {line}"))
+        return None
+    show([run], sys.stdout, options=ReportOptions())
+    return run
+
+
+def _beside(run: RunResult, said: Said) -> None:
+    """Say of each case what google-adk said last, where that is something else."""
+    known = [
+        (case, said[case.eval_set_id, case.eval_id])
+        for case in run.cases
+        if (case.eval_set_id, case.eval_id) in said
+    ]
+    others = [(case, earlier) for case, earlier in known if earlier.said is not case.outcome]
+    for case, earlier in others:
+        why = f"  {case.reason}" if case.reason else ""
+        told = f"google-adk said: {earlier.said.value}  now: {case.outcome.value}{why}"
+        click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))
+    if known:
+        click.echo(
+            f"NOW      {len(known) - len(others)} of {len(known)} recorded cases come out as google-adk said"
+        )

@@ -1,0 +1,99 @@
+"""`proctor bless`: what the agent did becomes what is expected of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.confirm import is_sure
+from proctor.cli.errors import say, show_setup_error
+from proctor.cli.file_diff import show_difference
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import store_option
+from proctor.common.safe_text import clean
+
+if TYPE_CHECKING:
+    from proctor.authoring.bless import Blessing
+
+SOME_REFUSED = 1
+WHICH, HOW = "Which cases", "How"
+
+EXAMPLES = """
+proctor bless                            what failed in the latest run; asks first
+proctor bless latest two_turn_booking    one case
+proctor bless 7f3k2c --dry-run           only show what would change
+"""
+
+
+@click.command("bless", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", metavar="[RUN]", default="latest")
+@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@option(
+    "--trial",
+    section=WHICH,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Learn from this trial, where a case's trials did not go alike.",
+)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Write without asking.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only show what would change.")
+@option("--force", section=HOW, is_flag=True, help="Also where a case was changed since it was run.")
+@store_option
+@common_options
+def bless(
+    *,
+    run: str,
+    cases: tuple[str, ...],
+    trial: int | None,
+    yes: bool,
+    dry_run: bool,
+    force: bool,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Write what the agent did into the eval set, as what is expected from now on.
+
+    RUN is an id, the beginning of one, latest (the default) or latest~1; CASE is the id of a case, by
+    default every case that failed. Answers, tool calls and the stated keys of the final state are
+    taken over from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
+    and nothing is written before you agree; off a terminal that takes --yes. A case that cannot be
+    changed is named, the others are changed all the same, and the exit code is 1.
+    """
+    from proctor.authoring.bless import bless as propose
+
+    proposed = propose(run, cases, store=store, trial=trial, force=force)
+    changing = [one for one in proposed if one.cases]
+    for one in changing:
+        show_difference(one.path, one.before, one.after)
+    refused = [problem for one in proposed for problem in one.refused]
+    for problem in refused:
+        show_setup_error(problem)
+    for one in changing:
+        for lost in one.lost:
+            say(f"warning: {one.path}:{lost}: this comment goes with what it stands in")
+    if not changing:
+        say(_nothing(sum(len(one.unchanged) for one in proposed)))
+    elif not dry_run:
+        _write(changing, yes=yes)
+    if refused:
+        click.get_current_context().exit(SOME_REFUSED)
+
+
+def _write(changing: list[Blessing], *, yes: bool) -> None:
+    count = sum(len(one.cases) for one in changing)
+    question = f"Write this into {_cases(count)}?"
+    if not is_sure(question, yes=yes, undone="nothing was written", to_do="write it"):
+        return
+    for one in changing:
+        one.write()
+        click.echo(clean(f"{one.path}: {_cases(len(one.cases))} blessed: {', '.join(one.cases)}"))
+
+
+def _nothing(unchanged: int) -> str:
+    if unchanged:
+        return f"nothing to change: {_cases(unchanged)} expect{'s' if unchanged == 1 else ''} already what was done"
+    return "nothing to bless: no case failed; name the cases to bless others"
+
+
+def _cases(count: int) -> str:
+    return f"{count} case{'' if count == 1 else 's'}"

@@ -1,0 +1,162 @@
+"""`proctor check`: everything that is wrong or doubtful in files, and what a run would refuse, without running anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.errors import SETUP_ERROR
+from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.cli.run_options import keys_option, strict_option
+from proctor.common.safe_text import clean, clean_json
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.files.eval_sets.check import Report
+
+EXAMPLES = """
+proctor check booking.evalset.json test_config.json
+proctor check evals/ --config strict.json
+proctor check evals/ --json
+"""
+
+_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
+_PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
+
+
+@click.command("check", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@option("--json", "as_json", section="What to show", is_flag=True, help="The result as JSON.")
+@option(
+    "--allow-duplicate-ids", section="What to accept", is_flag=True, help="Let cases of a set share an id."
+)
+@keys_option("What to accept")
+@strict_option("What to accept")
+@option(
+    "--allow-unasserted",
+    section="What to accept",
+    is_flag=True,
+    help="Let a case assert nothing: a run skips it.",
+)
+@option(
+    "--config",
+    section="What to accept",
+    metavar="FILE",
+    help="The config that judges the sets; otherwise the one that a run would find.",
+)
+@common_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    allow_duplicate_ids: bool,
+    allow_unknown_keys: bool,
+    warnings_as_errors: bool,
+    allow_unasserted: bool,
+    config: str | None,
+) -> None:
+    """Say what is wrong in eval sets, configs and scenarios.
+
+    Every problem has its file, line and column, says what was expected, and often what to do. An
+    error is what a run would refuse: what cannot be read, and what says something that cannot be
+    meant (a misspelled option or matcher, a case that nothing decides). A warning is about something
+    doubtful: a probable slip, what ADK would refuse, what this version cannot run. Nothing is run,
+    and no code that a file names is loaded. FILE may be a folder: then its eval sets, configs and
+    other eval files are checked.
+
+    \b
+    Exit codes: 0 nothing is wrong (with or without warnings), 2 something is.
+    """
+    from proctor.authoring.check import check_meaning
+    from proctor.cli.project_settings import read_settings
+    from proctor.files.eval_sets.check import check_file
+
+    settings = read_settings({"warnings_as_errors": warnings_as_errors})
+    accepted = {
+        "allow_duplicate_ids": allow_duplicate_ids,
+        "allow_unknown_keys": allow_unknown_keys or settings.allow_unknown_keys,
+    }
+    reports = [check_file(path, **accepted) for path in _named(files)]
+    reports += _in_folders(files, accepted)
+    allowed = allow_unasserted or settings.allow_unasserted
+    reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
+    if warnings_as_errors or settings.warnings_as_errors:
+        for report in reports:
+            report.refuse_warnings()
+    if not reports:
+        raise SetupError(
+            f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at"
+        )
+    lines = [_as_json(reports)] if as_json else map(clean, _as_text(reports))
+    for line in lines:
+        click.echo(line)
+    ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
+
+
+def _named(files: Sequence[str]) -> list[Path]:
+    return [Path(file) for file in files if not Path(file).is_dir()]
+
+
+def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
+    """Check what is an eval file in the folders among `files`: by its name, or by what it holds."""
+    from proctor.files.eval_sets.check import check_file
+    from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
+
+    for folder in (Path(file) for file in files if Path(file).is_dir()):
+        for path in _candidates(folder):
+            report = check_file(path, **accepted)
+            is_named_so = path.name in CONFIG_NAMES or path.name.lower().endswith(SET_SUFFIXES)
+            if is_named_so or report.kind != "unknown document":
+                yield report
+            elif common().verbose:
+                click.echo(clean(f"{path}: passed over: no eval file"), err=True)
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    from proctor.files.eval_sets.selectors import may_be_read
+
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
+        paths = (Path(place, name) for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+        yield from filter(may_be_read, paths)
+
+
+def _as_text(reports: Sequence[Report]) -> Iterator[str]:
+    for report in reports:
+        yield from map(str, report.problems)
+        if report.usable:
+            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what(report)}"
+    errors = sum(problem.severity == "error" for report in reports for problem in report.problems)
+    warnings = sum(len(report.problems) for report in reports) - errors
+    if len(reports) > 1 or errors or warnings:
+        unreadable = sum(not report.readable for report in reports)
+        refused = sum(report.readable and not report.usable for report in reports)
+        numbers = ((unreadable, "cannot be read"), (refused, "would be refused by a run"))
+        bad = ", ".join(f"{number} {what}" for number, what in numbers if number) or "all can be read"
+        yield f"{_count(len(reports), 'file')}: {bad}; {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+
+
+def _what(report: Report) -> str:
+    counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
+    return f"{report.kind}, {_count(report.cases, counted)}" if report.cases else report.kind
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _as_json(reports: Sequence[Report]) -> str:
+    data = {
+        "readable": all(report.readable for report in reports),
+        "usable": all(report.usable for report in reports),
+        "files": [report.to_json() for report in reports],
+    }
+    return clean_json(json.dumps(data, indent=2, ensure_ascii=False))

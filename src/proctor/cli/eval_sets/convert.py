@@ -1,0 +1,51 @@
+"""`proctor convert`: eval sets between JSON, YAML and JSON lines, and out of the old formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.files import check_new_set, show_problems
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import output_options
+from proctor.common.safe_text import clean
+
+EXAMPLES = """
+proctor convert booking.evalset.json booking.evalset.yaml
+proctor convert booking.evalset.yaml booking.evalset.json
+proctor convert old.test.json new.evalset.yaml
+proctor convert large.evalset.json large.evalset.jsonl
+"""
+
+
+@click.command("convert", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@output_options("What to write", "--force")
+@option(
+    "--allow-duplicate-ids", section="What to accept", is_flag=True,
+    help="Write cases that share an id under distinct ones.",
+)  # fmt: skip
+@common_options
+def convert(
+    source: Path, target: Path, *, overwrite: bool, make_parents: bool, allow_duplicate_ids: bool
+) -> None:
+    """Turn an eval set into JSON, YAML or JSON lines.
+
+    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) says
+    what is written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
+    """
+    from proctor.authoring.assertion_report import assertion_problems_of_file
+    from proctor.files.eval_sets import convert as conversion
+
+    check_new_set(target, source, overwrite=overwrite, make_parents=make_parents)
+    done = conversion.convert(source, target, allow_duplicate_ids=allow_duplicate_ids)
+    for warning in done.warnings:
+        say(str(warning))
+    if done.comments_lost:
+        say(f"{source}: its comments are not in {target}")
+    cases = "1 case" if done.cases == 1 else f"{done.cases} cases"
+    click.echo(clean(f"{target}: {cases} from {source}"))
+    show_problems(assertion_problems_of_file(target))

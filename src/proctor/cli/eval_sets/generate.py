@@ -1,0 +1,193 @@
+"""The work of `proctor eval-set generate`: scenarios are written by a model, read by a person, and kept."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from proctor.cli.errors import say
+from proctor.common.safe_text import clean
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.schema.format.persona import UserPersona
+    from proctor.schema.format.scenario import ConversationScenario
+    from proctor.schema.format.session import SessionInput
+    from proctor.simulation.generate_scenarios import Generated
+
+FEWER, NOTHING = 1, 3
+"""Exit codes: fewer came than were asked for; none did."""
+_WIDTH = 100
+_UNDECIDED = "what decides them is for you to say: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
+
+
+def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) -> int:
+    """Write scenarios, let somebody choose among them, keep those; return the exit code.
+
+    Raises:
+        SetupError: what is wrong with what was asked for, or nobody is there to read; no model was asked.
+    """
+    from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
+    from proctor.cli.streams import stdout_is_ours
+    from proctor.runs.setup.project_defaults import prepare_process
+    from proctor.settings import load_settings
+
+    if not (given["yes"] or given["dry_run"] or out is None or sys.stdin.isatty()):
+        raise SetupError(
+            "nobody is there to read what comes: add --yes to keep all of it, or --dry-run to look at it only"
+        )
+    prepare_process(load_settings(Path.cwd()))
+    wish, persona = _wish(given), _persona(given["persona"])
+    if out is not None:
+        wish |= _place(out, make_parents=given["make_parents"])
+    with stdout_is_ours() as stdout:
+        found = generate_scenarios_sync(agent, **wish)
+        kept = _chosen(found, given, asks=out is not None, stdout=stdout)
+        if persona is not None:
+            kept = [one.model_copy(update={"user_persona": persona}) for one in kept]
+        if given["dry_run"] and out is not None:
+            say(f"{out}: nothing was written (--dry-run)")
+        else:
+            _keep(kept, out, session_for(agent, found.agent), stdout, make_parents=given["make_parents"])
+        stdout.flush()
+    _tell(found)
+    return 0 if not found.problem else FEWER if found.scenarios else NOTHING
+
+
+def _wish(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is wanted: what google-adk's file says, and over it what the command line does."""
+    from proctor.authoring.generate_scenarios import load_generation_config
+
+    names = ("count", "guidance", "environment", "model")
+    wish: dict[str, Any] = {}
+    if given["config_file"]:
+        config = load_generation_config(given["config_file"])
+        said = (config.count, config.generation_instruction, config.environment_context, config.model_name)
+        wish = dict(zip(names, said, strict=True))
+    wish |= {name: given[name] for name in names if given[name] is not None}
+    wish |= {name: given[name] for name in ("agent_name", "max_cost")}
+    return {name: value for name, value in wish.items() if value is not None}
+
+
+def _persona(name: str | None) -> UserPersona | None:
+    from proctor.schema.format.persona import UnknownPersonaError, find_persona
+
+    try:
+        return find_persona(name) if name else None
+    except UnknownPersonaError as error:
+        raise SetupError(f"--persona: {error}") from None
+
+
+def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
+    """Make sure that a set can be there; what is there already is not to be written again."""
+    from proctor.files.edit.add_remove_cases import holds_text, id_of_new_set
+    from proctor.runs.output_guard import check_growing_set
+
+    check_growing_set(out, make_parents=make_parents)
+    if holds_text(out):
+        return {"existing": out}
+    id_of_new_set(out)
+    return {}
+
+
+# --- a person reads ----------------------------------------------------------------------------------------------------
+
+
+def _chosen(
+    found: Generated, given: Mapping[str, Any], *, asks: bool, stdout: TextIO
+) -> list[ConversationScenario]:
+    """Show what came, and return what is to be kept: what somebody at a terminal agrees to, else all of it."""
+    is_asked = asks and not given["yes"] and not given["dry_run"]
+    kept: list[ConversationScenario] = []
+    for number, (scenario, tools) in enumerate(zip(found.scenarios, found.tools, strict=True), 1):
+        shown = _shown(f"{number} of {len(found.scenarios)}", scenario, tools)
+        if is_asked:
+            say(shown)
+            answer = _answer()
+            if answer == "q":
+                break
+            if answer == "n":
+                continue
+            is_asked = answer != "a"
+        elif asks:
+            stdout.write(clean(shown, lines=True) + "\n")
+        kept.append(scenario)
+    return kept
+
+
+def _answer() -> str:
+    choice = click.Choice(["y", "n", "a", "q"])
+    found: str = click.prompt(
+        "keep it? (a: this one and all others, q: no more)", type=choice, default="y", err=True
+    )
+    return found
+
+
+def _shown(number: str, scenario: ConversationScenario, tools: Sequence[str]) -> str:
+    lines = [f"SCENARIO  {number}", *_set_in("start", scenario.starting_prompt)]
+    lines += _set_in("plan", scenario.conversation_plan)
+    return "\n".join([*lines, *_set_in("tools", ", ".join(tools))])
+
+
+def _set_in(name: str, text: str) -> list[str]:
+    margin = " " * 10
+    lines = [line for part in text.splitlines() for line in textwrap.wrap(part, _WIDTH - len(margin)) or [""]]
+    return [f"{f'  {name}' if index == 0 else '':10}{line}" for index, line in enumerate(lines)]
+
+
+# --- and it is kept ----------------------------------------------------------------------------------------------------
+
+
+def _keep(
+    kept: Sequence[ConversationScenario],
+    out: Path | None,
+    session: SessionInput | None,
+    stdout: TextIO,
+    *,
+    make_parents: bool,
+) -> None:
+    """Write what is kept into the set, or print it; what cannot be written is printed, so that it is not lost."""
+    from proctor.authoring import edit_eval_set
+    from proctor.authoring.generate_scenarios import cases_of
+
+    if out is None:
+        _print(kept, stdout)
+    elif not kept:
+        say(f"{out}: no scenario was kept; nothing was written")
+    else:
+        try:
+            cases = cases_of(kept, session_input=session)
+            added = edit_eval_set.add_cases(out, cases, make_parents=make_parents)
+        except (SetupError, OSError):
+            _print(kept, stdout)
+            raise
+        count = len(added.cases)
+        said = f"{out}: {count} case{'' if count == 1 else 's'} added: {', '.join(added.cases)}"
+        stdout.write(clean(said) + "\n")
+        say(f"{_UNDECIDED}: `proctor check {out}`")
+
+
+def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
+    """Write a file of scenarios, for `add-scenarios` or a person."""
+    from proctor.schema.format.adk_json import to_adk_json
+    from proctor.schema.format.scenario import ConversationScenarios
+
+    stdout.write(to_adk_json(ConversationScenarios(scenarios=list(kept))) + "\n")
+
+
+def _tell(found: Generated) -> None:
+    """Say what was not taken, what it took, and why there are fewer than were asked for."""
+    for one in found.refused:
+        say(f"not taken: {one.starting_prompt!r}: {one.why}")
+    cost = "cost not known" if found.cost is None else f"${found.cost:.4g}"
+    calls = f"{found.calls} call{'' if found.calls == 1 else 's'}"
+    tokens = found.input_tokens + found.output_tokens
+    say(f"{found.model}: {calls}, {tokens:,} tokens, {cost}")
+    if found.problem:
+        came = len(found.scenarios)
+        say(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {found.problem}")

@@ -1,0 +1,129 @@
+"""`proctor init`: a project that runs at once, to be changed into one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from proctor.cli.options import SectionedCommand, common_options
+from proctor.common.safe_text import clean
+from proctor.errors import SetupError
+from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings
+
+EXAMPLES = """
+proctor init
+proctor init my_project
+"""
+
+AGENT = '''\
+"""A sample agent: it tells the weather, with the help of one tool. Put your own agent in its place.
+
+An agent may also be an agent of google-adk, an async function, or an object with `answer`.
+"""
+
+FORECASTS = {"Paris": "sunny", "London": "rainy", "Oslo": "snowy"}
+
+
+def get_weather(city: str) -> str:
+    return FORECASTS[city]
+
+
+def root_agent(message: str, state: dict) -> dict:
+    """Answer one message: what the agent called, what it wants to remember, what it says."""
+    city = next((city for city in FORECASTS if city.lower() in message.lower()), state.get("city"))
+    if city is None:
+        return {"text": "For which city?"}
+    weather = get_weather(city)
+    return {
+        "tool_calls": [{"name": "get_weather", "args": {"city": city}, "response": {"weather": weather}}],
+        "state_delta": {"city": city},
+        "text": f"It is {weather} in {city} today.",
+    }
+'''
+
+CASES = """\
+# What the agent is asked, and what it should do and say. Change a word of it and run `proctor eval` again.
+cases:
+  - case: two_turns
+    turns:
+      - ask: What is the weather like?
+        expect: For which city?
+      - ask: In Paris.
+        tools: [get_weather(city=Paris)]
+        expect: It is sunny in Paris today.
+    final_state: {city: Paris}
+"""
+
+CONFIG = """\
+{
+  "criteria": {
+    "tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "EXACT"},
+    "response_match_score": 0.8
+  }
+}
+"""
+
+SETTINGS = """\
+# What a bare `proctor eval` runs; what is said on the command line wins.
+agent = "agent.py"
+sets = ["evals"]
+"""
+
+FILES = {
+    "agent.py": AGENT,
+    "evals/weather.evalset.yaml": CASES,
+    "evals/test_config.json": CONFIG,
+    SETTINGS_FILE: SETTINGS,
+}
+
+
+@click.command("init", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("folder", required=False, default=".", metavar="[DIR]", type=click.Path(path_type=Path))
+@common_options
+def init(folder: Path) -> None:
+    """Start a project: a sample agent with an eval set that runs.
+
+    Writes a sample agent, an eval set, a config and settings into DIR (the working folder unless
+    given), so that `proctor eval` runs there at once. Nothing that is there is overwritten.
+    """
+    _refuse_what_is_there(folder)
+    try:
+        for name, text in FILES.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            click.echo(clean(f"wrote {path}"))
+    except OSError as error:
+        raise SetupError(f"{error.filename}: {error.strerror}") from error
+    _say_what_next(folder)
+
+
+def _refuse_what_is_there(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise SetupError(f"{folder} is not a folder")
+    there = [name for name in FILES if (folder / name).exists()]
+    if there:
+        raise SetupError(
+            f"{', '.join(str(folder / name) for name in there)}: there already, and nothing was written. "
+            f"Name an empty folder: proctor init my_project"
+        )
+    shared = folder / PYPROJECT
+    if shared.is_file() and load_settings(folder).file == shared.absolute():
+        raise SetupError(
+            f"{shared} has [tool.proctor] already, and nothing was written: this project is set up"
+        )
+
+
+def _say_what_next(folder: Path) -> None:
+    enter = "" if folder.resolve() == Path.cwd() else f"  cd {folder}\n"
+    click.echo(
+        clean(
+            f"\nNext:\n{enter}"
+            f"  proctor eval              run the eval set: it passes\n"
+            f"  proctor eval --watch      keep running it while you change agent.py\n"
+            f"  proctor check evals       see whether a file is as it should be\n"
+            f"Make it fail: in evals/weather.evalset.yaml change city=Paris to city=Oslo, and run it again.",
+            lines=True,
+        )
+    )

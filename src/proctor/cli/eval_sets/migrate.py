@@ -1,0 +1,71 @@
+"""`proctor migrate`: files of the old formats into today's, as ADK's own helper does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.files import check_new_set
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import output_options
+from proctor.common.safe_text import clean
+from proctor.errors import EvalFileError
+
+if TYPE_CHECKING:
+    from proctor.files.text.problems import Problem
+
+EXAMPLES = """
+proctor migrate old.test.json new.evalset.json
+proctor migrate old.test.json new.evalset.json --initial-session session.json
+"""
+
+
+@click.command("migrate", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@option(
+    "--initial-session", section="What to add", type=click.Path(path_type=Path), metavar="FILE",
+    help="The session that a list of turns starts in: a file with app_name, user_id and state.",
+)  # fmt: skip
+@output_options("What to write", "--force")
+@common_options
+def migrate(
+    old: Path, new: Path, *, initial_session: Path | None, overwrite: bool, make_parents: bool
+) -> None:
+    """Bring an old eval file into today's format.
+
+    OLD is a list of turns (*.test.json) or a list of cases, as ADK wrote them before it had eval
+    sets; NEW is the eval set to write. Proctor also runs old files as they are.
+    """
+    from proctor.files.eval_sets import migrate as migration
+
+    check_new_set(new, old, overwrite=overwrite, make_parents=make_parents)
+    warnings: list[Problem] = []
+    eval_set = migration.migrate(
+        old, new, initial_session=initial_session, comments_may_go=overwrite, warnings=warnings
+    )
+    warnings += _unasserted(old, new)
+    for warning in warnings:
+        click.echo(clean(str(warning)), err=True)
+    count = len(eval_set.eval_cases)
+    click.echo(clean(f"{new}: {count} {'case' if count == 1 else 'cases'} from {old}"))
+
+
+def _unasserted(old: Path, new: Path) -> list[Problem]:
+    """Return the warnings about the cases of the old file, in which an absent list of calls is still absent.
+
+    As by google-adk, the new file has such a list as `tool_uses: []`.
+    """
+    from proctor.authoring.assertion_report import assertion_problems
+    from proctor.files.eval_sets.source import open_eval_set
+
+    negative = (
+        f"in {new} it runs as negative only, for google-adk's form of an absent list is `tool_uses: []`"
+    )
+    try:
+        source = open_eval_set(old, allow_empty=True, allow_duplicate_ids=True)
+        return assertion_problems(source, new, consequence=negative)
+    except EvalFileError:  # google-adk's helper takes it all the same
+        return []

@@ -1,0 +1,288 @@
+"""`proctor record`: talk to an agent, and keep the conversation as a case."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.eval.isolation import isolation
+from proctor.cli.files import show_problems
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import parents_option
+from proctor.common.safe_text import clean, has_lone_surrogate
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.engine.trial.live_conversation import Conversation
+    from proctor.schema.evidence.event import Event
+    from proctor.schema.evidence.trial import Failure
+    from proctor.schema.format.case import EvalCase
+
+WHAT, HOW = "What to write", "How to talk"
+
+EXAMPLES = """
+proctor record my_project.agent --into booking.evalset.yaml
+proctor record agents/travel --into trip.evalset.json --id two_turns --final-state
+proctor record --from-session session.json --into trip.evalset.json
+proctor record --from-trace traces.jsonl --into trip.evalset.json
+"""
+
+COMMANDS = """\
+/undo   take the last turn back
+/save   keep the conversation as a case, and end
+/quit   end and keep nothing; so does Ctrl-C"""
+
+
+@click.command("record", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("agent", metavar="[AGENT]", required=False)
+@option(
+    "--into", section=WHAT, metavar="SET", required=True, type=click.Path(path_type=Path),
+    help="The eval set that the case is put into; made when it is not there.",
+)  # fmt: skip
+@option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of the case.  [recorded_DATE_TIME]")
+@option(
+    "--final-state", section=WHAT, is_flag=True,
+    help="The case also expects the state keys that the conversation changed.",
+)  # fmt: skip
+@option(
+    "--from-session", section=WHAT, metavar="FILE", type=click.Path(path_type=Path),
+    help="Take a session that google-adk kept (JSON) in place of a conversation.",
+)  # fmt: skip
+@option(
+    "--from-trace", "from_traces", section=WHAT, metavar="TRACE", multiple=True, type=click.Path(path_type=Path),
+    help="Take the conversations that OpenTelemetry traces tell of, each as a case; for review. May be repeated.",
+)  # fmt: skip
+@parents_option(WHAT)
+@option(
+    "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
+    help="The session that the conversation starts in: app, user, state.",
+)  # fmt: skip
+@isolation(HOW)
+@option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=300.0, metavar="SECONDS",
+        help="For one turn.  [300]")  # fmt: skip
+@common_options
+def record(
+    *,
+    agent: str | None,
+    into: Path,
+    eval_id: str | None,
+    from_session: Path | None,
+    from_traces: tuple[Path, ...],
+    make_parents: bool,
+    **how: Any,
+) -> None:
+    """Talk to an agent in the terminal, and keep the conversation as a case.
+
+    Its tool calls are shown as they happen. /undo takes the last turn back, /save writes the case
+    (so does the end of the input), /quit keeps nothing. Off a terminal each line of the input is a
+    message.
+    """
+    from proctor.authoring.edit_eval_set import add_cases
+    from proctor.runs.output_guard import check_growing_set
+
+    inputs = [*from_traces, *filter(None, (from_session, how["session_input_file"]))]
+    check_growing_set(into, make_parents=make_parents, inputs=inputs)
+    if from_traces:
+        if agent is not None or from_session is not None:
+            raise SetupError(
+                "--from-trace takes the traces as they are: leave the agent and --from-session out"
+            )
+        _from_traces(from_traces, into, eval_id, make_parents=make_parents)
+        return
+    eval_id = eval_id or time.strftime("recorded_%Y%m%d_%H%M%S")
+    _check_target(into, eval_id)
+    if from_session is not None:
+        from proctor.authoring.record import case_of_session
+
+        if agent is not None:
+            raise SetupError("--from-session takes the session as it is: leave the agent out")
+        case: EvalCase | None = case_of_session(eval_id, from_session)
+    else:
+        case = _Recording(_agent(agent), eval_id, **how)()
+    if case is None:
+        say("nothing was written")
+        return
+    added = add_cases(into, [case], make_parents=make_parents)
+    turns = len(case.conversation or ())
+    click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+    show_problems(added.warnings)
+
+
+def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
+    """Put the conversations of traces into a set; what of them cannot be expected of anybody is told."""
+    from proctor.authoring.edit_eval_set import add_cases
+    from proctor.files.eval_sets.selectors import require_new_case_id
+    from proctor.runs.traces.score import eval_set_of
+
+    found, left = eval_set_of(traces)
+    cases = found.eval_cases
+    if eval_id is not None:
+        if len(cases) != 1:
+            raise SetupError(f"--id names one case, and the traces tell of {len(cases)} that can be taken")
+        cases[0].eval_id = require_new_case_id(eval_id)
+    for why in left:
+        say(f"not taken: {why}")
+    if not cases:
+        raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
+    added = add_cases(into, cases, make_parents=make_parents)
+    click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
+                     f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
+    show_problems(added.warnings)
+
+
+def _check_target(into: Path, eval_id: str) -> None:
+    """Say now, before anybody has talked, what would keep the case from being written."""
+    from proctor.files.edit.add_remove_cases import require_room
+    from proctor.files.eval_sets.selectors import require_new_case_id
+
+    require_room(into, require_new_case_id(eval_id))
+
+
+def _agent(named: str | None) -> str:
+    from proctor.settings import load_settings
+
+    agents = [named] if named is not None else load_settings(Path.cwd()).agent
+    if not agents:
+        raise SetupError(
+            "no agent given: name one (a module, a file, a folder), or set `agent` in proctor.toml"
+        )
+    return agents[0]
+
+
+class _Recording:
+    """One conversation at the terminal, or fed from a pipe."""
+
+    def __init__(
+        self,
+        agent: str,
+        eval_id: str,
+        *,
+        final_state: bool,
+        session_input_file: Path | None,
+        timeout: float,
+        **isolation: Any,
+    ) -> None:
+        from proctor.api import load_agent
+        from proctor.engine.execution.event_loop import OwnLoop
+        from proctor.engine.trial.live_conversation import Conversation
+        from proctor.files.eval_sets.load import load_session_input
+
+        session = load_session_input(session_input_file) if session_input_file else None
+        self._talk: Conversation = Conversation(
+            load_agent(agent, **isolation), session_input=session, timeout=timeout
+        )
+        self._eval_id, self._final_state = eval_id, final_state
+        self._loop = OwnLoop()
+        self._at_terminal = sys.stdin.isatty()
+        self._streamed = False
+
+    def __call__(self) -> EvalCase | None:
+        """Talk until the person has enough."""
+        self._wait(self._talk.open())
+        try:
+            if self._at_terminal:
+                click.echo(COMMANDS + "\n", err=True)
+            return self._case() if self._converse() and self._talk.turns else None
+        finally:
+            self._wait(self._talk.close())
+            self._loop.close()
+
+    def _converse(self) -> bool:
+        """Exchange messages; whether the conversation is to be kept."""
+        while True:
+            text = self._ask()
+            if text is None or text == "/save":
+                return True
+            if text == "/quit":
+                return False
+            if text == "/undo":
+                self._undo()
+            elif text.startswith("/"):
+                say(f"{text}: there is /undo, /save and /quit")
+            elif "\0" in text or has_lone_surrogate(text):
+                say("this message has characters that no file can keep; it was not sent")
+            elif text:
+                self._tell(self._wait(self._talk.say(text, self._hear)))
+
+    def _ask(self) -> str | None:
+        """The next message; `None` at the end of the input."""
+        try:
+            if self._at_terminal:
+                return input("you> ").strip()
+            line = sys.stdin.readline()
+        except EOFError:
+            click.echo(err=True)
+            return None
+        if line:
+            click.echo(clean(f"you> {line.strip()}"))
+        return line.strip() if line else None
+
+    def _undo(self) -> None:
+        if not self._talk.turns:
+            say("nothing to take back")
+            return
+        again = len(self._talk.turns) - 1
+        say(
+            "the last turn is taken back"
+            + (f"; {again} before it, said again in a new session:" if again else "")
+        )
+        self._tell(self._wait(self._talk.undo(self._hear)))
+
+    def _hear(self, event: Event) -> None:
+        for part in (event.content.parts if event.content else None) or ():
+            if part.function_call is not None:
+                self._line(_call_text(part.function_call.name, part.function_call.args))
+            elif part.function_response is not None:
+                self._line(f"  -> {_short(part.function_response.response)}")
+            elif part.text and not part.thought:
+                self._text(part.text, partial=bool(event.partial), author=event.author)
+
+    def _text(self, text: str, *, partial: bool, author: str) -> None:
+        if partial:
+            click.echo(clean(text, lines=True), nl=False)
+            self._streamed = True
+        elif self._streamed:  # the whole of what was streamed
+            click.echo()
+            self._streamed = False
+        else:
+            click.echo(f"{clean(author)}> {clean(text, lines=True)}")
+
+    def _line(self, text: str) -> None:
+        if self._streamed:
+            click.echo()
+            self._streamed = False
+        click.echo(clean(text))
+
+    def _tell(self, failure: Failure | None) -> None:
+        if failure is not None:
+            say(f"{failure.cause}; this turn is not kept")
+
+    def _case(self) -> EvalCase:
+        from proctor.authoring.record import case_of_talk
+
+        case: EvalCase = self._wait(
+            case_of_talk(self._talk, self._eval_id, with_final_state=self._final_state)
+        )
+        return case
+
+    def _wait(self, what: Any) -> Any:
+        return self._loop.wait_for(self._loop.start(what))
+
+
+def _call_text(name: str | None, arguments: dict[str, Any] | None) -> str:
+    from proctor.files.yaml.call_syntax import write_call
+
+    called = name or "?"
+    return f"  {write_call(called, arguments or {}) or called}"
+
+
+def _short(value: Any, most: int = 200) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

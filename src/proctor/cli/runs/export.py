@@ -1,0 +1,135 @@
+"""`proctor export`: a run in a form that other tools read."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import Any
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import json_option, output_options, store_option
+from proctor.errors import SetupError
+
+WHAT, WHERE = "What to write", "Where to write it"
+_BY_SUFFIX = {
+    ".evalset_result.json": "adk",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".xml": "junit",
+    ".md": "markdown",
+    ".json": "json",
+    ".txt": "text",
+    ".html": "html",
+}
+
+EXAMPLES = """
+proctor export latest --output run.json
+proctor export 7f3k2c --format jsonl | jq 'select(.outcome == "failed")'
+proctor export 7f3k2c --output trials.csv
+proctor export 7f3k2c --format adk --output results/
+"""
+
+
+@click.command("export", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", default="latest", metavar="[RUN]")
+@option(
+    "--format",
+    "format_",
+    section=WHAT,
+    metavar="NAME",
+    help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), junit, "
+    "markdown, github, html, adk, adk-rs, or another report.  [as --output ends]",
+)
+@json_option(WHAT)
+@option(
+    "--judging",
+    section=WHAT,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="As judging N had it.  [the last]",
+)
+@option(
+    "--app",
+    "app_name",
+    section=WHAT,
+    metavar="NAME",
+    help="With adk: what the agent's folder is called there.  [as the agent is]",
+)
+@option(
+    "--output",
+    "-o",
+    section=WHERE,
+    metavar="PATH",
+    help="The file; with adk a folder, for a file per eval set, or one *.json.  [stdout]",
+)
+@output_options(WHERE)
+@store_option
+@common_options
+def export(
+    run: str,
+    *,
+    format_: str | None,
+    judging: int | None,
+    app_name: str | None,
+    output: str | None,
+    store: str | None,
+    overwrite: bool,
+    make_parents: bool,
+) -> None:  # fmt: skip
+    """Write a run in a form that other tools read.
+
+    RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
+    row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
+    is whole or not there. `proctor import` reads all but CSV back.
+    """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.report_outputs import output_guard
+
+    form = format_ or _form_of(output)
+    if app_name and form != "adk":
+        raise SetupError("--app is about the form of google-adk: it goes with --format adk")
+    target = output if output != "-" else None
+    how: dict[str, Any] = {"overwrite": overwrite, "make_parents": make_parents}
+    requested = [f"{form}={target}"] if target and form != "adk" else []  # adk is a folder of files
+    with reported_errors(
+        {"reports": requested, "format_": None}, lambda: output_guard({**how, "store": store})
+    ):
+        _export(run, form, target, store, judging=judging, app_name=app_name, **how)
+
+
+def _export(
+    run: str, form: str, target: str | None, store: str | None, *, judging: int | None, **how: Any
+) -> None:
+    from proctor.runs.export import export_run
+    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.lookup import judging_of, listed_run
+    from proctor.runs.output_guard import kept_stores
+    from proctor.runs.queries import open_runs
+    from proctor.schema.results.manifest import RunState
+    from proctor.web.pages.bundle.store_extras import KeptBeside
+
+    with closing(open_runs(store, read_only=True)) as opened:
+        run_id = find_current_run(opened, run)
+        shown = judging_of(opened, run_id, judging)
+        result, beside = opened.load(run_id, shown), KeptBeside(opened, shown)
+        stores = kept_stores([opened.url])
+        for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
+            say(f"{path}: run {run_id} as {form}")
+        if listed_run(opened, run_id).run.state is RunState.RUNNING:
+            say(
+                f"run {run_id} is under way: this is how far it has come, cases and counts at different moments. "
+                "Export it again when it is finished"
+            )
+
+
+def _form_of(output: str | None) -> str:
+    """Return the form that the end of a file's name says."""
+    for suffix, form in _BY_SUFFIX.items():
+        if output is not None and output.endswith(suffix):
+            return form
+    raise SetupError(
+        "which form? Give --format json, jsonl, csv, junit, markdown, html or adk, or an --output that ends in .json, .jsonl, .csv, .xml, .md or .html"
+    )

@@ -1,0 +1,114 @@
+"""`proctor history`: since when a case is as it is, and what changed meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.cli.run_options import SHOW, store_option
+from proctor.cli.times import Moment
+
+if TYPE_CHECKING:
+    from proctor.schema.analysis.history import RunHistory
+
+WHICH = "Which runs"
+LIMIT = 50
+
+EXAMPLES = """
+proctor history                             what broke, since when; what is flaky, what was fixed
+proctor history refund                      one case, run by run
+proctor history booking/refund --metric response_match_score
+proctor history --agent 'travel*' --since 30d
+proctor history --metric response_match_score
+"""
+
+
+@click.command("history", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("case", required=False, metavar="[CASE]")
+@option(
+    "--agent",
+    section=WHICH,
+    metavar="NAME",
+    help="Only runs of this agent, as `proctor runs` names it; * and ? stand for anything.",
+)
+@option(
+    "--set",
+    "eval_set",
+    section=WHICH,
+    metavar="SET",
+    help="Only cases of this eval set (its id); * and ? stand for anything.",
+)
+@option(
+    "--since",
+    section=WHICH,
+    type=Moment(),
+    metavar="WHEN",
+    help="Only runs that began then or later: 30d (ago), yesterday, 2026-11-20.",
+)
+@option(
+    "--limit",
+    section=WHICH,
+    type=click.IntRange(min=0),
+    default=LIMIT,
+    metavar="N",
+    help=f"Look at the newest N runs; 0: at all.  [{LIMIT}]",
+)
+@option(
+    "--metric",
+    section=SHOW,
+    default="",
+    metavar="NAME",
+    help="The score of this metric over the runs, with its interval; `passed` is the share of cases.",
+)
+@option("--json", "as_json", section=SHOW, is_flag=True, help="The history as JSON, and nothing else.")
+@store_option
+@common_options
+def history(
+    *, case: str | None, agent: str | None, eval_set: str | None, since: datetime | None, limit: int,
+    metric: str, as_json: bool, store: str | None,
+) -> None:  # fmt: skip
+    """Look back over runs: which cases broke, in which run; which are flaky; what was fixed.
+
+    Cases that matter come first: broke in the newest run, still failing, not to be judged, flaky
+    (it came out differently where nothing that is known of had changed, or goes back and forth),
+    fixed. Where the runs before and after are unlike in more than the agent, that is said.
+
+    With CASE, the id of a case or SET/CASE: one line a run, newest first, with scores and with
+    what was changed since the run before.
+    """
+    from proctor.analysis.history.history import history_sync
+
+    found = history_sync(case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit)
+    if not found.runs:
+        from proctor.errors import UnknownNameError
+
+        raise UnknownNameError("no run is like that; `proctor runs` lists them")
+    if metric:
+        _check_metric(found, metric)
+    _write(found, metric, as_json=as_json)
+
+
+def _check_metric(found: RunHistory, metric: str) -> None:
+    from proctor.errors import UnknownNameError, did_you_mean
+
+    if metric not in found.metrics:
+        known = ", ".join(found.metrics) or "none"
+        raise UnknownNameError(
+            f"no metric of these runs is called {metric!r}.{did_you_mean(metric, found.metrics)} Known: {known}."
+        )
+
+
+def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
+    from proctor.analysis.history.json import write_json
+    from proctor.analysis.history.text import write_history
+    from proctor.reports.base import ReportOptions
+
+    if as_json:
+        write_json(found, sys.stdout, metric=metric)
+        return
+    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+    write_history(found, sys.stdout, metric=metric, options=options)

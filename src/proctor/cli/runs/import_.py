@@ -1,0 +1,76 @@
+"""`proctor import`: results from files become runs of the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import store_option
+from proctor.common.safe_text import clean, clean_json
+
+if TYPE_CHECKING:
+    from proctor.schema.results.run_result import RunResult
+    from proctor.stores.base import Store
+
+EXAMPLES = """
+proctor import agent/.adk/eval_history/agent_booking_1766303551.164163.evalset_result.json
+proctor import agent/.adk/eval_history
+proctor import run.json run.jsonl
+"""
+
+
+@click.command("import", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@option("--json", "as_json", section="What to show", is_flag=True, help="What was imported, as JSON.")
+@store_option
+@common_options
+def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) -> None:
+    """Take results from files into the store, as runs.
+
+    FILE is a result of google-adk (*.evalset_result.json, of any version), a folder of them, a JSON
+    report, or JSON Lines as `proctor export` writes them. What was recorded is taken over as it is.
+    google-adk's files also say what was expected, so that `proctor score` can judge them again.
+    """
+    from proctor.runs.queries import open_store
+
+    told: list[dict[str, Any]] = []
+    with closing(open_store(store)) as opened:
+        try:
+            for file in files:
+                told += [_told(run, file, quiet=as_json) for run in _imported(file, opened)]
+        finally:  # what came before a file that cannot be read is in the store
+            if as_json:
+                click.echo(clean_json(json.dumps({"runs": told}, ensure_ascii=False)))
+
+
+def _imported(file: str, store: Store) -> Sequence[RunResult]:
+    from proctor.runs.importing.import_runs import import_runs
+
+    return [store.load(run_id) for run_id in import_runs(file, store)]
+
+
+def _told(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
+    """Say what came of a run, and return it as data."""
+    from proctor.reports.content.summary import sentence
+    from proctor.reports.formats.json_data import failure_data
+
+    if not quiet:
+        click.echo(clean(f"{run.run_id}  {file}  {sentence(run)}"))
+    for warning in run.warnings:
+        say(f"{file}: warning: {warning}")
+    if run.failure is not None:
+        say(f"{file}: {run.failure.message}")
+    counts = {outcome.value: count for outcome, count in run.counts.items()}
+    return {
+        "run_id": run.run_id,
+        "file": file,
+        "outcome": run.outcome.value,
+        "counts": counts,
+        "failure": failure_data(run.failure),
+    }

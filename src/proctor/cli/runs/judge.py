@@ -1,0 +1,172 @@
+"""`proctor judge`: label what a run recorded, and hold its judge against the labels."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from proctor.cli.options import SectionedCommand, SectionedGroup, common, common_options, option
+from proctor.cli.run_options import store_option
+
+WHAT, HOW, SHOW = "What", "How", "What to show"
+
+EXAMPLES = """
+proctor judge calibrate latest --labels labels.csv
+proctor judge label latest rome --fail --note 'the wrong day'
+"""
+
+
+@click.group("judge", cls=SectionedGroup, examples=EXAMPLES)
+@common_options
+def judge() -> None:
+    """Find out what the verdicts of a judge are worth, by labels of people."""
+
+
+@judge.command(
+    "calibrate",
+    cls=SectionedCommand,
+    examples="""
+proctor judge calibrate latest --labels labels.csv
+proctor judge calibrate 7f3k2c --metric safety_v1 --held-out 1
+proctor judge calibrate latest --labels labels.csv --json
+""",
+)
+@click.argument("run", default="latest", metavar="[RUN]")
+@option(
+    "--labels",
+    section=WHAT,
+    metavar="FILE",
+    help="Labels of people: CSV, JSON, JSON lines or YAML.  [those put in with `proctor judge label`]",
+)
+@option("--metric", section=WHAT, metavar="NAME", help="The metric, where a model was asked for several.")
+@option(
+    "--held-out",
+    section=HOW,
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    metavar="SHARE",
+    help="Share of the cases whose labels the figures rest on; the others' are for setting the judge up.  [0.5]",
+)
+@option(
+    "--confidence",
+    section=HOW,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    metavar="C",
+    help="Of the intervals.  [0.95]",
+)
+@option("--config", section=HOW, metavar="FILE", help="Judge the run again first, by this config.")
+@option("--judge", "model", section=HOW, metavar="MODEL", help="Judge the run again first, by this model.")
+@option(
+    "--max-cost",
+    section=HOW,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Of judging it again: spend no more than so many dollars.",
+)
+@option(
+    "--max-judge-calls",
+    section=HOW,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of judging it again: ask judges at most N times.",
+)
+@option("--no-keep", section=HOW, is_flag=True, help="Only show it: later scores have no badge of it.")
+@option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, all disagreements included.")
+@store_option
+@common_options
+def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool, as_json: bool, **given: Any) -> None:  # fmt: skip
+    """Hold the verdicts of a run's judge against labels of people.
+
+    Shows accuracy, TPR, TNR and Cohen's kappa with their intervals, how often who said what, the
+    pass rate of the run corrected for the judge's errors, and where the judge says something else
+    than people. Verdicts are taken as they are stored; no model is asked. What was found is kept:
+    scores by the same metric, prompt, model and threshold show it from now on.
+
+    RUN is an id, the beginning of one, `latest` (the default) or `latest~1`, the one before it. A
+    label has at least eval_id and label (pass or fail); trial and turn (from 1), rubric_id,
+    eval_set_id, metric and note where they are needed.
+    """
+    from pathlib import Path
+
+    from proctor.analysis.calibration.calibrate import calibrate_sync
+    from proctor.analysis.calibration.report import write_calibration, write_json
+    from proctor.reports.base import ReportOptions
+    from proctor.runs.setup.project_defaults import caps, prepare_process
+    from proctor.settings import load_settings
+
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    given |= caps(given, settings)
+    report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **given)
+    if as_json:
+        write_json(report, sys.stdout)
+    else:
+        write_calibration(report, sys.stdout, options=ReportOptions(verbose=bool(common().verbose)))
+
+
+@judge.command(
+    "label",
+    cls=SectionedCommand,
+    examples="""
+proctor judge label latest rome --pass
+proctor judge label 7f3k2c rome --fail --turn 2 --note 'says Monday, it is Tuesday'
+proctor judge label latest rome --fail --rubric polite --metric rubric_based_final_response_quality_v1
+""",
+)
+@click.argument("run", metavar="RUN")
+@click.argument("case", metavar="CASE")
+@option("--pass/--fail", "passes", section=WHAT, default=None, help="What you say of it.")
+@option(
+    "--set",
+    "eval_set_id",
+    section=WHAT,
+    metavar="ID",
+    help="The eval set, where several have a case of this id.",
+)
+@option(
+    "--trial",
+    section=WHAT,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Which trial, where there are several.",
+)
+@option(
+    "--turn", section=WHAT, type=click.IntRange(min=1), metavar="N", help="This turn.  [the trial as a whole]"
+)
+@option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="This rubric in it.")
+@option("--metric", section=WHAT, metavar="NAME", help="The metric that it is held against.  [any]")
+@option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="Why.")
+@store_option
+@common_options
+def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip
+    """Say whether what the agent did in a case is right; it is kept with the run.
+
+    RUN is an id, the beginning of one, `latest` or `latest~1`; CASE the id of a case. A later label of the same
+    thing takes the place of this one.
+    """
+    from proctor.analysis.calibration.labels import label_run
+    from proctor.common.safe_text import clean
+    from proctor.errors import SetupError
+    from proctor.schema.analysis.label import HumanLabel
+
+    if passes is None:
+        raise SetupError("a label takes --pass or --fail")
+    said = HumanLabel(
+        eval_id=case,
+        passes=passes,
+        eval_set_id=given["eval_set_id"] or "",
+        trial=_from_0(given["trial"]),
+        turn=_from_0(given["turn"]),
+        rubric_id=given["rubric_id"] or "",
+        metric=given["metric"] or "",
+        note=given["note"] or "",
+    )
+    (found,) = label_run(run, [said], store=store)
+    click.echo(clean(f"{found.told}: {'pass' if found.passes else 'fail'}"))
+
+
+def _from_0(number: int | None) -> int | None:
+    return None if number is None else number - 1

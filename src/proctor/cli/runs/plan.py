@@ -1,0 +1,107 @@
+"""`proctor plan`: how many cases and trials it takes to see a drop."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import SHOW, store_option
+
+WHAT = "What to see"
+
+EXAMPLES = """
+proctor plan                               to see a drop of 5 points, by the newest run
+proctor plan 7f3k2c --detect 0.02 --power 0.9
+proctor plan --metric response_match_score --detect 0.1
+proctor plan --trials 1,4,8 --json
+"""
+
+
+def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Read whole numbers that stand between commas."""
+    if value is None:
+        return None
+    try:
+        return tuple(int(word) for word in value.split(","))
+    except ValueError:
+        raise click.BadParameter(
+            f"give one or more whole numbers, separated by commas; got {value!r}"
+        ) from None
+
+
+@click.command("plan", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", default="latest", metavar="[RUN]")
+@option(
+    "--detect",
+    section=WHAT,
+    type=float,
+    default=0.05,
+    metavar="D",
+    help="The drop in the pass rate (or in each --metric, in its own units) that is to be seen.  [0.05: 5 points]",
+)
+@option(
+    "--power",
+    section=WHAT,
+    type=float,
+    default=0.8,
+    metavar="P",
+    help="How probable it is to be seen.  [0.8]",
+)
+@option(
+    "--confidence",
+    section=WHAT,
+    type=float,
+    default=0.95,
+    metavar="C",
+    help="How probable it is that builds that do the same are not called worse.  [0.95]",
+)
+@option(
+    "--metric",
+    "metrics",
+    section=WHAT,
+    multiple=True,
+    metavar="NAME",
+    help="Plan for the scores of this metric instead of pass and fail; may be repeated.",
+)
+@option(
+    "--trials",
+    section=WHAT,
+    callback=counts,
+    metavar="N,N",
+    help="Numbers of trials of a case to tell about.  [1,2,3,5,10]",
+)
+@option("--json", "as_json", section=SHOW, is_flag=True, help="The plan as JSON, and nothing else.")
+@store_option
+@common_options
+def plan(
+    *,
+    run: str,
+    detect: float,
+    power: float,
+    confidence: float,
+    metrics: tuple[str, ...],
+    trials: tuple[int, ...] | None,
+    as_json: bool,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Say how many cases and trials it takes to see a drop, by the variance of a run.
+
+    RUN is an id, the beginning of one, `latest` or `latest~1`. First comes what a run like it finds
+    as it stands, then how many cases it takes with so many trials of each, what that costs and how
+    long it takes, as far as the run tells. Nothing is run.
+    """
+    from proctor.analysis.power.plan import TRIALS, plan_sync
+    from proctor.analysis.power.report import write_json, write_run_size
+
+    found = plan_sync(
+        run,
+        detect=detect,
+        power=power,
+        confidence=confidence,
+        trials=TRIALS if trials is None else trials,
+        metrics=metrics,
+        store=store,
+    )
+    (write_json if as_json else write_run_size)(found, sys.stdout)

@@ -1,0 +1,134 @@
+"""`proctor prune`: delete runs, after saying which."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.confirm import is_sure
+from proctor.cli.errors import say
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.run_options import store_option
+from proctor.cli.times import Age
+from proctor.common.safe_text import clean, clean_json
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import RunRecord
+    from proctor.stores.base import Store
+
+WHICH, HOW = "Which runs", "How"
+_MOST_LISTED = 20
+
+EXAMPLES = """
+proctor prune --keep 50
+proctor prune --older-than 30d
+proctor prune --older-than 30d --keep 10 --yes     what is old, but never the newest ten
+proctor prune --run 7f3k2c
+"""
+
+
+@click.command("prune", cls=SectionedCommand, examples=EXAMPLES)
+@option("--keep", section=WHICH, type=click.IntRange(min=0), metavar="N", help="All but the newest N.")
+@option(
+    "--older-than",
+    section=WHICH,
+    type=Age(),
+    metavar="AGE",
+    help="Those that began longer ago: 30d, 12h, 2w. With --keep: of these, all but the newest N runs.",
+)
+@option(
+    "--run",
+    "names",
+    section=WHICH,
+    multiple=True,
+    metavar="RUN",
+    help="This one: an id, the beginning of one, latest or latest~1; may be repeated.",
+)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only say what would be deleted.")
+@option("--json", "as_json", section=HOW, is_flag=True, help="Say it as JSON; needs --yes or --dry-run.")
+@store_option
+@common_options
+def prune(
+    *,
+    keep: int | None,
+    older_than: timedelta | None,
+    names: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Delete runs that are no longer needed.
+
+    Their evidence goes with them: they cannot be shown, scored again or resumed. It says which runs
+    and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
+    never deleted, nor one that is a baseline.
+    """
+    from proctor.runs.queries import open_runs, prune_runs
+
+    if names and (keep is not None or older_than is not None):
+        raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
+    if not names and keep is None and older_than is None:
+        raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
+    if as_json and not (yes or dry_run):
+        raise SetupError("--json asks nobody: add --yes to delete them, or --dry-run only to say which")
+    with closing(open_runs(store, read_only=True)) as opened:
+        doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
+        told = _as_json(doomed, opened, deleted=not dry_run) if as_json else _told(doomed, opened)
+    if as_json:
+        if not dry_run:
+            _delete(doomed, store)
+        click.echo(told)
+    elif not doomed:
+        say("nothing to delete")
+    else:
+        click.echo(told)
+        question = f"Delete {_runs(len(doomed))}?"
+        if not dry_run and is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
+            click.echo(f"deleted {_runs(_delete(doomed, store))}")
+
+
+def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
+    from proctor.runs.queries import open_runs, prune_runs
+
+    if not doomed:
+        return 0
+    with closing(open_runs(store)) as opened:
+        return len(prune_runs(opened, runs=[run.run_id for run in doomed]))
+
+
+def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str:
+    from proctor.reports.plain.run_list import ListedRun, as_data
+
+    runs = [as_data(ListedRun(run, run.run_id)) for run in doomed]
+    text = json.dumps(
+        {"deleted": deleted, "of": sum(1 for _ in store.runs()), "runs": runs}, ensure_ascii=False
+    )
+    return clean_json(text)
+
+
+def _told(doomed: Sequence[RunRecord], store: Store) -> str:
+    from proctor.reports.plain.run_list import how_it_stands, short_ids, when
+
+    short = short_ids([run.run_id for run in store.runs()])
+    lines = [f"{_runs(len(doomed))} of {len(short)} in {store.url}:"]
+    for run in doomed[:_MOST_LISTED]:
+        cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
+        sets = ", ".join(run.sets)
+        lines.append(
+            f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {how_it_stands(run)}"
+        )
+    if len(doomed) > _MOST_LISTED:
+        lines.append(f"  … and {len(doomed) - _MOST_LISTED} older ones")
+    return "\n".join(map(clean, lines))
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"

@@ -1,0 +1,164 @@
+"""`proctor runs`: which runs are kept, and how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.cli.run_options import store_option
+from proctor.cli.times import Moment
+
+if TYPE_CHECKING:
+    from proctor.reports.plain.run_list import ListedRun
+    from proctor.runs.queries import RunFilter
+    from proctor.schema.results.manifest import RunRecord
+    from proctor.stores.base import Store
+
+WHICH, SHOW = "Which runs", "What to show"
+LIMIT = 20
+"""Runs that are listed for people, unless told otherwise; JSON has all."""
+
+EXAMPLES = """
+proctor runs
+proctor runs --outcome failed --since 7d
+proctor runs --agent 'travel*' --set booking
+proctor runs --json
+"""
+
+
+@click.command("runs", cls=SectionedCommand, examples=EXAMPLES)
+@option(
+    "--agent",
+    section=WHICH,
+    metavar="NAME",
+    help="Only runs of this agent, as the list names it; * and ? stand for anything.",
+)
+@option(
+    "--set",
+    "eval_set",
+    section=WHICH,
+    metavar="SET",
+    help="Only runs with this eval set (its id); * and ? stand for anything.",
+)
+@option(
+    "--outcome",
+    "outcomes",
+    section=WHICH,
+    multiple=True,
+    type=click.Choice(["passed", "failed", "error", "inconclusive"]),
+    help="Only runs that ended so; may be repeated.",
+)
+@option(
+    "--state",
+    "states",
+    section=WHICH,
+    multiple=True,
+    type=click.Choice(["running", "unfinished", "finished"]),
+    help="Only runs that stand so; may be repeated.",
+)
+@option(
+    "--since",
+    section=WHICH,
+    type=Moment(),
+    metavar="WHEN",
+    help="Only runs that began then or later: 7d (ago), yesterday, 2026-11-20, '2026-11-20 14:00'.",
+)
+@option("--until", section=WHICH, type=Moment(), metavar="WHEN", help="Only runs that began before.")
+@option(
+    "--limit",
+    section=SHOW,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"At most N runs; 0: all.  [{LIMIT}; with --json all]",
+)
+@option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, a run on each line.")
+@store_option
+@common_options
+def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -> None:  # fmt: skip
+    """List the runs that are kept, newest first.
+
+    The id in each line is as short as it can be; `latest` is the newest. `proctor show RUN` shows
+    what came of one, `proctor resume RUN` goes on with one that is unfinished.
+    """
+    from proctor.cli.errors import say
+    from proctor.runs.queries import NoRunsError, open_runs
+
+    wanted = _filter(given)
+    try:
+        opened = open_runs(store, read_only=True)
+    except NoRunsError as problem:
+        if store is not None:
+            raise
+        say(str(problem))
+        _write([], 0, as_json=as_json)
+        return
+    if limit is None:
+        limit = 0 if as_json else LIMIT
+    with closing(opened):
+        found, more, ids = _look(opened, wanted, limit)
+        if not found and not as_json:
+            say(_nothing(opened, len(ids)))
+        _write(_listed(opened, found, ids), more, as_json=as_json)
+
+
+def _filter(given: dict[str, Any]) -> RunFilter:
+    from proctor.runs.queries import RunFilter
+    from proctor.schema.results.manifest import RunState
+    from proctor.schema.results.run_result import Outcome
+
+    return RunFilter(
+        agent=given["agent"],
+        eval_set=given["eval_set"],
+        outcome=[Outcome(name) for name in given["outcomes"]],
+        state=[RunState(name) for name in given["states"]],
+        since=given["since"],
+        until=given["until"],
+    )
+
+
+def _look(store: Store, wanted: RunFilter, limit: int) -> tuple[list[RunRecord], int, list[str]]:
+    """Return the runs to list, how many more there are, and the ids of all runs."""
+    found: list[RunRecord] = []
+    more = 0
+    ids = []
+    for run in store.runs():
+        ids.append(run.run_id)
+        if not wanted.takes(run):
+            continue
+        if limit and len(found) >= limit:
+            more += 1
+        else:
+            found.append(run)
+    return found, more, ids
+
+
+def _listed(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Iterator[ListedRun]:
+    from proctor.reports.plain.run_list import ListedRun, short_ids
+
+    short = short_ids(ids)
+    for run in found:
+        manifest = store.manifest(run.run_id)
+        yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from)
+
+
+def _nothing(store: Store, count: int) -> str:
+    if not count:
+        return f"no runs yet: the store {store.url} is empty. `proctor eval AGENT SET` keeps its runs"
+    return f"none of the {count} runs is like that; `proctor runs` lists them"
+
+
+def _write(listed: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json: bool) -> None:
+    import sys
+
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.plain.run_list import write_json, write_list
+
+    if as_json:
+        write_json(listed, sys.stdout)
+    elif found := list(listed):
+        options = ReportOptions(color=False if common().no_color else None)
+        write_list(found, sys.stdout, more=more, options=options)

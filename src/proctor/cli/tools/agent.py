@@ -1,0 +1,115 @@
+"""`proctor agent check`: does an agent keep the contract?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
+from proctor.common.safe_text import clean
+
+if TYPE_CHECKING:
+    from proctor.runs.conformance.check import Finding
+
+HOW = "What to say to it"
+
+EXAMPLES = """
+proctor agent check my_agent
+proctor agent check 'cmd:node agent.mjs' --set booking.evalset.json
+proctor agent check my.adapter:agent --message 'What is 2 + 2?' --failing 'divide by zero'
+"""
+
+
+@click.group("agent", cls=SectionedGroup, examples=EXAMPLES)
+@common_options
+def agent() -> None:
+    """Find out whether an agent keeps its contract."""
+
+
+@agent.command("check", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("agent_ref", metavar="AGENT")
+@option("--message", "messages", section=HOW, multiple=True, allow_empty=True, metavar="TEXT",
+        help="What the user says; may be repeated, a turn each.  ['Hello!', 'What can you do?']")  # fmt: skip
+@option("--set", "eval_set", section=HOW, metavar="SET", type=click.Path(path_type=Path),
+        help="Say what its first five conversations say: some in which tools are called and state changes.")  # fmt: skip
+@option(
+    "--failing", section=HOW, allow_empty=True, metavar="TEXT", help="A message that makes the agent fail."
+)
+@option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="S",
+        help="Seconds that one turn may take.  [60]")  # fmt: skip
+@option(
+    "--only",
+    section="What to check",
+    multiple=True,
+    metavar="CHECK",
+    help="Only this check; may be repeated.",
+)
+@option("--json", "as_json", section="What to show", is_flag=True, help="As JSON.")
+@common_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    agent_ref: str,
+    *,
+    messages: tuple[str, ...],
+    eval_set: Path | None,
+    failing: str | None,
+    timeout: float,
+    only: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Find out whether an agent keeps the contract that every agent has with Proctor.
+
+    Each rule is a check: order of events, final response, tool calls and their responses, state,
+    cancellation, conversations at once, errors. One that has nothing to look at says so, and what
+    would give it something: talk about what makes the agent call its tools.
+
+    \b
+    Exit codes: 0 nothing is broken, 1 a rule is broken, 2 the agent cannot be loaded.
+    """
+    from proctor.cli.streams import stdout_is_ours
+    from proctor.engine.execution.event_loop import run_sync
+    from proctor.runs.conformance.check import MESSAGES, Fit, check_agent
+    from proctor.runs.setup.project_defaults import prepare_process
+    from proctor.settings import load_settings
+
+    prepare_process(load_settings(Path.cwd()))
+    with stdout_is_ours() as stdout:
+        findings = run_sync(
+            lambda: check_agent(
+                agent_ref,
+                messages=messages or MESSAGES,
+                eval_set=eval_set,
+                failing=failing,
+                timeout=timeout,
+                only=only,
+            )
+        )
+        click.echo(_json_of(findings) if as_json else "\n".join(_lines(findings)), file=stdout)
+    ctx.exit(int(any(finding.fit is Fit.FAILED for finding in findings)))
+
+
+def _lines(findings: list[Finding]) -> list[str]:
+    """A line for each check, and below it what was found."""
+    wide = max(len(finding.name) for finding in findings)
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.fit.value:<14}  {finding.name:<{wide}}  {finding.shows}")
+        if finding.evidence:
+            lines.append(f"{'':<14}  {clean(finding.evidence)}")
+    counts = {
+        fit: sum(one.fit is fit for one in findings) for fit in dict.fromkeys(one.fit for one in findings)
+    }
+    return [*lines, ", ".join(f"{count} {fit.value}" for fit, count in counts.items())]
+
+
+def _json_of(findings: list[Finding]) -> str:
+    rows = [
+        {"check": one.name, "shows": one.shows, "fit": one.fit.value, "evidence": one.evidence}
+        for one in findings
+    ]
+    return json.dumps({"checks": rows}, ensure_ascii=False, indent=2)

@@ -1,0 +1,112 @@
+"""`proctor metrics`: what there is to measure with, and what each metric needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.common.safe_text import clean, clean_json
+from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
+from proctor.registry import METRICS
+from proctor.runs.metrics.facts import facts_of
+
+EXAMPLES = """
+proctor metrics
+proctor metrics tool_trajectory_avg_score
+proctor metrics --json
+"""
+
+
+@click.command("metrics", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("name", required=False)
+@option("--json", "as_json", section="What to show", is_flag=True, help="Everything, as JSON.")
+@common_options
+def metrics(name: str | None, *, as_json: bool) -> None:
+    """List the metrics, or explain one.
+
+    A metric is used by naming it under `criteria` in a config, with a threshold or with options.
+    """
+    found = [facts_of(each) for each in ([name] if name else METRICS.names())]
+    if as_json:
+        listed = [_as_data(each) for each in found]
+        click.echo(
+            clean_json(json.dumps(listed[0] if name else {"metrics": listed}, indent=2, ensure_ascii=False))
+        )
+    elif name:
+        click.echo("\n".join(clean(line) for line in _explained(found[0])))
+    else:
+        click.echo("\n".join(clean(line) for line in _table(found)))
+
+
+def _table(found: list[MetricFacts]) -> Iterator[str]:
+    width = max(len(facts.name) for facts in found)
+    for facts in found:
+        yield f"{facts.name:<{width}}  {facts.description}"
+        yield f"{'':<{width}}  {'; '.join(_in_short(facts))}"
+    yield ""
+    yield "`proctor metrics NAME` explains one."
+
+
+def _in_short(facts: MetricFacts) -> Iterator[str]:
+    yield f"needs {needs_of(facts)}"
+    if not facts.gates:
+        yield "always reported, never decides"
+    else:
+        yield f"from {range_of(facts)}"
+        if facts.default_threshold is not None:
+            yield f"default threshold {facts.default_threshold:g}"
+
+
+def _explained(facts: MetricFacts) -> Iterator[str]:
+    yield facts.name
+    yield f"  {facts.description}"
+    yield ""
+    yield f"  kind       {facts.kind}"
+    yield f"  needs      {needs_of(facts)}"
+    if facts.gates:
+        yield f"  scores     {range_of(facts)}"
+        if facts.default_threshold is not None:
+            yield f"  threshold  {facts.default_threshold:g} unless the criterion says otherwise"
+    else:
+        yield "  decides    nothing: it is always reported, and takes no threshold"
+    if facts.source:
+        yield f"  from       {facts.source}"
+    if facts.gates:
+        yield from _options(facts)
+        yield from _sample(facts)
+
+
+def _options(facts: MetricFacts) -> Iterator[str]:
+    options = options_of(facts)
+    width = max(map(len, options))
+    yield ""
+    yield "  options of its criterion"
+    for name, meaning in options.items():
+        yield f"    {name:<{width}}  {meaning}"
+
+
+def _sample(facts: MetricFacts) -> Iterator[str]:
+    yield ""
+    yield "  in a config"
+    document = json.dumps({"criteria": example_of(facts)}, indent=2, ensure_ascii=False)
+    yield from (f"    {line}" for line in document.splitlines())
+
+
+def _as_data(facts: MetricFacts) -> dict[str, Any]:
+    return {
+        "name": facts.name,
+        "description": facts.description,
+        "kind": facts.kind,
+        "needs": sorted(facts.needs),
+        "gates": facts.gates,
+        "minimum": None if facts.minimum == float("-inf") else facts.minimum,
+        "maximum": facts.maximum,
+        "default_threshold": facts.default_threshold,
+        "options": options_of(facts),
+        "source": facts.source or None,
+        "example": {"criteria": example_of(facts)} if facts.gates else None,
+    }

@@ -1,0 +1,121 @@
+"""`proctor score-trace`: judge what OpenTelemetry traces tell of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.cli.run_options import judge_options, report_options
+
+if TYPE_CHECKING:
+    from proctor.cli.eval.execution import Execution, Start
+    from proctor.runs.output_guard import OutputGuard
+    from proctor.schema.results.run_result import RunResult
+
+WHAT = "What to judge"
+
+EXAMPLES = """
+proctor score-trace traces.jsonl --set booking.evalset.json
+proctor score-trace traces/ --config rules.json
+proctor score-trace traces.jsonl --set evals/ --report junit=junit.xml
+proctor trace receive traces.jsonl       takes traces from an OTLP exporter into a file
+proctor trace show traces.jsonl          tells what is in it
+"""
+
+
+def _options(command: Any) -> Any:
+    declared = [
+        option("--set", "sets", section=WHAT, multiple=True, metavar="SET",
+               help="What was expected: an eval set, as `proctor eval` takes it; may be repeated.  [each conversation "
+                    "is a case that expects nothing]"),
+        option("--store", "stores", section=WHAT, multiple=True, metavar="URL",
+               help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
+                    ".proctor/store.sqlite3]"),
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("score-trace", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@_options
+@judge_options(
+    "with --set: test_config.json beside each set or above it, else ADK's defaults",
+    judge="",
+    trials="Conversations",
+)
+@report_options
+@common_options
+@click.pass_context
+def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) -> None:
+    """Judge what OpenTelemetry traces tell of an agent; nothing is run.
+
+    TRACE is a file of OTLP's JSON (whole, or a request a line as the collector's file exporter
+    writes), of spans as an SDK prints them, google-adk's SQLite file of spans, or a folder. With --set,
+    a conversation belongs to the case that its spans name (proctor.eval_id), whose id is its
+    conversation's, or whose user says the same; a case without a conversation is an error.
+    A trace without the contents of messages is an error, too, and says how they are captured.
+
+    \b
+    Exit codes: as `proctor eval`.
+    """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.report_outputs import output_guard
+
+    named = [*traces, *given["sets"], *([given["config"]] if given["config"] else [])]
+    guard = output_guard(given, inputs=[Path(one) for one in named])
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score_traces(traces, given, guard, executions))
+
+
+def _score_traces(
+    traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+) -> int:
+    from proctor.cli.eval.execution import Execution, Shown
+    from proctor.cli.eval.stores import choose_keeping
+    from proctor.cli.project_settings import read_settings
+    from proctor.cli.report_outputs import parse_outputs
+    from proctor.cli.streams import stdout_is_ours
+    from proctor.runs.setup.project_defaults import engine_options, prepare_process
+
+    settings = read_settings(given)
+    prepare_process(settings)
+    options = {name: value for name, value in engine_options(given, settings).items() if name in _TAKEN}
+    outputs, keeping = (
+        parse_outputs(given["reports"], given["format_"], guard),
+        choose_keeping(given["stores"], settings),
+    )
+    shown = Shown(
+        outputs,
+        bool(given["details"] or common().verbose),
+        color=False if common().no_color else None,
+        keeping=keeping,
+        way_on="`proctor score {run}` judges it again",
+    )
+    with closing(keeping), stdout_is_ours() as stdout:
+        start = _scoring(traces, given["sets"], {**options, "store": keeping.store})
+        executions.append(Execution(shown, stdout))
+        return executions[-1].carry_out(start)
+
+
+_TAKEN = (
+    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
+    "warnings_as_errors", "allow_unknown_keys",
+)  # fmt: skip
+
+
+def _scoring(traces: Sequence[str], sets: Sequence[str], options: dict[str, Any]) -> Start:
+    from proctor import api
+
+    async def judge(more: dict[str, Any]) -> Sequence[RunResult]:
+        watching = {name: more[name] for name in ("progress", "stop", "explain")}
+        return [await api.score_trace(list(traces), list(sets) or None, **options, **watching)]
+
+    return judge

@@ -1,0 +1,186 @@
+"""`proctor trace`: take traces from OTLP exporters into a file, and tell what is in such files."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.errors import say
+from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
+from proctor.common.safe_text import clean, clean_json
+
+if TYPE_CHECKING:
+    from proctor.files.traces.conversations import TracedConversation, TracedTurn
+
+WHERE, END, SHOW = "Where", "When it ends", "What to show"
+
+EXAMPLES = """
+proctor trace receive traces.jsonl --count 1
+proctor trace show traces.jsonl
+"""
+
+
+@click.group("trace", cls=SectionedGroup, examples=EXAMPLES)
+@common_options
+def trace() -> None:
+    """Take traces from an OTLP exporter, or tell what is in a file of them."""
+
+
+@trace.command(
+    "receive",
+    cls=SectionedCommand,
+    examples="""
+proctor trace receive traces.jsonl
+proctor trace receive traces.jsonl --for 60 --listen 127.0.0.1:0
+OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in another terminal
+""",
+)
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@option("--listen", section=WHERE, metavar="HOST:PORT", default="127.0.0.1:4318",
+        help="Where to listen; port 0 is any that is free. Beyond this machine only with a token in "
+             "PROCTOR_TRACE_TOKEN.  [127.0.0.1:4318]")  # fmt: skip
+@option("--count", section=END, type=click.IntRange(min=1), metavar="N", help="After N requests.")
+@option("--for", "seconds", section=END, type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+        help="After so many seconds.  [until Ctrl-C]")  # fmt: skip
+@common_options
+def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:
+    """Take traces from exporters into a file.
+
+    Takes OTLP/HTTP, and appends to FILE, a request a line: POST /v1/traces and /v1/logs, as JSON, or as protobuf where proctor[traces] is installed, up to
+    16 MiB a request. Only what tells about agents is written: no headers of requests. Ctrl-C ends it;
+    what came is in the file.
+    """
+    from proctor.runs.traces.receiver import TraceReceiver
+
+    with _stop_asked() as stopped, TraceReceiver(path, listen) as receiver:
+        say(
+            f"listening on {receiver.url}; OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} makes an exporter send there"
+        )
+        said = 0
+
+        def look() -> bool:
+            nonlocal said
+            for why in receiver.reasons[said:]:  # while there is time to set the exporter right
+                say(f"refused: {why}")
+                said += 1
+            return bool(stopped)
+
+        received = receiver.wait(count=count, seconds=seconds, stopped=look)
+        look()
+    refused = f"; {received.refused} refused" if received.refused else ""
+    click.echo(clean(f"{path}: {received.spans} span(s) in {received.requests} request(s){refused}"))
+
+
+@contextmanager
+def _stop_asked() -> Iterator[list[int]]:
+    """Note Ctrl-C and SIGTERM in a list, as long as this goes on: both are how a receiver ends in order."""
+    asked: list[int] = []
+
+    def note(number: int, _frame: object) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# --- show ---------------------------------------------------------------------------------------------------------------
+
+
+@trace.command(
+    "show",
+    cls=SectionedCommand,
+    examples="""
+proctor trace show traces.jsonl
+proctor trace show traces/ --json
+""",
+)
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@option("--json", "as_json", section=SHOW, is_flag=True, help="The conversations as JSON.")
+@common_options
+def show(traces: tuple[str, ...], *, as_json: bool) -> None:
+    """Tell which conversations are in traces.
+
+    Each turn is shown with what was called, answered and said, and with what is missing: TRACE as for
+    `proctor score-trace`.
+    """
+    from proctor.files.traces.conversations import read_conversations
+
+    traced = read_conversations(traces)
+    if as_json:
+        told = {"conversations": [_data(one) for one in traced.conversations], "doubts": traced.doubts}
+        click.echo(clean_json(json.dumps(told, ensure_ascii=False, indent=2)))
+        return
+    for conversation in traced.conversations:
+        for line in _lines(conversation):
+            click.echo(clean(line))
+    for doubt in traced.doubts:
+        say(doubt)
+    if not traced.conversations:
+        say("there is no span of an agent, a model or a tool in it")
+
+
+def _lines(conversation: TracedConversation) -> Iterator[str]:
+    kind = "trace" if conversation.is_trace else "conversation"
+    about = [conversation.app_name, f"user {conversation.user_id}" if conversation.user_id else ""]
+    about.append(f"case {conversation.case_id}" if conversation.case_id else "")
+    yield "  ".join([f"{kind} {conversation.id}", *filter(None, about)])
+    for turn in conversation.turns:
+        yield f"  you> {_short(turn.text) or '(not in the trace)'}"
+        yield from _events(turn)
+        if turn.failure is not None:
+            yield f"    ! {turn.failure.cause}"
+    for note in conversation.notes:
+        yield f"  ({note})"
+
+
+def _events(turn: TracedTurn) -> Iterator[str]:
+    from proctor.files.yaml.call_syntax import write_call
+
+    for event in turn.events:
+        for part in (event.content and event.content.parts) or ():
+            if (call := part.function_call) is not None:
+                name = call.name or "?"
+                yield f"    {event.author}  {_short(write_call(name, call.args or {}) or name)}"
+            elif (answer := part.function_response) is not None:
+                yield f"      -> {_short(json.dumps(answer.response, ensure_ascii=False, default=str))}"
+            elif part.text and not part.thought:
+                yield f"    {event.author}> {_short(part.text)}"
+        if event.error_code:
+            yield f"    {event.author}  error {event.error_code}: {_short(event.error_message or '')}"
+
+
+def _short(text: str, most: int = 120) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _data(conversation: TracedConversation) -> dict[str, Any]:
+    turns = [
+        {
+            "user": turn.text,
+            "events": [event.model_dump(mode="json", exclude_none=True) for event in turn.events],
+            "started_at": turn.started_at,
+            "duration": turn.duration,
+            "failure": turn.failure.cause if turn.failure is not None else None,
+        }
+        for turn in conversation.turns
+    ]
+    return {
+        "id": conversation.id,
+        "named_by": "trace" if conversation.is_trace else "conversation",
+        "case": conversation.case_id or None,
+        "app_name": conversation.app_name or None,
+        "user_id": conversation.user_id or None,
+        "turns": turns,
+        "notes": conversation.notes,
+    }

@@ -1,0 +1,166 @@
+"""One call of `AgentEvaluator`: everything checked, run by the engine, kept, written, printed, and held to its verdict."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.agents.load import describe_ref
+from proctor.common.settling import settle
+from proctor.compat.adk.argument_errors import a_model, refused, set_up
+from proctor.compat.adk.failure_messages import require_pass
+from proctor.compat.adk.initial_session import equipped, start_in
+from proctor.compat.adk.result_printing import print_metric
+from proctor.compat.adk.result_rows import Row, append_csv, check_csv, rows_of
+from proctor.compat.adk.results import as_taken_by, case_results_of
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.result import EvalCaseResult
+from proctor.schema.format.wire_model import plain_data
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
+from proctor.settings import load_settings
+
+if TYPE_CHECKING:
+    from proctor.engine.planning.plan import SetPlan
+    from proctor.runs.options import ConfigLike, EvaluateOptions
+    from proctor.runs.setup.prepare import Prepared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a call asks for beside the cases."""
+
+    agent: Any
+    num_runs: int
+    agent_name: str | None
+    printed: bool
+    artifact_service: Any
+    output_file: str | os.PathLike[str] | None
+    app_name: str | None
+    keeper: Any
+    """An `EvalSetResultsManager`, or `None`."""
+
+    def check(self) -> None:
+        """Say what is wrong before the first agent call.
+
+        Raises:
+            InvalidSetupError: there is no place for the results.
+        """
+        if self.keeper is not None and not self.app_name:
+            raise refused("eval_set_results_manager needs app_name, under which it keeps the results")
+        if self.output_file is not None:
+            check_csv(self.output_file)
+
+
+async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunResult:
+    """Evaluate a set that was made in Python."""
+    __tracebackhide__ = True
+    with set_up():
+        if config is None:
+            raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
+        given = eval_set if isinstance(eval_set, Mapping) else a_model(EvalSet, eval_set, "eval_set")
+        prepared = _prepared(asked, given, {"config": plain_data(config)})
+    return await _evaluated(asked, prepared)
+
+
+async def evaluate_files(
+    asked: Asked, files: Sequence[str], initial_session_file: str | os.PathLike[str] | None
+) -> RunResult:
+    """Evaluate the sets in these files, each by the config found for it."""
+    __tracebackhide__ = True
+    with set_up():
+        prepared = _prepared(asked, files, {})
+        if initial_session_file is not None:
+            start_in(prepared.plan, initial_session_file)
+    return await _evaluated(asked, prepared)
+
+
+def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepared:
+    from proctor.api import prepare
+
+    asked.check()
+    agent, name = asked.agent, asked.agent_name
+    if asked.artifact_service is not None:
+        agent, name = equipped(agent, name, {"artifact_service": asked.artifact_service}), None
+    settings = load_settings(Path.cwd())
+    strictness: EvaluateOptions = {
+        "allow_unknown_keys": settings.allow_unknown_keys,
+        "warnings_as_errors": settings.warnings_as_errors,
+    }
+    prepared = prepare(
+        agent, eval_sets, {**options, **strictness, "num_runs": asked.num_runs, "agent_name": name}
+    )
+    prepared.agent_label = describe_ref(asked.agent)
+    return prepared
+
+
+async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:
+    from proctor.runs.evaluate import carry_out
+
+    __tracebackhide__ = True
+    _warn_of_old_formats(prepared)
+    result = await carry_out(prepared, None, None)
+    judged = list(_judged(result, prepared))
+    if asked.keeper is not None:
+        await _keep(asked, judged)
+    if asked.output_file is not None:
+        append_csv(
+            asked.output_file, ((one.result, row) for one in judged for _, rows in one.rows() for row in rows)
+        )
+    for one in judged if asked.printed else ():
+        for metric, rows in one.rows():
+            print_metric(metric, rows)
+    require_pass(result, prepared.agent_label)
+    return result
+
+
+def _warn_of_old_formats(prepared: Prepared) -> None:
+    from proctor.files.eval_sets.detect_format import Kind
+
+    for chosen in prepared.plan.sets:
+        if (kind := getattr(chosen.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
+            path = chosen.source.label
+            said = (
+                f"{path} is an {kind}; this writes it as an eval set: proctor migrate {path} NEW.evalset.json"
+            )
+            warnings.warn(said, DeprecationWarning, stacklevel=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case that was run, beside what it came to."""
+
+    chosen: SetPlan
+    case: EvalCase
+    result: CaseResult
+
+    def rows(self) -> Iterator[tuple[MetricVerdict, list[Row]]]:
+        """Return the rows of each metric."""
+        for metric in self.result.metrics.values():
+            yield metric, list(rows_of(self.result, metric, self.case.conversation))
+
+    def results(self) -> list[EvalCaseResult]:
+        """Return the result of each run in google-adk's form."""
+        return case_results_of(self.result, self.case, self.chosen.summary.criteria)
+
+
+def _judged(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
+    """Return each result with its case, in their order."""
+    results = iter(result.cases)
+    for chosen in prepared.plan.sets:
+        for index in chosen.cases:
+            yield Judged(chosen, chosen.source.case(index), next(results))
+
+
+async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
+    """Give the results of each set to the results manager, as google-adk does."""
+    for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
+        found = list(of_set)
+        results = [result for one in found for result in one.results()]
+        eval_set_id, taken = found[0].result.eval_set_id, as_taken_by(asked.keeper, results)
+        await settle(asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, taken))

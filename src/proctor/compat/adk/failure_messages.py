@@ -1,0 +1,77 @@
+"""What a test reads when an evaluation did not pass: google-adk's lines, with the reasons that it does not give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.common.safe_text import clean
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
+
+HEADING = "Following are all the test failures."
+
+
+class FailedEvaluationError(AssertionError):
+    """An evaluation did not pass. `result` is the whole of it."""
+
+    def __init__(self, message: str, result: RunResult) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def require_pass(result: RunResult, agent: str) -> None:
+    """Raise what a failing test raises, unless everything passed.
+
+    Raises:
+        FailedEvaluationError: with a line for each metric that failed or could not be computed, and each broken case.
+    """
+    __tracebackhide__ = True
+    if not result.passed:
+        lines = [clean(line) for line in _lines(result, agent)]
+        lines = lines or [f"{agent}: {result.outcome.value}: nothing passed, because nothing was judged."]
+        raise FailedEvaluationError("\n".join([HEADING, *lines]), result)
+
+
+def _lines(result: RunResult, agent: str) -> Iterator[str]:
+    for case in result.cases:
+        if not case.passed:
+            yield from _of_case(case, agent)
+    for one in result.sets:
+        if one.failure is not None:
+            yield f"{one.eval_set_id} for {agent} was not evaluated."
+            yield f"  {one.failure.cause}"
+    if result.failure is not None:
+        yield f"The run for {agent} could not go on."
+        yield f"  {result.failure.cause}"
+
+
+def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
+    at = f" ({case.place})" if case.place else ""
+    found = (_of_metric(metric, agent) for metric in case.metrics.values())
+    stands_in_the_way = [one for one in found if one is not None]
+    for line, reason in stands_in_the_way:
+        yield line
+        yield f"  {case.eval_id}{at}{': ' if reason else ''}{reason}"
+    broken = [trial.failure for trial in case.trials if trial.failure is not None]
+    if broken:
+        count = f"{len(broken)} of {len(case.trials)} runs"
+        yield f"{case.eval_id} for {agent} Failed. {count} were recorded as failed without producing any metric results."
+        yield f"  {case.eval_id}{at}: {broken[0].cause}"
+    elif not stands_in_the_way:
+        yield f"{case.eval_id} for {agent} did not pass: {case.outcome.value.replace('_', ' ')}."
+        yield f"  {case.eval_id}{at}{': ' if case.reason else ''}{case.reason}"
+
+
+def _of_metric(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:
+    """Return what a metric that stands in the way of its case did, and why; `None` for others."""
+    if metric.gate and metric.outcome is Outcome.FAILED:
+        found = f"Expected {metric.threshold}, but got {metric.score}."
+        return f"{metric.name} for {agent} Failed. {found}", metric.reason
+    if metric.gate and metric.outcome in (Outcome.ERROR, Outcome.INCONCLUSIVE) and _was_asked(metric):
+        return f"{metric.name} for {agent} was not evaluated.", metric.reason
+    return None
+
+
+def _was_asked(metric: MetricVerdict) -> bool:
+    """Whether any trial got so far that this metric was asked."""
+    return any(score is not None for score in metric.per_trial)

@@ -1,0 +1,70 @@
+"""What runs start from: an agent with services of google-adk, and for old lists of turns the session in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.agents.base import Agent
+from proctor.agents.load import describe_ref, using
+from proctor.api import load_agent
+from proctor.compat.adk.argument_errors import refused
+from proctor.engine.planning.plan import CaseSource, Plan
+from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.migrate import read_initial_session
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.session import SessionInput
+
+
+def equipped(ref: Any, agent_name: str | None, services: Mapping[str, Any]) -> Agent:
+    """Load an agent of google-adk that is to run with these services.
+
+    Raises:
+        AgentLoadError: it cannot be loaded, or is no agent of google-adk.
+    """
+    return using(load_agent(ref, agent_name=agent_name), services, label=describe_ref(ref))
+
+
+def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
+    """Let every case of the plan start in the session of this file.
+
+    Raises:
+        SetupError: the file is none, or a set of the plan is no list of turns: others state their own sessions.
+    """
+    given = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
+    session = SessionInput.model_validate(given)
+    for chosen in plan.sets:
+        if (kind := getattr(chosen.source, "kind", None)) is not Kind.OLD_TURNS:
+            named = chosen.source.label or chosen.source.eval_set_id
+            message = (
+                f"initial_session_file: it is for old lists of turns, and {named} is an {kind or 'eval set'}"
+            )
+            raise refused(f"{message}, which has its sessions in its cases; leave it out")
+        chosen.source = _StartingIn(chosen.source, session)
+
+
+class _StartingIn:
+    """A source of cases with another session to start in."""
+
+    def __init__(self, source: CaseSource, session: SessionInput) -> None:
+        self._source, self._session = source, session
+        self.eval_set_id, self.label = source.eval_set_id, source.label
+        self.kind = Kind.OLD_TURNS
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order."""
+        return self._source.ids()
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case."""
+        return self._source.case(index).model_copy(update={"session_input": self._session})
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case."""
+        return self._source.where(index)
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        """Read every case, in order."""
+        return map(self.case, range(len(self.ids())))

@@ -1,0 +1,169 @@
+"""Runs many trials at once, so many at a time; one that cannot be ended does not hold up the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Generic, TypeVar
+
+from proctor.common import process_exit
+from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
+
+
+MOST_ASIDE = 200
+"""Jobs that may wait aside while others have their places: so what is kept of them stays bounded."""
+
+
+class LocalExecutor(Generic[Job, Done]):
+    """Runs jobs as tasks of the running event loop.
+
+    `work(job, slot)` does one job; `abandoned(job, slot)` makes the outcome of one that ignored its cancellation;
+    `commit(job, outcome)`, where there is one, puts an outcome where it is safe; only then
+    `on_done(job, outcome)` is called, exactly once for each job, and its place is given to the next.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Job, Slot], Awaitable[Done]],
+        *,
+        abandoned: Callable[[Job, Slot], Done],
+        on_done: Callable[[Job, Done], None],
+        commit: Callable[[Job, Done], Awaitable[None]] | None = None,
+        concurrency: int,
+        shortest_timeout: float | None,
+        most_aside: int = MOST_ASIDE,
+    ) -> None:
+        """Take what to do, how many at a time, and how many may wait aside while others have their places."""
+        self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
+        self._concurrency = concurrency
+        self._shortest = shortest_timeout
+        self._active: dict[Slot, Job] = {}
+        self._aside: set[Slot] = set()
+        self._most_aside = most_aside
+        self._given_up: set[Slot] = set()
+        self._wake: asyncio.Future[None] | None = None
+        self._error: BaseException | None = None
+        self.left_behind: set[asyncio.Task[None]] = set()
+        """Tasks that ignored their cancellation and may never end."""
+        self._commits: set[asyncio.Task[None]] = set()
+        self._stopping = self._cut_short = False
+
+    async def run(self, jobs: Iterator[Job | None]) -> None:
+        """Run `jobs` until they are all done, or until `stop` is called.
+
+        `None` among them: there is none now; they are asked again when a job that is under way ends.
+        """
+        loop = asyncio.get_running_loop()
+        process_exit.prepare(loop)
+        with Deadlines(self._shortest, self._abandon) as deadlines:
+            try:
+                while not self._cut_short:
+                    while self._has_place() and not self._stopping:
+                        job = next(jobs, None)
+                        if job is None:
+                            break
+                        self._start(job, deadlines, loop)
+                    if not self._active:
+                        break
+                    self._wake = loop.create_future()
+                    await self._wake
+                    if self._error is not None:
+                        raise self._error
+            finally:
+                self._wake = None
+                for slot in self._active:
+                    if slot.task is not None:
+                        slot.stopping = True
+                        slot.task.cancel()
+                        self.left_behind.add(slot.task)
+
+    def set_aside(self, slot: Slot) -> None:
+        """Give the place of a job that only waits for others (a judge) to the next one; so many at most."""
+        self._aside.add(slot)
+        self._wake_up()
+
+    def _has_place(self) -> bool:
+        return len(self._active) < self._concurrency + min(len(self._aside), self._most_aside)
+
+    def stop(self, drain: float | None = None) -> None:
+        """Begin no further job; what is under way gets `drain` seconds to end (`None`: as long as it takes)."""
+        self._stopping = True
+        if drain is not None:
+            asyncio.get_running_loop().call_later(drain, self._cut)
+        self._wake_up()
+
+    def _cut(self) -> None:
+        self._cut_short = True
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    def _start(self, job: Job, deadlines: Deadlines, loop: asyncio.AbstractEventLoop) -> None:
+        # Nothing here may refer back to the slot: a circle per trial would keep its evidence until the next collection.
+        slot = Slot()
+        self._active[slot] = job
+        deadlines.add(slot)
+        slot.task = loop.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
+
+    async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
+        process_exit.contain_exits()
+        try:
+            outcome = await self._work(job, slot)
+            deadlines.remove(slot)
+            if slot in self._given_up:  # what it says now comes too late
+                return
+            if self._commit is not None:
+                await self._commit(job, outcome)
+        except BaseException as error:  # noqa: BLE001 - the work catches what the agent does: this is ours
+            deadlines.remove(slot)
+            if slot not in self._given_up:
+                self._fail(slot, error)
+        else:
+            self._settle(slot, outcome)
+            slot.task = None  # or slot, task and steps would keep each other until the next collection
+
+    def _abandon(self, slot: Slot) -> None:
+        """Settle a trial that ignored its cancellation, and leave its task behind."""
+        if slot.task is not None:
+            self.left_behind.add(slot.task)
+        self._given_up.add(slot)
+        outcome = self._abandoned(self._active[slot], slot)
+        if self._commit is None:
+            self._settle(slot, outcome)
+            return
+        committing = asyncio.create_task(self._settle_committed(slot, outcome, self._commit))
+        self._commits.add(committing)
+        committing.add_done_callback(self._commits.discard)
+
+    async def _settle_committed(
+        self, slot: Slot, outcome: Done, commit: Callable[[Job, Done], Awaitable[None]]
+    ) -> None:
+        try:
+            await commit(self._active[slot], outcome)
+        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
+            self._fail(slot, error)
+        else:
+            self._settle(slot, outcome)
+
+    def _fail(self, slot: Slot, error: BaseException) -> None:
+        """End the whole run with `error`: something of ours went wrong, not of what is tested."""
+        self._error = self._error or error
+        self._release(slot)
+
+    def _settle(self, slot: Slot, outcome: Done) -> None:
+        try:
+            self._on_done(self._active[slot], outcome)
+        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
+            self._error = self._error or error
+        self._release(slot)
+
+    def _release(self, slot: Slot) -> None:
+        """Give a slot back and let the loop start the next job."""
+        self._active.pop(slot, None)
+        self._aside.discard(slot)
+        self._wake_up()

@@ -1,0 +1,244 @@
+"""Evidence as it arrives: what an agent emits, checked, detached from the agent, put into turns."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from pydantic import BaseModel
+
+from proctor.agents.base import Session
+from proctor.common.error_text import safe_repr
+from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.evidence_limits import Intake
+from proctor.engine.trial.failure_attribution import reported_error
+from proctor.errors import AgentError
+from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of, waiting_event
+from proctor.schema.evidence.fast_models import defaults, maker, twin
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.content import Content, Part, UsageMetadata
+
+_LOOKED_AT = -1  # the size that nobody asks for any more
+_put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
+
+
+async def record_turn(
+    answer: AsyncIterator[Event], turn: Turn, session: Session, intake: Intake, slot: Slot | None = None
+) -> None:
+    """Put everything of an `answer` into `turn`, applying state changes to `session` as they come, and how long it took.
+
+    Raises:
+        AgentError: something came that is not an event, is not JSON inside, or never ended.
+        TimeoutError: the deadline that `slot` watches over has passed, whatever the agent made of that.
+        ReportedError: its last word was an error.
+    """
+    began = time.perf_counter()
+    try:
+        intake.begin()
+        kept, unseen = turn.events, intake.unseen
+        room = most = intake.caps.max_events
+        async for event in answer:
+            if not room:
+                raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
+            room -= 1
+            if not room & 15 and slot is not None and slot.deadline <= time.monotonic():
+                await _give_way(slot)
+            if type(event) is not WaitingEvent:
+                kept.append(_take(event, session, intake))
+            else:
+                kept.append(unseen(event) or _still_waiting(event, intake) or _take(event, session, intake))
+        if slot is not None and slot.expired:  # it swallowed its cancellation, and went on
+            raise TimeoutError
+        if kept and type(kept[-1]) is not WaitingEvent and (error := reported_error(turn)) is not None:
+            raise error
+    finally:
+        fields = turn.__dict__  # a model's own way to set a field costs ten times as much
+        fields["duration"] = seconds_since(began)
+        if session.memory:
+            _take_memory(fields, session.memory)
+
+
+async def _give_way(slot: Slot) -> None:
+    """Let the timer end an answer whose time is over, although it never waits; no cancellation can be swallowed here."""
+    await asyncio.sleep(0)
+    if slot.expired:
+        raise TimeoutError
+
+
+def _take(given: Event, session: Session, intake: Intake) -> Event:
+    """Return an event as it is to be kept, with models of its own, and apply its state changes to `session`."""
+    if not isinstance(given, Event):
+        raise AgentError(f"the agent yielded {safe_repr(given)}; an agent yields proctor.Event objects")
+    event = _own(given)
+    fields = event.__dict__  # one look-up in place of one per field, here and below
+    if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
+        for part in parts:
+            _take_part(part, intake)
+    if fields["state_delta"]:
+        fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
+        session.state.update(copy_json(delta))
+    if fields["usage_metadata"] is not None:
+        _check_usage(fields["usage_metadata"])
+    if (
+        fields["error_code"]
+        or fields["error_message"]
+        or fields["model_version"]
+        or ((author := fields["author"]) != "agent" and not author.isidentifier())
+    ):
+        _take_words(fields, _WORDS_OF_EVENT, intake)
+    for model in (event, content, fields["usage_metadata"]):
+        if model is not None and model.__pydantic_extra__:
+            _take_unknown(model, intake)
+    return event
+
+
+def _own(given: Event) -> Event:
+    """Copy an event with the models in it: one that its agent fills anew, or yields again, changes no evidence."""
+    event = twin(given)
+    fields = event.__dict__
+    if (content := fields["content"]) is not None:
+        fields["content"] = content = twin(content)
+        if parts := content.__dict__["parts"]:
+            content.__dict__["parts"] = [_own_part(part) for part in parts]
+    if (usage := fields["usage_metadata"]) is not None:
+        fields["usage_metadata"] = twin(usage)
+    return event
+
+
+def _own_part(given: Part) -> Part:
+    part = twin(given)
+    fields = part.__dict__
+    for name in _INSIDE:
+        if (inside := fields[name]) is not None:
+            fields[name] = twin(inside)
+    return part
+
+
+def _still_waiting(event: Event, intake: Intake) -> Event | None:
+    """Return what is to be kept of an event that nobody has looked at yet; `None` where its models have to be made."""
+    recipe = recipe_of(event)
+    if recipe is None:
+        return None
+    kind, author = recipe[0], recipe[1]
+    if author != "agent" and not author.isidentifier():
+        return None
+    if kind == "text":
+        return waiting_event((kind, author, _LOOKED_AT, intake.text(recipe[3], "")))
+    _, _, _, name, its_id, given = recipe
+    if not name.isidentifier() or (its_id and not its_id.isalnum()):
+        return None
+    inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
+    return waiting_event((kind, author, _LOOKED_AT, name, its_id, inside))
+
+
+def _take_part(part: Part, intake: Intake) -> None:
+    """Make one part fit to be kept: bounded, readable, and out of the agent's reach from now on."""
+    fields = part.__dict__
+    if text := fields["text"]:
+        fields["text"] = intake.text(text, "")
+    if (call := fields["function_call"]) is not None:
+        _take_json(call.__dict__, "args", "arguments: ", intake)
+    if (answer := fields["function_response"]) is not None:
+        _take_json(answer.__dict__, "response", "response: ", intake)
+    if fields["executable_code"] or fields["code_execution_result"] or fields["inline_data"]:
+        _take_code_and_media(fields, intake)
+    if part.__pydantic_extra__:
+        _take_unknown(part, intake)
+    for name in _INSIDE:
+        if (inside := fields[name]) is not None and inside.__pydantic_extra__:
+            _take_unknown(inside, intake)
+
+
+def _take_unknown(model: BaseModel, intake: Intake) -> None:
+    """Fields that a model does not know are an agent's words like any other."""
+    _put(model, "__pydantic_extra__", intake.object(model.__pydantic_extra__ or {}, "unknown fields: "))
+
+
+def _take_json(fields: dict[str, Any], field: str, what: str, intake: Intake) -> None:
+    """The arguments of a call, or its response, and the name of the tool."""
+    if given := fields[field]:
+        fields[field] = intake.object(given, what)
+    name, its_id = fields["name"], fields["id"]
+    if (name and not name.isidentifier()) or (its_id and not its_id.isalnum()):
+        _take_words(fields, ("name", "id"), intake)
+
+
+def _take_code_and_media(fields: dict[str, Any], intake: Intake) -> None:
+    if (code := fields["executable_code"]) is not None:
+        _take_words(code.__dict__, ("code",), intake)
+    if (result := fields["code_execution_result"]) is not None:
+        _take_words(result.__dict__, ("output",), intake)
+    if (blob := fields["inline_data"]) is not None and blob.data:
+        blob.__dict__["data"] = intake.media(blob.data)
+
+
+def _take_words(fields: dict[str, Any], names: Iterable[str], intake: Intake) -> None:
+    for name in names:
+        if fields[name]:
+            fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
+
+
+_INSIDE = (
+    "function_call",
+    "function_response",
+    "inline_data",
+    "file_data",
+    "executable_code",
+    "code_execution_result",
+)
+"""Fields of a part that hold models."""
+_WORDS_OF_EVENT = ("author", "error_code", "error_message", "model_version")
+
+
+def _check_usage(usage: UsageMetadata) -> None:
+    for name, value in usage.__dict__.items():
+        if type(value) is int and value.bit_length() > 63:
+            raise AgentError(
+                f"usage_metadata.{name} is no number of tokens: it has {value.bit_length()} bits"
+            )
+
+
+def copy_json(value: Any) -> Any:
+    """Return a copy of a JSON value that is known to be one and may be as long as it is."""
+    if isinstance(value, dict):
+        return {key: copy_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copy_json(item) for item in value]
+    return value
+
+
+def seconds_since(began: float) -> float:
+    """Return the seconds since `began` (of `time.perf_counter`, which never goes back), rounded to milliseconds."""
+    return int((time.perf_counter() - began) * 1000 + 0.5) / 1000  # a third of what `round` takes
+
+
+def copy_message(message: Content) -> Content:
+    """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
+    copied = twin(message)
+    fields = copied.__dict__
+    if parts := fields["parts"]:
+        fields["parts"] = [twin(parts[0])] if len(parts) == 1 else [twin(part) for part in parts]
+    return copied
+
+
+def new_turn(message: Content) -> Turn:
+    """Return an empty turn that begins now."""
+    return _turn({**_TURN, "user_content": message, "events": [], "started_at": time.time()})
+
+
+def _take_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
+    """Put down what an adapter left in the session's memory about a turn."""
+    if (durations := memory.get("durations")) is not None:
+        fields["model_duration"] = durations.get("model")
+        fields["tool_duration"] = durations.get("tool")
+    fields["app_details"] = memory.get("app_details")
+    if spans := memory.pop("spans", None):
+        from proctor.engine.trial.span_limits import trace_of
+
+        fields["trace"] = trace_of(spans)
+
+
+_turn = maker(Turn)
+_TURN = defaults(Turn)

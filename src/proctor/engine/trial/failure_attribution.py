@@ -1,0 +1,110 @@
+"""From an exception to a `Failure`: attributed once, at the border it crossed."""
+
+from __future__ import annotations
+
+from proctor.common.error_text import safe_str, traceback_text
+from proctor.common.infrastructure_errors import is_infrastructure, is_infrastructure_code
+from proctor.common.secrets import without_secrets
+from proctor.errors import (
+    AgentCrashedError,
+    AgentError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    AgentUnreachableError,
+    MetricError,
+    MissingExtraError,
+)
+from proctor.schema.evidence.event import WaitingEvent
+from proctor.schema.evidence.trial import Failure, FailureKind, Turn
+from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
+
+
+def failure_from(error: BaseException, *, where: str, turn: int | None = None) -> Failure:
+    """Describe what `error` was and where it happened; never raises, whatever the exception does."""
+    if isinstance(error, ReportedError):
+        return error.failure(where, turn)
+    if isinstance(error, NoMessageError):
+        return error.failure.model_copy(update={"turn": turn})
+    kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), None)
+    told = kind is not None or isinstance(error, MissingExtraError)
+    return Failure(
+        where=where,
+        kind=kind or FailureKind.RAISED,
+        type=_type_of(error, told=kind is not None),
+        message=without_secrets(safe_str(error)),
+        traceback=_traceback(error, told=told),
+        turn=turn,
+        infrastructure=is_infrastructure(error),
+    )
+
+
+def _traceback(error: BaseException, *, told: bool) -> str | None:
+    text = (
+        (error.traceback if isinstance(error, AgentRaisedError) else None) if told else traceback_text(error)
+    )
+    return None if text is None else without_secrets(text)
+
+
+def _type_of(error: BaseException, *, told: bool) -> str:
+    if isinstance(error, AgentRaisedError):
+        return error.type
+    return "" if told else type(error).__name__
+
+
+_TOLD: dict[type[BaseException], FailureKind] = {
+    AgentUnreachableError: FailureKind.NOT_CONNECTED,
+    AgentTruncatedError: FailureKind.TRUNCATED,
+    AgentCrashedError: FailureKind.CRASHED,
+    AgentRaisedError: FailureKind.RAISED,
+    AgentError: FailureKind.BROKE_CONTRACT,
+    MetricError: FailureKind.UNUSABLE_ANSWER,
+}
+"""Our own words for what came back: where they were raised says nothing to the user. The first that fits counts."""
+
+
+class ReportedError(Exception):
+    """The agent's last word in a turn was an error: it gave no answer that could be judged."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code, self.message = code, message
+
+    def failure(self, where: str, turn: int | None) -> Failure:
+        """Return it as data."""
+        return Failure(
+            where=where,
+            kind=FailureKind.UNUSABLE_ANSWER,
+            type=self.code,
+            message=without_secrets(self.message),
+            turn=turn,
+            infrastructure=is_infrastructure_code(self.code),
+        )
+
+
+def reported_error(turn: Turn) -> ReportedError | None:
+    """Return the error with which a turn ended, if its last event is one and says nothing else."""
+    events = turn.__dict__["events"]
+    last = events[-1] if events else None
+    if (
+        last is None
+        or type(last) is WaitingEvent
+        or not last.error_code
+        or (last.content is not None and last.content.parts)
+    ):
+        return None
+    return ReportedError(last.error_code, last.error_message or "")
+
+
+def may_be_repeated(failure: Failure) -> bool:
+    """Tell whether another attempt at a trial may end better: what failed was not the agent's doing."""
+    if failure.kind is FailureKind.NOT_ASKED:
+        return False
+    return failure.infrastructure or failure.where == SIMULATOR
+
+
+def timed_out(what: str, seconds: float | None, *, where: str = "agent", turn: int | None = None) -> Failure:
+    """Describe a deadline that ran out."""
+    limit = f" ({seconds:g} s)" if seconds is not None else ""
+    return Failure(
+        where=where, kind=FailureKind.TIMED_OUT, message=f"{what}{limit}", turn=turn, infrastructure=True
+    )

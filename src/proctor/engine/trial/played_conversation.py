@@ -1,0 +1,153 @@
+"""A conversation that is played: the user simulator is asked for one message after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from proctor.engine.trial.deadlines import Slot
+from proctor.errors import SetupError
+from proctor.schema.evidence.played_user import PlayedUser, UserReply
+from proctor.schema.evidence.simulator_failure import spoiled_by
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault, faults_in
+from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.model_usage import Spent, together
+from proctor.schema.results.score import MetricScore
+from proctor.simulation.base import NoMessageError, Users, UserSimulator
+
+
+class Play:
+    """Gives users for the conversations of one case, and says which of them spoiled theirs."""
+
+    def __init__(self, users: Users, case: EvalCase, config: EvalConfig) -> None:
+        self._users, self._case, self._config = users, case, config
+
+    def __call__(self) -> UserSimulator:
+        """Return a user for one conversation."""
+        return self._users.play(self._case, self._config)
+
+    def failure_of(self, trial: Trial) -> Failure | None:
+        """Return why a trial is no evidence about the agent: it failed, or its user spoiled it."""
+        return trial.failure or spoiled(trial, self._config)
+
+
+def spoiled(
+    trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
+) -> Failure | None:
+    """Return why a trial says nothing about the agent: its user was at fault; `None` where it was not.
+
+    What counts is what rules found when the conversation was over, and what metrics tell in the details of their
+    `scores`, each as far as the config's `user_simulator_config.faults` does not leave it out.
+    """
+    if trial.played_user is None:
+        return None
+    told = [one for score in (scores or {}).values() for one in faults_in(score.details)]
+    simulator = config.user_simulator_config
+    found = [
+        one for one in (*trial.played_user.faults, *told) if simulator is None or simulator.counts(one.kind)
+    ]
+    return spoiled_by(found) if found else None
+
+
+class Player:
+    """Asks the simulator of one attempt, in time of its own, and keeps what it says as evidence."""
+
+    def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
+        self._simulator, self._trial, self._slot = simulator, trial, slot
+        self._so_far: list[Invocation] = []
+        trial.__dict__["played_user"] = simulator.played
+
+    async def next(self) -> Content | None:
+        """Return what the user says next; `None` where the conversation is over.
+
+        Raises:
+            SimulatorError: the simulator failed.
+        """
+        turns, so_far = self._trial.turns, self._so_far
+        for index in range(len(so_far), len(turns)):
+            so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
+        with self._slot.others_time(getattr(self._simulator, "patience", None)):
+            try:
+                found = await self._simulator.next_message(so_far)
+            except NoMessageError as error:
+                self._keep(error.reply)
+                self._note_failure(error.failure, len(so_far))
+                raise
+        self._keep(found.reply)
+        return found.message
+
+    def look_back(self) -> None:
+        """Find what the user got wrong, now that the conversation is over and the final state is known."""
+        trial = self._trial
+        if trial.played_user is not None:
+            found = self._simulator.look_back(self._so_far, trial.final_state)
+            trial.played_user.faults.extend(found)
+
+    def _note_failure(self, failure: Failure, turn: int) -> None:
+        if self._trial.played_user is not None and failure.kind is not FailureKind.NOT_ASKED:
+            fault = UserFault(kind=FaultKind.NO_MESSAGE, turn=turn, why=failure.message)
+            self._trial.played_user.faults.append(fault)
+
+    def _keep(self, reply: UserReply | None) -> None:
+        if reply is not None and self._trial.played_user is not None:
+            self._trial.played_user.replies.append(reply)
+
+
+class Unplayed:
+    """Why users of a set cannot be played, and what is doubtful about it: each thing once, however many cases."""
+
+    def __init__(self, users: Users | None, config: EvalConfig) -> None:
+        self._users, self._config = users, config
+        self._found: dict[str, tuple[SetupError, int, int]] = {}
+        self._has_scenarios = False
+
+    def see(self, index: int, case: EvalCase) -> None:
+        """Look at a case."""
+        if self._users is None or case.conversation_scenario is None:
+            return
+        self._has_scenarios = True
+        for problem in self._users.problems(case, self._config):
+            known, first, count = self._found.get(str(problem), (problem, index, 0))
+            self._found[str(problem)] = known, first, count + 1
+
+    def problems(self) -> Iterable[tuple[SetupError, int, int]]:
+        """Return each problem with the first case that has it, and how many have."""
+        return self._found.values()
+
+    def doubts(self, source: str) -> list[SetupError]:
+        """Return what a person should know about who plays; `source` is where the config came from."""
+        if self._users is None or not self._has_scenarios or self._found:
+            return []
+        doubts = []
+        for said in self._users.doubts(self._config):
+            doubt = SetupError(f"{source}: user_simulator_config: {said}")
+            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [said]
+            doubts.append(doubt)
+        return doubts
+
+
+def spent_on_user(played: PlayedUser | dict[str, Any]) -> list[Spent]:
+    """Return what the replies of a played user took, by model."""
+    if isinstance(played, dict):
+        played = PlayedUser.model_validate(played)
+    name = played.model
+    return together(_spent(name, reply) for reply in played.replies if reply.model)
+
+
+def _spent(model: str, reply: UserReply) -> Spent:
+    asked, said = reply.input_tokens, reply.output_tokens
+    return Spent(
+        purpose="user",
+        model=model,
+        calls=1,
+        input_tokens=asked or 0,
+        output_tokens=said or 0,
+        uncounted=int(asked is None or said is None),
+        cost=reply.cost or 0.0,
+        unpriced=int(reply.cost is None),
+    )

@@ -1,0 +1,146 @@
+"""What a run spends on models, and who judged: gathered as trials end, where there is something to gather."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.results.model_usage import Spent, together, without
+
+if TYPE_CHECKING:
+    from proctor.engine.execution.run_recorder import StoredRun
+    from proctor.engine.planning.criteria import BoundMetric
+    from proctor.engine.planning.run_options import RunOptions
+    from proctor.engine.usage.agent_usage import Spending
+    from proctor.engine.usage.budget import RunBudget
+    from proctor.schema.results.judged_by import JudgedBy
+    from proctor.schema.results.manifest import RunSummary
+    from proctor.schema.results.score import MetricScore
+
+
+class Money:
+    """The money of one run."""
+
+    __slots__ = ("_asks_judges", "_before", "_budget", "_judges", "_seen", "_spending")
+
+    def __init__(self, options: RunOptions, spending: Spending, *, asks_judges: bool) -> None:
+        """Take the caps, the judges, and what counts the agent's tokens."""
+        self._asks_judges = asks_judges
+        self._budget, self._judges, self._spending = options.budget, options.judges, spending
+        self._before: list[Spent] = []
+        self._seen: dict[tuple[str, str, str], None] = {}
+
+    def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
+        """Take what earlier processes spent; a new judging has a purse of its own; agent and users are counted anew.
+
+        Counted is what there is evidence of. What else they took was for conversations that were broken off, and that are
+        begun anew: it was spent all the same.
+
+        Of a process that was killed there is no summary: then the votes say it that stand with the scores.
+        """
+        past = {"agent", "user", "judge"} if judged_anew else {"agent", "user"}
+        counted = [*self._spending.costs.spent(), *self._spending.users]
+        broken_off = without([one for one in earlier.spent if one.purpose in {"agent", "user"}], counted)
+        self._before = [*(one for one in earlier.spent if one.purpose not in past), *broken_off]
+        if judged_anew:
+            return
+        self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
+        if self._asks_judges and earlier.outcome is None and not earlier.spent:
+            self._recount(stored)
+
+    def _recount(self, stored: StoredRun) -> None:
+        found: list[Spent] = []
+        for case in stored.store.planned(stored.writer.run_id):
+            for trial in stored.trials(case.position):
+                for name, score in trial.scores.items():
+                    for details in all_details(score):
+                        self._seen.update({(name, *by): None for by in _by(details)})
+                        found += spent_on(details)
+        self._before = together([*self._before, *found])
+
+    def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
+        """Take note of who judged one trial."""
+        for bound, score in zip(metrics, scores or (), strict=False):
+            if bound.judge:
+                for details in all_details(score):
+                    self._seen.update({(bound.name, *by): None for by in _by(details)})
+
+    def spent(self) -> list[Spent]:
+        """Return what was spent, by purpose and model."""
+        judges = self._judges.spending() if self._judges is not None else []
+        return together([*self._before, *self._spending.costs.spent(), *self._spending.users, *judges])
+
+    def judged_by(self) -> list[JudgedBy]:
+        """Return who judged, metric by metric."""
+        from proctor.schema.results.judged_by import JudgedBy
+
+        return [JudgedBy(metric=metric, model=model, prompt=prompt) for metric, model, prompt in self._seen]
+
+    def blind_spot(self) -> str:
+        """Say what a cap on dollars could not see of the agent; empty when it saw everything, or there is none."""
+        if self._budget is None or self._budget.max_cost is None or not self._spending.silent:
+            return ""
+        silent, trials = self._spending.silent, self._spending.trials
+        who = "the agent reports no" if silent == trials else f"{silent:,} of {trials:,} trials reported no"
+        return (
+            f"max_cost: {who} token usage (`usage_metadata`): what the agent costs there is not in this limit"
+        )
+
+
+def not_asked(
+    budget: RunBudget, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
+) -> frozenset[str]:
+    """Return the metrics whose judge was not asked, or not to the end, because a cap was reached; and those of their scores."""
+    if not budget.refused:
+        return frozenset()
+    names = {
+        bound.name
+        for bound, score in zip(metrics, scores, strict=True)
+        if bound.judge and score.failure is not None and _may_be_for_money(score)
+    }
+    for bound in metrics:
+        if any(part.name in names for part in bound.parts):
+            names.add(bound.name)
+    return frozenset(names)
+
+
+def _may_be_for_money(score: MetricScore) -> bool:
+    """Tell whether a judge's failure may be that it was not asked: once anybody was refused, one too many is judged again."""
+    failure = score.failure
+    return failure is not None and (failure.kind is FailureKind.NOT_ASKED or failure.where == "judge")
+
+
+def all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
+    """Return what a score has to say besides its number: as a whole, and turn by turn."""
+    yield score.details
+    for each in score.per_invocation:
+        yield each.details
+
+
+def spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
+    """Return what the votes of a ballot took, as they stand with a score."""
+    ballot = (details or {}).get("ballot")
+    if not isinstance(ballot, dict):
+        return
+    for vote in ballot.get("votes") or ():
+        answers, cost = len(vote.get("answers") or ()), vote.get("cost")
+        if not answers or vote.get("cached"):
+            continue
+        asked, said = vote.get("input_tokens"), vote.get("output_tokens")
+        yield Spent(
+            purpose="judge",
+            model=str(ballot.get("model")),
+            calls=answers,
+            input_tokens=asked or 0,
+            output_tokens=said or 0,
+            uncounted=answers if asked is None or said is None else 0,
+            cost=cost or 0.0,
+            unpriced=answers if cost is None else 0,
+        )
+
+
+def _by(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    ballot = (details or {}).get("ballot")
+    if isinstance(ballot, dict):
+        yield str(ballot.get("model")), str(ballot.get("prompt"))

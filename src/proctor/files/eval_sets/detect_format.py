@@ -1,0 +1,206 @@
+"""What a document is, told by its content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic.alias_generators import to_camel, to_snake
+
+from proctor.files.text.problems import shown
+from proctor.files.text.validation_messages import kind_of, near_key
+
+_SUFFIXES = (
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
+    ".test.jsonl", ".json", ".yaml", ".yml", ".jsonl",
+)  # fmt: skip
+
+
+class Kind(StrEnum):
+    """The documents of the format; the value is how a message names one."""
+
+    EVAL_SET = "eval set"
+    CASE_LINES = "eval set (a case a line)"
+    EVAL_CASE = "eval case"
+    CASE_LIST = "list of eval cases"
+    OLD_TURNS = "old test file (a list of turns)"
+    OLD_CASES = "old eval set (a list of cases)"
+    CONFIG = "eval config"
+    SCENARIOS = "conversation scenarios"
+    SESSION_INPUT = "session input"
+    RESULT = "eval set result"
+    UNKNOWN = "unknown document"
+
+
+SETS = (Kind.EVAL_SET, Kind.CASE_LINES, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+"""Kinds that hold cases."""
+
+CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
+_CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
+_SESSION_MARKS = frozenset({"app_name", "user_id"})
+_SESSION_KEYS = frozenset({"app_name", "user_id", "session_id", "state"})
+_ID_MARKS = frozenset({"eval_id", "eval_case_id"})
+_TELLING = {
+    spelling: name
+    for name in (
+        "eval_set_result_id eval_case_results eval_cases scenarios criteria custom_metrics user_simulator_config "
+        "live_model_config conversation conversation_scenario prompt app_name user_id session_id state events eval_id "
+        "eval_case_id data name initial_session query expected_tool_use starting_prompt conversation_plan"
+    ).split()
+    for spelling in (name, to_camel(name))
+}
+_CASE_LISTS = (
+    "test_cases",
+    "tests",
+    "cases",
+    "evals",
+    "evaluations",
+    "test_scenarios",
+    "examples",
+    "samples",
+)
+
+
+def kind(value: Any, name: str = "") -> Kind:
+    """What the document `value` is; UNKNOWN when none of its keys tells.
+
+    The file's `name` decides only about an empty list, which says nothing by itself.
+    """
+    if isinstance(value, list):
+        empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
+        return _kind_of_list(value) if value else empty
+    if not isinstance(value, dict):
+        return Kind.UNKNOWN
+    keys = _names(value)
+    for marks, found in _MARKS:
+        if keys & marks:
+            return found
+    if keys & _CASE_MARKS:
+        return Kind.EVAL_CASE
+    is_small = len(value) == len(keys) and keys <= _SESSION_KEYS
+    if keys & _SESSION_MARKS and (is_small or (keys >= _SESSION_MARKS and "events" not in keys)):
+        return Kind.SESSION_INPUT
+    return Kind.UNKNOWN
+
+
+# The first that fits counts: a result has an `eval_set_id`, too.
+_MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
+    (frozenset({"eval_set_result_id", "eval_case_results"}), Kind.RESULT),
+    (frozenset({"eval_cases"}), Kind.EVAL_SET),
+    (frozenset({"scenarios"}), Kind.SCENARIOS),
+    (frozenset(CONFIG_KEYS), Kind.CONFIG),
+)
+
+
+def is_set_fields(value: Any) -> bool:
+    """Whether a line of a set in JSON lines has the set's own fields, and is no case.
+
+    Without the set's id only when it has nothing else: a case whose keys are slips must not be taken for it.
+    """
+    if not isinstance(value, dict) or not value or is_case_like(value):
+        return False
+    return not _SET_MARKS.isdisjoint(value) or value.keys() <= _SET_FIELDS
+
+
+def is_case_like(value: Any) -> bool:
+    """Whether a line of a set in JSON lines is meant as a case, right or wrong."""
+    return isinstance(value, dict) and bool(_names(value) & (_CASE_MARKS | _ID_MARKS))
+
+
+_SET_MARKS = frozenset({"eval_set_id", "evalSetId", "eval_cases", "evalCases"})
+_SET_FIELDS = frozenset({"id", "name", "description", "creation_timestamp", "creationTimestamp"})
+
+
+def _names(value: dict[str, Any]) -> set[str]:
+    """The keys of an object that tell kinds apart, as the format's names, whichever spelling they have."""
+    return {name for spelling, name in _TELLING.items() if spelling in value}
+
+
+def set_id_of(name: str) -> str:
+    """The id of a set that states none: the file's name without its ending."""
+    stem = Path(name).name
+    for suffix in _SUFFIXES:
+        if stem.lower().endswith(suffix) and len(stem) > len(suffix):
+            return stem[: -len(suffix)]
+    return stem
+
+
+def _kind_of_list(items: list[Any]) -> Kind:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return Kind.UNKNOWN
+    keys = _names(first)
+    if "data" in keys and keys & {"name", "initial_session"}:
+        return Kind.OLD_CASES
+    if "query" in keys or "expected_tool_use" in keys:
+        return Kind.OLD_TURNS
+    if keys & {"conversation", "conversation_scenario"} or keys & _ID_MARKS:
+        return Kind.CASE_LIST
+    return Kind.UNKNOWN
+
+
+def describe(value: Any) -> tuple[str, str]:
+    """For a document that is none of ours: what it looks like, and what to do."""
+    if isinstance(value, list):
+        return _describe_list(value)
+    if not isinstance(value, dict):
+        return (
+            f"a document that is {kind_of(value)}",
+            "an eval set is an object with `eval_set_id` and `eval_cases`",
+        )
+    if not value:
+        return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
+    if hint := _known_strangers(value) or _slip(value):
+        return f"an object with {_listed(value)}", hint
+    for key in islice(value, 100):
+        if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
+            return f"an object with {_listed(value)}", _other_layout(key, value[key])
+    return (
+        f"an object with {_listed(value)}",
+        "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`",
+    )
+
+
+def _describe_list(items: list[Any]) -> tuple[str, str]:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
+            "a list of turns has objects with `query`; an eval set is an object with `eval_cases`"
+        )
+    return f"a list of objects with {_listed(first)}", (
+        "neither turns of the old format (`query`) nor its cases (`name` and `data`): another tool's layout"
+    )
+
+
+def _slip(value: dict[str, Any]) -> str:
+    for key in islice(value, 100):
+        near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
+        if near:
+            return f"is `{key}` meant to be `{near}`?"
+    return ""
+
+
+def _other_layout(key: str, items: list[Any]) -> str:
+    first = next((item for item in items if isinstance(item, dict)), {})
+    inside = f" (its `{key}` have {_listed(first)})" if first else ""
+    return f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
+
+
+def _known_strangers(value: dict[str, Any]) -> str:
+    if "eval_results_by_eval_id" in value:
+        return "this is a report of trpc-agent, not a set"
+    if isinstance(value.get("metrics"), list):
+        return "this lists `metrics`; a config has `criteria`, an object of metric name and threshold"
+    if {"starting_prompt", "conversation_plan"} <= _names(value):
+        return 'this is one scenario; a file of scenarios is `{"scenarios": [ … ]}`'
+    if {"events", "id"} <= value.keys():
+        return "this is a session; a set is made from sessions, it is not one"
+    return ""
+
+
+def _listed(keys: Iterable[str], limit: int = 5) -> str:
+    names = [shown(key, 30)[1:-1] for key in islice(keys, limit + 1)]
+    return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")

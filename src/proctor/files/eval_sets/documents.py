@@ -1,0 +1,168 @@
+"""A document that has been read whole: its value, and where in its file each part of it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+from proctor.errors import EvalFileError
+from proctor.files.text.json_decode import JsonText, parse
+from proctor.files.text.locations import Places
+from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, field_name, file_error
+from proctor.files.text.validation_messages import Finding
+
+WHOLE_LIMIT = 32 << 20
+"""The most bytes that are read whole; larger files are read only as a stream of cases."""
+
+RESULT_LIMIT = 128 << 20
+"""The same for results, which ADK writes twenty times larger than what they are about."""
+
+MOST_KEYS = 4_000_000
+"""The most keys that are read whole: small objects take fifty times their text in memory."""
+
+YAML_SUFFIXES = (".yaml", ".yml")
+LINES_SUFFIX = ".jsonl"
+
+
+class Located(Protocol):
+    """Says where the values of a document are."""
+
+    def value(self, path: Path_) -> Place:
+        """Where the value of `path` starts; for a path that is not there, the nearest object around it."""
+        ...
+
+    def key(self, path: Path_) -> Place:
+        """Where the key of `path` starts."""
+        ...
+
+
+class Document(Protocol):
+    """A file read whole. A reader of another notation (YAML) gives the same: values as JSON would have them."""
+
+    name: str
+    value: Any
+    warnings: list[Problem]
+    has_comments: bool
+
+    def locate(self, paths: Iterable[Path_]) -> Located:
+        """Find the places of some paths."""
+        ...
+
+
+class JsonDocument:
+    """A JSON file read whole."""
+
+    def __init__(self, name: str, text: JsonText) -> None:
+        self.name = name
+        self.value = text.value
+        self.warnings = list(text.warnings)
+        self.has_comments = text.has_comments
+        self.source = text.source
+        self.double_encoded = False
+
+    def locate(self, paths: Iterable[Path_]) -> Located:
+        """Find the places of some paths, in one pass over the text."""
+        return Places(self.source, paths)
+
+
+class _InnerText(SourceText):
+    """The text inside a JSON string: its places are those of the file around it."""
+
+    def __init__(self, outer: SourceText, text: str, offsets: list[int]) -> None:
+        super().__init__(outer.name, text)
+        self._outer, self._offsets = outer, offsets
+
+    def place(self, offset: int) -> Place:
+        return self._outer.place(self._offsets[min(offset, len(self._offsets) - 1)])
+
+
+def read_json(data: bytes, name: str) -> JsonDocument:
+    """Read a whole JSON document; a document inside a JSON string (as older results are written) is unwrapped.
+
+    Raises:
+        EvalFileError: it is not JSON, or has more than MOST_KEYS keys.
+    """
+    if data.count(b":") > MOST_KEYS:
+        raise file_error([_problem(name, f"the file has more than {MOST_KEYS:,} keys; it is not read whole")])
+    document = JsonDocument(name, parse(data, name))
+    for _ in range(3):
+        if not isinstance(document.value, str) or document.value.lstrip()[:1] not in {"{", "[", '"'}:
+            break
+        from proctor.files.text.lenient_words import string_offsets
+
+        inner, offsets = string_offsets(document.source.text)
+        text = parse(inner.encode(), name, source=_InnerText(document.source, inner, offsets))
+        warnings = document.warnings + text.warnings
+        document = JsonDocument(name, text)
+        document.warnings, document.double_encoded = warnings, True
+    return document
+
+
+def read_document(path: Path, name: str = "", *, limit: int = WHOLE_LIMIT) -> Document:
+    """Read a whole file, JSON or YAML by its suffix.
+
+    Raises:
+        EvalFileError: it cannot be read, is larger than `limit` bytes, or is not what its suffix says.
+    """
+    name = name or str(path)
+    data = read_bytes(path, name, limit=limit)
+    if path.suffix.lower() in YAML_SUFFIXES:
+        return read_yaml(data, name)
+    return read_json(data, name)
+
+
+def read_yaml(data: bytes, name: str) -> Document:
+    """Read a YAML file: `proctor.files.yaml.cases`, loaded when the first one is read."""
+    import importlib
+
+    document: Document = importlib.import_module("proctor.files.yaml.cases").read_document(data, name)
+    return document
+
+
+def read_bytes(path: Path, name: str, *, limit: int = WHOLE_LIMIT) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        EvalFileError: there is no such file, it may not be read, or it is larger than `limit`.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:  # a pipe or a device has no size, and maybe no end
+            data = file.read(limit + 1) if size <= limit else b""
+    except OSError as error:
+        raise unreadable(path, name, error) from None
+    if size > limit or len(data) > limit:
+        has = f"{size >> 20} MiB" if size > limit else "no end"
+        raise file_error([_problem(name, f"the file has {has}; at most {limit >> 20} MiB are read whole")])
+    return data
+
+
+def unreadable(path: Path, name: str, error: OSError) -> EvalFileError:
+    """The error for a file that the system does not let us read."""
+    hint = ""
+    if isinstance(error, FileNotFoundError):
+        from proctor.files.eval_sets.selectors import near_files
+
+        hint = near_files(path)
+    return file_error([_problem(name, (error.strerror or str(error)).lower(), hint)])
+
+
+def _problem(name: str, message: str, hint: str = "") -> Problem:
+    return Problem("error", name, 1, 1, "", message, hint)
+
+
+def problems_at(
+    document: Document, findings: Iterable[Finding], severity: Severity = "error"
+) -> list[Problem]:
+    """Findings of a document with their places."""
+    findings = list(findings)
+    if not findings:
+        return []
+    places = document.locate({finding.path for finding in findings})
+    return [_placed(document.name, places, finding, severity) for finding in findings]
+
+
+def _placed(name: str, places: Located, finding: Finding, severity: Severity) -> Problem:
+    at = places.key(finding.path) if finding.at_key else places.value(finding.path)
+    return Problem(severity, name, *at, field_name(finding.path), finding.message, finding.hint)

@@ -1,0 +1,269 @@
+"""Eval sets of every generation and layout, behind one interface that reads a case at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from proctor.files.eval_sets.case_reader import CaseFindings, HeldCases, SpanCases, read_case
+from proctor.files.eval_sets.documents import (
+    LINES_SUFFIX,
+    WHOLE_LIMIT,
+    YAML_SUFFIXES,
+    Document,
+    read_bytes,
+    read_json,
+    read_yaml,
+    unreadable,
+)
+from proctor.files.eval_sets.duplicate_ids import duplicate_problems, rename_duplicates
+from proctor.files.eval_sets.streamed_set import Opened, streamed, take_doubled, too_large
+from proctor.files.eval_sets.whole_documents import set_of_document
+from proctor.files.text.duplicate_keys import doubled_in_cases
+from proctor.files.text.json_stream import BrokenTextError, FileBytes, changed_since, no_collection
+from proctor.files.text.problems import Place, Problem, Severity, SourceText, file_error
+from proctor.files.text.validation_messages import Finding
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+
+
+class EvalSetFile:
+    """An eval set that was read and checked whole, and of which one case at a time is in memory.
+
+    `eval_set_id`, `name`, `label` (the file as it was named), `warnings`, `has_comments`; `ids()`, `case(i)`,
+    iteration, `place(eval_id)`, `where(i)`, `content_hash`. Cases read again are equal but not the same objects.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self.label = opened.label
+        self.header = opened.header
+        self.other_warnings = opened.warnings
+        self.misread = opened.misread
+        """Keys, as warnings, that probably state an expectation and that nothing reads: no verdict with them."""
+        self.doubtful = opened.doubtful
+        """Other unknown keys, as warnings."""
+        self.doubled = opened.doubled
+        """Keys, as warnings, that an object of the format has twice: no verdict with them."""
+        self.kind = opened.kind
+        self.has_comments = opened.has_comments
+        self._cases = opened.cases
+        self._ids = [name for name in opened.ids if name is not None]
+        self._positions: dict[str, int] = {}
+        self._renamed = opened.renamed
+        self._hash = opened.hash
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """Everything that is doubtful in the file."""
+        return [*self.other_warnings, *self.doubled, *self.misread, *self.doubtful]
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        return self.header.eval_set_id
+
+    @property
+    def name(self) -> str | None:
+        """The name of the set, when it has one."""
+        return self.header.name
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the file's bytes, in hex."""
+        return self._hash()
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order; all different."""
+        return self._ids
+
+    def position(self, eval_id: str) -> int | None:
+        """Return which case has this id, counted from 0; `None`: none has."""
+        if not self._positions:
+            self._positions = {name: index for index, name in enumerate(self._ids)}
+        return self._positions.get(eval_id)
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case.
+
+        Raises:
+            EvalFileError: the file was changed since it was opened.
+        """
+        eval_id = self._ids[index]
+        try:
+            case, _ = read_case(self.value(index))
+        except ValueError:
+            raise changed_since(self.label) from None
+        if index in self._renamed:
+            case.eval_id = eval_id
+        elif case.eval_id != eval_id:
+            raise changed_since(self.label)
+        return case
+
+    def value(self, index: int) -> Any:
+        """One case as plain data: as the file has it, or as an old format was converted."""
+        return from_json(self._cases.piece(index))
+
+    @property
+    def is_encoded_twice(self) -> bool:
+        """The file is JSON within a JSON string, which is only read."""
+        return isinstance(self._cases, HeldCases) and self._cases.is_encoded_twice
+
+    def piece(self, index: int) -> bytes:
+        """One case as JSON: the bytes of its file, where that is plain JSON."""
+        return self._cases.piece(index)
+
+    def stretches(self) -> Iterator[tuple[int, int]]:
+        """The bytes of its file that each case takes; none where the file was read whole."""
+        return self._cases.stretches() if isinstance(self._cases, SpanCases) else iter(())
+
+    def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
+        """What was found in cases, with its places; paths start at the case."""
+        return self._cases.problems(found, severity)
+
+    def header_problems(self, look: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Problem]:
+        """What `look` finds in the set's own keys, as warnings with their places; nothing where the file was read whole."""
+        if not isinstance(self._cases, SpanCases):
+            return []
+        return self._cases.header_problems(list(look(self._cases.header)), "warning")
+
+    def source(self, index: int) -> SourceText | None:
+        """The text of one case as it stands in the file; None where the file was read whole."""
+        return self._cases.source(index) if isinstance(self._cases, SpanCases) else None
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        return map(self.case, range(len(self)))
+
+    def place(self, eval_id: str) -> Place:
+        """Line and column of a case. Raises KeyError for an id that is not there."""
+        if eval_id not in self._ids:
+            raise KeyError(eval_id)
+        return self._cases.start(self._ids.index(eval_id))
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case."""
+        return f"{self.label}:{self._cases.start(index).line}"
+
+    def line(self, index: int) -> int:
+        """The line that a case begins in."""
+        return self._cases.start(index).line
+
+    def start(self, index: int) -> Place:
+        """Line and column of a case."""
+        return self._cases.start(index)
+
+    def eval_set(self) -> EvalSet:
+        """The whole set, in memory."""
+        whole = self.header.model_copy()
+        whole.eval_cases = list(self)
+        return whole
+
+
+# --- opening -----------------------------------------------------------------------------------------------------------
+
+
+def open_eval_set(
+    path: str | Path, *, allow_duplicate_ids: bool = False, allow_empty: bool = False, label: str = ""
+) -> EvalSetFile:
+    """Read and check a whole set, keeping none of its cases in memory.
+
+    Every generation of the format, in both spellings, and its neighbours (see `docs/file-formats.md`). A set without
+    cases is refused unless `allow_empty`; duplicate ids are refused unless `allow_duplicate_ids` (then the second `x`
+    runs as `x#2`). `label` is how messages name the file.
+
+    Raises:
+        EvalFileError: with every problem of the file and its place.
+    """
+    path = Path(path)
+    opened = _opened(path, label or str(path))
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
+
+
+def _opened(path: Path, label: str) -> Opened:
+    suffix = path.suffix.lower()
+    if suffix in YAML_SUFFIXES:
+        data = read_bytes(path, label)
+        return set_of_document(read_yaml(data, label), _digest_of(data))
+    if path.exists() and not path.is_file():  # a pipe, which is read once, from its start to its end
+        data = read_bytes(path, label)
+        return set_of_document(read_json(data, label), _digest_of(data))
+    try:
+        source = FileBytes(path, label)
+    except OSError as error:
+        raise unreadable(path, label, error) from None
+    try:
+        with no_collection():
+            if suffix == LINES_SUFFIX:
+                from proctor.files.eval_sets.json_lines import streamed_lines
+
+                return streamed_lines(source)
+            opened = streamed(source)
+            take_doubled(opened, doubled_in_cases(source, opened.cases))
+            return opened
+    except BrokenTextError as broken:
+        if source.size > WHOLE_LIMIT:
+            raise too_large(source, broken) from None
+        data = source.read(0, source.size)
+        return set_of_document(read_json(data, label), _digest_of(data))
+
+
+def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
+    """Read a whole set into memory; a set without cases is a set, too. Errors as `open_eval_set`."""
+    return open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()
+
+
+def load_eval_set_text(
+    text: str | bytes, name: str = "<text>", *, allow_duplicate_ids: bool = False
+) -> EvalSet:
+    """Read a set from JSON text; `name` is how messages name it."""
+    return open_eval_set_text(text, name, allow_duplicate_ids=allow_duplicate_ids).eval_set()
+
+
+def open_eval_set_text(text: str | bytes, name: str, *, allow_duplicate_ids: bool = False) -> EvalSetFile:
+    """The same, with what is doubtful in it."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    opened = set_of_document(read_json(data, name), _digest_of(data))
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
+
+
+def open_document(
+    document: Document, *, allow_duplicate_ids: bool = False, allow_empty: bool = False
+) -> EvalSetFile:
+    """The set that an already read document holds. Errors as `open_eval_set`."""
+    digest = _digest_of(to_json(document.value))
+    return _checked(
+        set_of_document(document, digest), allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty
+    )
+
+
+def _digest_of(data: bytes) -> Callable[[], str]:
+    digest = hashlib.sha256(data).hexdigest()
+    return lambda: digest
+
+
+# --- the set as a whole ------------------------------------------------------------------------------------------------
+
+
+def _checked(opened: Opened, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
+    """The set, unless something is wrong with it."""
+    if allow_duplicate_ids:
+        renamed = rename_duplicates(opened.ids)
+        opened.warnings += duplicate_problems(opened.cases, opened.ids, renamed)
+        opened.ids, opened.renamed = [renamed.get(i, name) for i, name in enumerate(opened.ids)], set(renamed)
+    else:
+        opened.problems += duplicate_problems(opened.cases, opened.ids, {})
+    if not opened.ids and not opened.problems:
+        problem = Problem(
+            "error", opened.label, 1, 1, "eval_cases", "no cases", "a set to run needs at least one"
+        )
+        if not allow_empty:
+            opened.problems.append(problem)
+    if opened.problems:
+        raise file_error([*opened.problems, *opened.warnings])
+    return EvalSetFile(opened)

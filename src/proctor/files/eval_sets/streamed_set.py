@@ -1,0 +1,138 @@
+"""Opening a set as a stream: what is found out in one pass over a file of any size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import EvalFileError
+from proctor.files.eval_sets.case_reader import Cases, Collector, SpanCases
+from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of
+from proctor.files.eval_sets.documents import WHOLE_LIMIT
+from proctor.files.keys.unknown_keys import set_key_findings
+from proctor.files.text.duplicate_keys import DoubledKeys
+from proctor.files.text.json_stream import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
+from proctor.files.text.problems import Problem, Severity, SourceText, file_error
+from proctor.files.text.validation_messages import Finding, explain
+from proctor.schema.format.eval_set import EvalSet
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Opened:
+    """What opening a set found out."""
+
+    label: str
+    header: EvalSet
+    cases: Cases
+    hash: Callable[[], str]
+    kind: Kind = Kind.EVAL_SET
+    warnings: list[Problem] = field(default_factory=list)
+    misread: list[Problem] = field(default_factory=list)
+    """Keys, as warnings, that probably state an expectation and that nothing reads."""
+    doubtful: list[Problem] = field(default_factory=list)
+    """Other unknown keys."""
+    doubled: list[Problem] = field(default_factory=list)
+    """Keys, as warnings, that an object of the format has twice."""
+    problems: list[Problem] = field(default_factory=list)
+    has_comments: bool = False
+    ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
+    renamed: set[int] = field(default_factory=set)
+
+
+def read_header(
+    fields: dict[str, Any], name: str, *, needs_id: bool = True
+) -> tuple[EvalSet, list[Finding], list[Finding]]:
+    """The set without its cases, what is wrong with it, and what is doubtful."""
+    warnings: list[Finding] = []
+    if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
+        fallback = set_id_of(name)
+        if needs_id:
+            warnings.append(
+                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
+            )
+        fields = {"eval_set_id": fallback, **fields}
+    try:
+        return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
+    except ValidationError as error:
+        placeholder = EvalSet(eval_set_id=set_id_of(name), eval_cases=[])
+        return placeholder, explain(error, fields), warnings
+
+
+def streamed(source: FileBytes) -> Opened:
+    """Read every case of a plain JSON set once, and keep where each of them is.
+
+    Raises:
+        BrokenTextError: it is no plain JSON, or no set: another way of reading may know more.
+    """
+    walk = Walk(source)
+    collector = Collector()
+    for index, value in walk:
+        collector.take(index, value)
+    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
+        raise BrokenTextError(0)
+    header, findings, warnings = read_header(walk.spans.header, source.name)
+    cases = SpanCases(source, walk.spans)
+    opened = Opened(source.name, header, cases, lambda: hash_file(source))
+    opened.problems += cases.header_problems(findings, "error")
+    opened.warnings += cases.header_problems(warnings, "warning")
+    take_collected(opened, collector)
+    take_header_keys(opened, walk.spans.header, cases.header_problems)
+    return opened
+
+
+def take_collected(opened: Opened, collector: Collector) -> None:
+    """Put what was noticed as the cases went by into the set that was opened."""
+    opened.ids = collector.ids
+    opened.problems += collector.errors_in(opened.cases)
+    opened.warnings += collector.warnings_in(opened.cases)
+    opened.misread += collector.keys.misread(opened.cases.problems)
+    opened.doubtful += collector.keys.doubtful(opened.cases.problems)
+
+
+def take_doubled(opened: Opened, found: DoubledKeys, scanned: Sequence[Problem] = ()) -> None:
+    """Put keys that stand twice into what was opened; `scanned` are warnings of a text, which may name them, too."""
+    known = {*found.of_format, *found.of_free_maps}
+    opened.doubled += found.of_format
+    opened.warnings = [
+        *(each for each in scanned if each not in known), *found.of_free_maps, *opened.warnings
+    ]  # fmt: skip
+
+
+def take_header_keys(
+    opened: Opened, header: dict[str, Any], place: Callable[[list[Finding], Severity], list[Problem]]
+) -> None:
+    """Put the unknown keys of a set itself into what was opened."""
+    found = list(set_key_findings(header))
+    opened.misread += place([one for one in found if one.is_misread], "warning")
+    opened.doubtful += place([one for one in found if not one.is_misread], "warning")
+
+
+def hash_file(source: FileBytes) -> str:
+    """SHA-256 of the whole file, in hex."""
+    digest = hashlib.sha256()
+    for at in range(0, source.size, CHUNK):
+        digest.update(source.read(at, at + CHUNK))
+    return digest.hexdigest()
+
+
+def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
+    """The error for a file that is too large to be read whole, and is broken or no eval set."""
+    first = LineCounter(source).place(broken.offset)
+    if broken.in_value:
+        from proctor.files.text.json_scanner import scan
+
+        text = SourceText(
+            source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first
+        )
+        end = text.place(len(text.text))
+        inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
+        if inside and not inside[0].message.startswith("text after"):
+            return file_error(inside[:1])
+    message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
+    return file_error(
+        [Problem("error", source.name, *first, "", message, "no comments, no trailing commas, no key twice")]
+    )

@@ -1,0 +1,85 @@
+"""Where a verdict is requested: what reading only warns of, and what no verdict may rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from proctor.errors import EvalFileError, SetupError, SetupProblems
+from proctor.files.keys.unknown_keys import key_findings, set_key_findings
+from proctor.files.text.problems import Problem, field_name, file_error
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+
+__all__ = [
+    "ReadSet", "keys_of_models", "keys_of_set", "refusal_of", "refuse_keys", "refused_in", "warnings_of",
+]  # fmt: skip
+
+UNKNOWN_KEYS_ALLOWED = "`--allow-unknown-keys` (allow_unknown_keys) accepts such keys"
+
+
+class ReadSet(Protocol):
+    """An eval set that was read (`EvalSetFile`)."""
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """Everything that is doubtful."""
+        ...
+
+    misread: list[Problem]
+    doubled: list[Problem]
+
+
+def refused_in(source: ReadSet, *, allow_unknown_keys: bool) -> list[Problem]:
+    """Return, as errors, the warnings of a set that no verdict may rest on."""
+    keys = [] if allow_unknown_keys else source.misread
+    return [replace(problem, severity="error") for problem in (*source.doubled, *keys)]
+
+
+def warnings_of(source: ReadSet, *, allow_unknown_keys: bool) -> list[Problem]:
+    """Return the other warnings."""
+    refused = [*source.doubled, *([] if allow_unknown_keys else source.misread)]
+    return [problem for problem in source.warnings if problem not in refused]
+
+
+def refusal_of(problems: Sequence[Problem], *, allows: bool = False) -> EvalFileError:
+    """Return the error for a file that no verdict is given over; `allows`: an option accepts unknown keys."""
+    error = file_error(replace(problem, severity="error") for problem in problems)
+    return EvalFileError(f"{error}\n{UNKNOWN_KEYS_ALLOWED}", error.problems) if allows else error
+
+
+# --- sets that are in memory -----------------------------------------------------------------------------------------
+
+_LISTED = 100
+
+
+def keys_of_models(cases: Iterable[EvalCase], label: str = "") -> tuple[list[str], list[str]]:
+    """Return what is misread, and what is only doubtful, in the unknown keys of cases that were made in Python."""
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for index, case in enumerate(cases):
+        for one in key_findings(case, None):
+            if len(found[one.is_misread]) < _LISTED:
+                place = field_name(("eval_cases", index, *one.path))
+                hint = f" ({one.hint})" if one.hint else ""
+                found[one.is_misread].append(f"{label}{place}: {one.message}{hint}")
+    return found[True], found[False]
+
+
+def keys_of_set(eval_set: EvalSet) -> tuple[list[str], list[str]]:
+    """Return the same for a set and its cases."""
+    label = f"eval set {eval_set.eval_set_id!r}: "
+    misread, doubtful = keys_of_models(eval_set.eval_cases, label)
+    for one in set_key_findings(eval_set.model_extra or {}):
+        (misread if one.is_misread else doubtful).append(f"{label}{one.said}")
+    return misread, doubtful
+
+
+def refuse_keys(misread: Sequence[str]) -> None:
+    """Refuse keys of a set in memory that state an expectation and that nothing reads.
+
+    Raises:
+        SetupProblems: one error per key.
+    """
+    if misread:
+        raise SetupProblems([SetupError(f"{message}; {UNKNOWN_KEYS_ALLOWED}") for message in misread])

@@ -1,0 +1,130 @@
+"""Neighbours of the format that can honestly be read: what they say in other words is put into ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.files.text.problems import Path_
+from proctor.files.text.validation_messages import Finding
+
+ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
+ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
+"""What is read of a row of a data set, beside its id."""
+CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
+
+
+def adapt_case(value: Any) -> dict[str, Any] | None:
+    """A row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) as a case of one turn.
+
+    So are the data sets of agents-cli and of the Gen AI evaluation service. `expected_tools` is read in the place of
+    `reference_trajectory` where it lists calls with their arguments. Other keys of the row are kept as they are.
+    None: it is no such row.
+    """
+    if not isinstance(value, dict) or not {"conversation", "conversation_scenario"}.isdisjoint(value):
+        return None
+    prompt = _content(value.get("prompt"), "user")
+    eval_id = next((value[key] for key in ROW_IDS if isinstance(value.get(key), str)), None)
+    if prompt is None or eval_id is None:
+        return None
+    turn: dict[str, Any] = {"user_content": prompt}
+    used = {"prompt", *(key for key in ROW_IDS if value.get(key) == eval_id)}
+    reference = _reference(value.get("reference"))
+    if reference is not None:
+        turn["final_response"] = reference
+        used.add("reference")
+    if key := _calls_key(value):
+        turn["intermediate_data"] = {"tool_uses": value[key]}
+        used.add(key)
+    rest = {key: item for key, item in value.items() if key not in used}
+    return {"eval_id": eval_id, "conversation": [turn], **rest}
+
+
+def _calls_key(row: dict[str, Any]) -> str:
+    """The key of a row that lists the calls to expect; empty: there is none."""
+    if isinstance(row.get("reference_trajectory"), list):
+        return "reference_trajectory"
+    calls = row.get("expected_tools")
+    return "expected_tools" if isinstance(calls, list) and all(map(_is_whole_call, calls)) else ""
+
+
+def _is_whole_call(call: Any) -> bool:
+    """Whether a call names its tool and states its arguments: of a name alone, it is not known what they are to be."""
+    return (
+        isinstance(call, dict)
+        and any(isinstance(call.get(key), str) for key in ("name", "tool_name"))
+        and any(isinstance(call.get(key), dict) for key in CALL_INPUTS[:3])
+    )
+
+
+def row_path(path: Path_, row: Any) -> Path_:
+    """Where in a row that is stands which is at `path` of the case that the row was read as."""
+    if path[:2] != ("conversation", 0):
+        return path
+    if path[2:3] == ("user_content",):
+        return ("prompt", *path[3:])
+    if path[2:3] == ("final_response",):
+        nested = isinstance(row["reference"], dict) and "response" in row["reference"]
+        return ("reference", *(("response",) if nested else ()), *path[3:])
+    if path[2:4] == ("intermediate_data", "tool_uses"):
+        return (_calls_key(row), *path[4:])
+    return path
+
+
+def _reference(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, dict) and "response" in value:
+        value = value["response"]
+    return _content(value, "model")
+
+
+def _content(value: Any, role: str) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        return {"parts": [{"text": value}], "role": role}
+    return value if isinstance(value, dict) and isinstance(value.get("parts"), list) else None
+
+
+def adapt_turns(turns: Any, base: Path_) -> tuple[Any, list[Finding]]:
+    """Turns of the old formats as people wrote them, in the words of the format; with a warning for what was reworded.
+
+    Plain texts as intermediate responses (no author is stated), and inputs of a tool under another name.
+    """
+    if not isinstance(turns, list):
+        return turns, []
+    findings: list[Finding] = []
+    adapted = [_adapt_turn(turn, (*base, index), findings) for index, turn in enumerate(turns)]
+    return adapted, findings
+
+
+def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
+    from proctor.schema.format.legacy import TURN_KEYS, in_snake_case  # only old files need it
+
+    if not isinstance(turn, dict):
+        return turn
+    turn = in_snake_case(turn, TURN_KEYS)
+    calls, texts = turn.get("expected_tool_use"), turn.get("expected_intermediate_agent_responses")
+    if isinstance(calls, list):
+        turn["expected_tool_use"] = [
+            _adapt_call(call, (*path, "expected_tool_use", i), findings) for i, call in enumerate(calls)
+        ]
+    if isinstance(texts, list):
+        here = (*path, "expected_intermediate_agent_responses")
+        turn[here[-1]] = [_adapt_text(text, (*here, i), findings) for i, text in enumerate(texts)]
+    return turn
+
+
+def _adapt_call(call: Any, path: Path_, findings: list[Finding]) -> Any:
+    if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
+        return call
+    other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
+    if other is None:
+        return call
+    findings.append(
+        Finding((*path, other), f"`{other}` is read as `tool_input`", "ADK refuses this file", at_key=True)
+    )
+    return {("tool_input" if key == other else key): item for key, item in call.items()}
+
+
+def _adapt_text(text: Any, path: Path_, findings: list[Finding]) -> Any:
+    if not isinstance(text, str):
+        return text
+    findings.append(Finding(path, "an intermediate response without its author", "ADK refuses this file"))
+    return {"author": "", "text": text}

@@ -1,0 +1,235 @@
+"""Keys that no model knows: which of them are probably slips, and which mean something only elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
+
+from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.variants import row_path
+from proctor.files.keys.meaning import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
+from proctor.files.text.problems import Path_
+from proctor.files.text.validation_messages import Finding, resolve
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, FunctionCall, Part
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation, InvocationEvent
+from proctor.schema.format.persona import UserBehavior, UserPersona
+from proctor.schema.format.session import SessionDetails, SessionInput
+from proctor.schema.format.wire_model import to_camel, unknown_keys
+
+__all__ = [
+    "OPEN_IN_ADK", "UNKNOWN_KEY", "have_meaning", "key_findings", "old_key_findings", "set_key_findings", "silent_references", "unknown_in",
+]  # fmt: skip
+
+# Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
+OPEN_IN_ADK = (
+    EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent, UserPersona, UserBehavior,
+)  # fmt: skip
+
+NOTHING_READS = "unknown key; nothing reads it"
+_ADK_REFUSES = "unknown key; ADK refuses this file"
+UNKNOWN_KEY = (NOTHING_READS, _ADK_REFUSES)
+"""Messages about unknown keys."""
+
+
+def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterator[Finding]:
+    """Return the unknown keys below `model`, which was read from `value`; `None`: it was made in Python.
+
+    `is_row`: the value is a row of a data set, and its keys are those of the case that it was read as.
+    """
+    for path, owner in unknown_keys(model):
+        key = str(path[-1])
+        where, absent = path, ""
+        if value is not None:
+            where, absent = resolve(row_path(path, value) if is_row else path, value)
+        if absent:
+            continue
+        place = Place.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
+        meaning = _of_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
+        if isinstance(owner, Part) and not meaning.is_misread and _states_nothing(owner):
+            meaning = KeyMeaning(
+                meaning.hint or "this part has no key that is read; a text is `text`", is_misread=True
+            )
+        is_open = isinstance(owner, OPEN_IN_ADK)
+        is_closed = not is_open and "opening" not in path
+        is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
+        if not is_open or is_unread or meaning.hint:
+            message = _ADK_REFUSES if is_closed else NOTHING_READS
+            yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
+
+
+def _of_value(meaning: KeyMeaning, key: str, value: Any) -> KeyMeaning:
+    """A key without a value states nothing, whatever it means; nor does an empty state to start in, or a flag."""
+    name = to_snake(key)
+    is_flag = name == "golden" and isinstance(value, bool)
+    is_blank = value is None or is_flag or (name in _START_STATES and _is_empty(value))
+    return KeyMeaning(meaning.hint) if is_blank else meaning
+
+
+_START_STATES = frozenset({"state", "initial_state", "session_state", "initial_session"})
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_empty, value.values()))
+
+
+def _states_nothing(part: Part) -> bool:
+    return all(getattr(part, name) is None for name in Part.model_fields)
+
+
+def have_meaning(found: Collection[tuple[type[BaseModel], str]], *, misread_only: bool) -> bool:
+    """Whether a look at each unknown key of a case is needed: (model, key) pairs that validation has noticed."""
+    for owner, key in found:
+        place = place_of(owner)
+        meaning = meaning_of(place, owner, key)
+        if meaning.is_misread or owner is Part:
+            return True
+        is_silent = issubclass(owner, OPEN_IN_ADK) and (owner is not EvalCase or is_silent_in_case(key))
+        if not misread_only and (meaning.hint or not is_silent):
+            return True
+    return False
+
+
+def key_findings(case: EvalCase, value: Any, *, is_row: bool = False) -> list[Finding]:
+    """All that is doubtful or misread in a case: its unknown keys, and references that state no text."""
+    silent = silent_references(case)
+    if is_row:
+        silent = (replace(one, path=row_path(one.path, value)) for one in silent)
+    return [*unknown_in(case, value, is_row=is_row), *silent]
+
+
+# --- references ------------------------------------------------------------------------------------------------------
+
+_NO_TEXT = "a reference without text: nothing compares it with the answer"
+_STATE_TEXT = "give the expected text; calls are expected in `intermediate_data.tool_uses`"
+
+
+def silent_references(case: EvalCase) -> Iterator[Finding]:
+    """References that are only an image, a call or the like: no metric reads them."""
+    for key, turns in (("conversation", case.conversation), ("opening", case.opening)):
+        for index, turn in enumerate(turns or ()):
+            if turn.final_response is not None and _is_silent(turn.final_response):
+                yield Finding((key, index, "final_response"), _NO_TEXT, _STATE_TEXT, is_misread=True)
+
+
+def _is_silent(answer: Content) -> bool:
+    """Whether a content has parts that say something, and none is text; an empty text states that nothing is said."""
+    parts = answer.parts or []
+    return any(_carries(part) for part in parts) and all(part.text is None for part in parts)
+
+
+_CARRIERS = (
+    "inline_data", "file_data", "function_call", "function_response", "executable_code", "code_execution_result", "tool_call",
+    "tool_response",
+)  # fmt: skip
+
+
+def _carries(part: Part) -> bool:
+    return any(getattr(part, name) is not None for name in _CARRIERS)
+
+
+# --- sets ------------------------------------------------------------------------------------------------------------
+
+SET_KEYS = tuple(EvalSet.model_fields)
+
+
+def set_key_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+    """The unknown keys of a set itself."""
+    for key, item in value.items():
+        if to_snake(key) in SET_KEYS or key == "id":
+            continue
+        meaning = _of_value(meaning_of(Place.SET, EvalSet, key), key, item)
+        hint = meaning.hint or "ADK drops it when it writes the file"
+        yield Finding((key,), NOTHING_READS, hint, at_key=True, is_misread=meaning.is_misread)
+
+
+# --- the old formats -------------------------------------------------------------------------------------------------
+
+
+def old_key_findings(document: Any, kind: Kind) -> Iterator[Finding]:
+    """The unknown keys in a list of turns, or in a list of cases that have such lists."""
+    from proctor.schema.format.legacy import SESSION_KEYS  # only old files need it
+
+    if kind is Kind.OLD_TURNS:
+        yield from _old_turns(document, ())
+        return
+    for index, case in enumerate(document):
+        if not isinstance(case, dict):
+            continue
+        yield from _old_keys(case, (index,), Place.OLD_CASE, EvalCase, _CASE_KEYS)
+        session = next((case[key] for key in ("initial_session", "initialSession") if key in case), None)
+        if isinstance(session, dict):
+            path = (index, next(key for key in ("initial_session", "initialSession") if key in case))
+            yield from _old_keys(session, path, Place.SESSION, SessionInput, SESSION_KEYS)
+        yield from _old_turns(case.get("data"), (index, "data"))
+
+
+_CASE_KEYS = frozenset({"name", "data", "initial_session"})
+_RESPONSES = "expected_intermediate_agent_responses"
+
+
+def _old_turns(turns: Any, base: Path_) -> Iterator[Finding]:
+    from proctor.schema.format.legacy import TURN_KEYS
+
+    for index, turn in enumerate(turns if isinstance(turns, list) else ()):
+        if not isinstance(turn, dict):
+            continue
+        path = (*base, index)
+        yield from _old_keys(turn, path, Place.OLD_TURN, Invocation, TURN_KEYS)
+        for key, item in turn.items():
+            if to_snake(key) == "expected_tool_use" and isinstance(item, list):
+                yield from _old_calls(item, (*path, key))
+            elif to_snake(key) in Invocation.model_fields and isinstance(item, BaseModel | dict):
+                yield from _in_new_words(key, item, path)
+
+
+def _in_new_words(key: str, item: Any, path: Path_) -> Iterator[Finding]:
+    """The keys below a value that an old turn has in the words of the present format."""
+    try:
+        turn = Invocation.model_validate({"user_content": {"parts": []}, key: item})
+    except ValueError:  # the conversion has reported it
+        return
+    for finding in unknown_in(turn, {key: item}):
+        yield replace(finding, path=(*path, *finding.path))
+
+
+def _old_calls(calls: Iterable[Any], base: Path_) -> Iterator[Finding]:
+    from proctor.schema.format.legacy import CALL_KEYS
+
+    for index, call in enumerate(calls):
+        if isinstance(call, dict):
+            known = CALL_KEYS | {
+                "args",
+                "arguments",
+                "name",
+                "function",
+                "id",
+                "tool_parameters",
+                "parameters",
+            }
+            yield from _old_keys(call, (*base, index), Place.CALL, FunctionCall, known)
+            if "function" in (FunctionCall.model_validate(call).model_extra or {}):
+                hint = meaning_of(Place.CALL, FunctionCall, "function").hint
+                where = (*base, index, "function")
+                yield Finding(where, NOTHING_READS, hint, at_key=True, is_misread=True)
+
+
+def _old_keys(
+    value: Mapping[str, Any], base: Path_, place: Place, owner: type[BaseModel], known: Collection[str]
+) -> Iterator[Finding]:
+    for key, item in value.items():
+        name = to_snake(key)
+        is_known = name in known or (name in owner.model_fields and key in {name, to_camel(name)})
+        if is_known or (place is not Place.CALL and key.startswith("_")):
+            continue
+        meaning = _of_value(meaning_of(place, owner, key), key, item)
+        if meaning.hint:
+            yield Finding(
+                (*base, key), NOTHING_READS, meaning.hint, at_key=True, is_misread=meaning.is_misread
+            )

@@ -1,0 +1,287 @@
+"""The form of Proctor's own result files, as they are read: a JSON report's cases, and the lines of JSON Lines.
+
+Generous, as all reading here: keys that are not known are passed over, and what may be absent has a default.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, SetSummary, TrialResult, TrialRule
+from proctor.schema.results.score import MetricScore, Score
+
+
+class InvocationForm(BaseModel):
+    """What a metric found in one invocation."""
+
+    outcome: Outcome = Outcome.ERROR
+    score: float | None = None
+    reason: str = ""
+    warning: str = ""
+    not_applicable: bool | None = None
+    details: dict[str, Any] | None = None
+
+    def score_of(self) -> Score:
+        """Return it as the engine has it."""
+        applies_not = self.not_applicable
+        if applies_not is None:  # older reports say it by the outcome alone
+            applies_not = self.outcome is Outcome.NOT_APPLICABLE
+        return Score(self.score, self.reason, self.details, applies_not, self.warning)
+
+
+class ScoreForm(BaseModel):
+    """What a metric found in one trial."""
+
+    score: float | None = None
+    reason: str = ""
+    not_applicable: bool = False
+    details: dict[str, Any] | None = None
+    failure: Failure | None = None
+    invocations: list[InvocationForm] = Field(default_factory=list)
+
+    def score_of(self) -> MetricScore:
+        """Return it as the engine has it."""
+        found = [each.score_of() for each in self.invocations]
+        return MetricScore(self.score, found, self.reason, self.details, self.not_applicable, self.failure)
+
+
+class MetricForm(BaseModel):
+    """What a metric means for one case; `trials` stands only in a JSON report."""
+
+    outcome: Outcome
+    score: float | None = None
+    threshold: float | None = None
+    gate: bool = True
+    reason: str = ""
+    failure: Failure | None = None
+    trials: list[ScoreForm | None] = Field(default_factory=list)
+
+    def verdict(self, name: str, per_trial: list[MetricScore | None]) -> MetricVerdict:
+        """Return it as the engine has it."""
+        return MetricVerdict(
+            name, self.outcome, self.score, self.threshold, self.gate, self.reason, per_trial, self.failure
+        )
+
+
+class RuleForm(BaseModel):
+    """What share of the trials had to pass."""
+
+    min_pass_rate: float = 1.0
+    pass_k: int = 1
+    confidence: float | None = None
+    at_most: int | None = None
+
+    def rule(self) -> TrialRule:
+        """Return it as the engine has it."""
+        return TrialRule(self.min_pass_rate, self.pass_k, self.confidence, self.at_most)
+
+
+class RateForm(BaseModel):
+    """The share of a case's trials that passed."""
+
+    passed: int
+    of: int
+
+
+class VerdictForm(BaseModel):
+    """The verdict on a case."""
+
+    outcome: Outcome
+    pass_rate: RateForm | None = None
+    reason: str = ""
+    place: str = ""
+    missed: str = ""
+    played: bool = False
+    rule: RuleForm | None = None
+    metrics: dict[str, MetricForm] = Field(default_factory=dict)
+
+    def case(self, eval_set_id: str, eval_id: str) -> CaseResult:
+        """Return the case without its metrics and trials."""
+        return CaseResult(
+            eval_set_id,
+            eval_id,
+            self.outcome,
+            self.reason,
+            place=self.place,
+            rule=self.rule.rule() if self.rule else None,
+            missed=self.missed,
+            is_played=self.played,
+        )
+
+
+class LineVerdictForm(VerdictForm):
+    """The verdict on a case, as each of its lines has it."""
+
+    number: int = Field(ge=0)
+    """The place of the case in its run, from 0."""
+    trials: int = Field(ge=0)
+    """How many trials it has: a line each."""
+
+
+class AttemptForm(BaseModel):
+    """An attempt at a trial that was made again."""
+
+    attempt: int = 0
+    outcome: Outcome = Outcome.ERROR
+    failure: Failure | None = None
+    evidence: Trial | None = None
+
+    def result(self, number: int) -> TrialResult:
+        """Return it as the engine has it."""
+        return TrialResult(
+            number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
+        )
+
+
+class TrialForm(BaseModel):
+    """One trial of a JSON report."""
+
+    number: int
+    attempt: int = 0
+    outcome: Outcome
+    failure: Failure | None = None
+    evidence: Trial | None = None
+    earlier_attempts: list[AttemptForm] = Field(default_factory=list)
+
+    def result(self) -> TrialResult:
+        """Return it as the engine has it."""
+        found = TrialResult(
+            self.number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
+        )
+        found.earlier = [attempt.result(self.number) for attempt in self.earlier_attempts]
+        return found
+
+
+class CaseForm(VerdictForm):
+    """One case of a JSON report."""
+
+    eval_set_id: str
+    eval_id: str
+    trials: list[TrialForm] = Field(default_factory=list)
+
+    def result(self) -> CaseResult:
+        """Return it as the engine has it."""
+        found = self.case(self.eval_set_id, self.eval_id)
+        for name, metric in self.metrics.items():
+            scores = [each.score_of() if each else None for each in metric.trials]
+            found.metrics[name] = metric.verdict(name, scores)
+        found.trials = [trial.result() for trial in self.trials]
+        return found
+
+
+class SetForm(BaseModel):
+    """One eval set of a JSON report."""
+
+    eval_set_id: str
+    path: str | None = None
+    config_source: str = ""
+    cases: int = 0
+    metrics: list[str] = Field(default_factory=list)
+    skipped_metrics: dict[str, str] = Field(default_factory=dict)
+    num_runs: int = 1
+    rule: RuleForm | None = None
+    failure: Failure | None = None
+
+    def summary(self) -> SetSummary:
+        """Return it as the engine has it."""
+        return SetSummary(
+            self.eval_set_id,
+            self.path,
+            self.config_source,
+            self.cases,
+            self.metrics,
+            self.skipped_metrics,
+            self.failure,
+            self.num_runs,
+            self.rule.rule() if self.rule else None,
+        )
+
+
+class RunForm(BaseModel):
+    """One run of a JSON report, without its cases."""
+
+    agent: str
+    run_id: str | None = None
+    outcome: Outcome | None = None
+    counts: dict[Outcome, int] | None = None
+    num_runs: int = 1
+    started_at: float | None = None
+    duration: float | None = None
+    judging_duration: float | None = None
+    interrupted: bool = False
+    stopped_by: str | None = None
+    failure: Failure | None = None
+    warnings: list[str] = Field(default_factory=list)
+    sets: list[SetForm] = Field(default_factory=list)
+    cases: list[CaseForm]
+
+
+class ReportForm(BaseModel):
+    """A JSON report."""
+
+    proctor_report: int
+    runs: list[RunForm]
+
+
+class TotalsForm(BaseModel):
+    """What each line says of the whole run."""
+
+    outcome: Outcome
+    counts: dict[Outcome, int]
+
+
+class LineForm(BaseModel):
+    """One line of JSON Lines: a trial, a case without one, a set that could not be run, a run that could not go on."""
+
+    eval_set_id: str | None
+    eval_id: str | None
+    trial: int | None
+    attempt: int | None = None
+    outcome: Outcome
+    scores: dict[str, ScoreForm] = Field(default_factory=dict)
+    failure: Failure | None = None
+    case: LineVerdictForm | None = None
+    evidence: Trial | None = None
+    started_at: float | None = None
+    earlier_attempts: list[AttemptForm] = Field(default_factory=list)
+    agent: str = ""
+    run_id: str | None = None
+    run: TotalsForm
+
+    def result(self) -> TrialResult:
+        """Return the trial as the engine has it."""
+        form = TrialForm(
+            number=self.trial or 0,
+            attempt=self.attempt or 0,
+            outcome=self.outcome,
+            failure=self.failure,
+            evidence=self.evidence,
+            earlier_attempts=self.earlier_attempts,
+        )
+        return form.result()
+
+
+class HeadVerdictForm(BaseModel):
+    """What a line says of its case, as far as it tells of the run."""
+
+    number: int = Field(ge=0)
+    rule: RuleForm | None = None
+    metrics: dict[str, Any] = Field(default_factory=dict)
+
+
+class HeadForm(BaseModel):
+    """What a line says of its run: a fraction of reading it whole."""
+
+    eval_set_id: str | None
+    eval_id: str | None
+    trial: int | None
+    failure: Failure | None = None
+    case: HeadVerdictForm | None = None
+    started_at: float | None = None
+    agent: str = ""
+    run_id: str | None = None
+    run: TotalsForm

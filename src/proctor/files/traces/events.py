@@ -1,0 +1,330 @@
+"""One turn of a trace as events: walks the spans in order, and counts each call once.
+
+A call may be told twice, by the model that asked for it and by the span of the tool that was executed: these are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from proctor.common.finish_reasons import why_cut_off
+from proctor.common.limits import MAX_EVENTS
+from proctor.common.quick_dataclasses import dataclass
+from proctor.common.secrets import without_secrets
+from proctor.files.traces.contents import Contents
+from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
+from proctor.files.traces.reader import Reader
+from proctor.files.traces.semantic_conventions import (
+    Kind,
+    agent_name,
+    call_id,
+    error_of,
+    kind_of,
+    model_of,
+    tool_name,
+    usage_of,
+)
+from proctor.files.traces.span_tree import Span
+from proctor.files.traces.told import Call, Told
+
+AGENT = "agent"
+"""Who speaks where no span says its name."""
+
+
+@dataclass(slots=True)
+class _Visit:
+    """A span on the way, and where it was met."""
+
+    span: Span
+    author: str
+    around: Span | None = None
+    """The nearest span around it that is about an agent, a model or a tool."""
+    is_within: bool = False
+    """Whether it happened while a tool was executed: an agent that another called."""
+
+
+class Teller:
+    """Walks the spans of one turn and writes down what they tell."""
+
+    def __init__(self, reader: Reader, known: Iterable[Call] = ()) -> None:
+        """`known`: calls that were told before, of a turn that goes on with this one."""
+        self._reader = reader
+        self._known = [str(call.part["name"]) for call in known]
+        self._executing: dict[int, Call] = {}
+        self.told = Told()
+
+    def tell(self, roots: Iterable[Span]) -> Told:
+        """Tell one turn; every span is entered before, and left after, what it encloses."""
+        for root in roots:
+            stack = [(_Visit(root, self._author(root, AGENT)), False)]
+            while stack:
+                visit, is_left = stack.pop()
+                if is_left:
+                    self._leave(visit)
+                    continue
+                if len(self.told.events) > MAX_EVENTS:
+                    self.told.lost.append(
+                        f"of more than {MAX_EVENTS:,} events in one turn, the rest is not read"
+                    )
+                    return self.told
+                self._enter(visit)
+                stack.append((visit, True))
+                stack += [(self._below(visit, one), False) for one in reversed(visit.span.children)]
+        return self.told
+
+    def _below(self, visit: _Visit, span: Span) -> _Visit:
+        kind = kind_of(visit.span)
+        around = visit.around if kind is Kind.OTHER else visit.span
+        within = visit.is_within or kind is Kind.TOOL
+        return _Visit(span, self._author(span, visit.author), around, is_within=within)
+
+    def _author(self, span: Span, around: str) -> str:
+        """The agent that a span belongs to: the one whose span encloses it."""
+        own = agent_name(span) if kind_of(span) is Kind.AGENT or around == AGENT else ""
+        return _fit(own) if own and kind_of(span) is not Kind.OTHER else around
+
+    def _is_told_around(self, visit: _Visit) -> bool:
+        """Whether the span around it tells of the same call: of the same model call, or of the same tool."""
+        kind, around = kind_of(visit.span), visit.around
+        if around is None or kind_of(around) is not kind:
+            return False
+        if kind is Kind.MODEL:
+            return not self._reader.is_around(around)
+        return tool_name(around) == tool_name(visit.span)
+
+    def _doubt(self, span: Span) -> None:
+        """Note what makes a span, of whatever kind, no evidence."""
+        if not span.end and kind_of(span) is not Kind.OTHER:
+            self.told.endless = self.told.endless or span.name
+        if span.clashes:
+            self.told.lost.append(
+                f"two spans have the id {span.span_id!r}: whose calls are whose is not known"
+            )
+        if kind_of(span) in (Kind.MODEL, Kind.AGENT) and self._reader.of(span).is_dropped:
+            self.told.lost.append(f"of the messages in the span {span.name!r} attributes were dropped")
+
+    def _enter(self, visit: _Visit) -> None:
+        span, kind = visit.span, kind_of(visit.span)
+        self._doubt(span)
+        if kind is Kind.MODEL and not self._is_told_around(visit):
+            if not self._reader.is_around(span):
+                self._model(visit)
+        elif kind is Kind.TOOL and not self._is_told_around(visit):
+            self._tool_begins(span, visit.author)
+        elif kind is Kind.AGENT and (said := self._only_agent(span)) and _has_calls(said):
+            self._messages(said, visit)
+
+    def _leave(self, visit: _Visit) -> None:
+        span, kind = visit.span, kind_of(visit.span)
+        if kind is Kind.MODEL and self._reader.is_around(span) and (error := error_of(span)) is not None:
+            self.told.errors.append(error)
+            self._broken(visit, error)
+        elif kind is Kind.TOOL and not self._is_told_around(visit):
+            self._tool_ends(span, visit.author)
+            self.told.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
+        elif kind is Kind.AGENT and (said := self._only_agent(span)):
+            if not _has_calls(said):
+                self._messages(said, visit)
+            self.told.is_bare = self.told.is_bare or not self.told.calls
+        elif kind is Kind.AGENT:
+            self._hear(self._reader.of(span).said or (), visit.author, before=1)
+            if (error := error_of(span)) is not None and visit.around is not None:
+                self.told.survived.append((visit.author, error[1]))
+
+    def _only_agent(self, span: Span) -> list[Message]:
+        """What an agent's span says that has no model's span, nor another agent's, inside: nothing else tells it."""
+        waiting = list(span.children)
+        while waiting:
+            inner = waiting.pop()
+            if kind_of(inner) in (Kind.MODEL, Kind.AGENT):
+                return []
+            waiting += inner.children if kind_of(inner) is Kind.OTHER else []
+        return self._reader.of(span).said or []
+
+    # --- models -------------------------------------------------------------------------------------------------------
+
+    def _model(self, visit: _Visit) -> None:
+        span, author = visit.span, visit.author
+        contents, error = self._reader.of(span), error_of(span)
+        self.told.model_seconds += span.seconds or 0.0
+        self.told.errors.append(error)
+        self._describe(author, contents)
+        self._hear(contents.told or (), author)
+        self._answers_before(contents, author)
+        if contents.said is None and error is None:
+            self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
+        self._messages(contents.said or [], visit)
+        if (broken := error or _broken_off(span, contents.said or ())) is not None:
+            self._broken(visit, broken)
+
+    def _broken(self, visit: _Visit, error: tuple[str, str]) -> None:
+        event = {
+            "author": visit.author,
+            "error_code": error[0] or "error",
+            "error_message": without_secrets(error[1]),
+        }
+        self.told.events.append({**event, "partial": visit.is_within or None})
+
+    def _messages(self, said: list[Message], visit: _Visit) -> None:
+        """Tell what was said, an event a message; the last one has the usage."""
+        self.told.spoke = self.told.spoke or bool(said)
+        for index, message in enumerate(said):
+            if message.lost:
+                self.told.lost.append(
+                    f"what was said in the span {visit.span.name!r} is not known: {message.lost}"
+                )
+            is_last = index == len(said) - 1
+            if not message.parts and not is_last:
+                continue
+            if message.role in ("user", "system") and message.speaks:
+                continue
+            self._event(message, visit, is_last=is_last)
+
+    def _event(self, message: Message, visit: _Visit, *, is_last: bool) -> None:
+        span, author = visit.span, visit.author
+        event: dict[str, Any] = {"author": author, "timestamp": (span.end or span.start) / 1e9 or None}
+        if message.parts:
+            event["content"] = {"role": "model" if message.speaks else "user", "parts": message.parts}
+        if visit.is_within and message.text:
+            event["partial"] = True  # said to the agent that called it, which is no answer to the user
+        if is_last:
+            event |= {"usage_metadata": usage_of(span), "model_version": model_of(span)}
+        for part in message.parts:
+            if (call := part.get("function_call")) is not None:
+                self.told.calls.append(Call(call, author, by_model=True))
+                if not call["name"]:
+                    self.told.lost.append(f"a call has no name in the span {span.name!r}")
+            elif (answer := part.get("function_response")) is not None:
+                call_of_it = self._answered(answer)
+                if call_of_it is not None and answer["name"] is None:
+                    answer["name"] = call_of_it.part["name"]
+        self.told.events.append(event)
+
+    def _describe(self, author: str, contents: Contents) -> None:
+        if author in self.told.agents or not (contents.instructions or contents.tools):
+            return
+        tools = [{"function_declarations": contents.tools}] if contents.tools else []
+        described = {"name": author, "instructions": contents.instructions, "tool_declarations": tools}
+        self.told.agents[author] = described
+
+    # --- tools --------------------------------------------------------------------------------------------------------
+
+    def _tool_begins(self, span: Span, author: str) -> None:
+        given = span.first(*ARGUMENTS)
+        args, lost = read_arguments(given) if given is not None else (None, "")
+        call = self._asked_for(call_id(span), tool_name(span), args, author)
+        if call is None:
+            call = Call({"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False)
+            content = {"role": "model", "parts": [{"function_call": call.part}]}
+            time = span.start / 1e9 or None
+            self.told.events.append({"author": author, "content": content, "timestamp": time})
+            self.told.calls.append(call)
+        elif call.part["args"] is None:
+            call.part["args"] = args
+        elif args is not None and call.part["args"] != args:
+            self.told.altered.append(call.part["name"])
+        if lost and call.part["args"] is None:
+            self.told.lost.append(f"the arguments of {tool_name(span)!r} are not known: {lost}")
+        call.is_executed = True
+        self._executing[id(span)] = call
+
+    def _asked_for(self, its_id: str | None, name: str, args: Any, author: str) -> Call | None:
+        """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
+        open_calls = [call for call in self.told.calls if call.by_model and not call.is_executed]
+        by_id = (call for call in open_calls if its_id and call.part["id"] == its_id)
+        named = [call for call in open_calls if call.part["name"] == name]
+        alike = (call for call in named if call.part["args"] == args)
+        own = (call for call in named if call.author == author or args is None or call.part["args"] is None)
+        return next(by_id, None) or next(alike, None) or next(own, None)
+
+    def _tool_ends(self, span: Span, author: str) -> None:
+        call = self._executing.pop(id(span), None)
+        given, error = span.first(*RESULTS), error_of(span)
+        if call is None or call.is_answered:
+            return
+        if given is not None:
+            response = read_response(given)
+        elif error is not None:
+            response = {"error": error[1]}
+        else:
+            return  # the next call of the model may tell
+        call.is_answered = True
+        part = response_part(call.part["name"], call.part["id"], response)
+        self._returned(part, author, (span.end or span.start) / 1e9 or None)
+        if error is not None:
+            self.told.failed = len(self.told.events)
+
+    def _returned(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
+        content = {"role": "user", "parts": [part]}
+        self.told.events.append({"author": author, "content": content, "timestamp": time})
+
+    def _hear(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
+        """Take the calls of this turn that no span tells from messages that were handed on, `before` so many events."""
+        since: list[dict[str, Any]] = []
+        for message in messages:
+            if message.role == "user" and message.speaks:
+                since = []
+            since += [part["function_call"] for part in message.parts if "function_call" in part]
+        told = Counter([*self._known, *(str(call.part["name"]) for call in self.told.calls)] if since else ())
+        at = max(0, len(self.told.events) - before)
+        for call in since:
+            told[call["name"]] -= 1
+            if told[call["name"]] < 0:
+                content = {"role": "model", "parts": [{"function_call": call}]}
+                self.told.hear(Call(call, author, by_model=True, is_executed=True), content, at)
+                at += 1
+
+    def _answers_before(self, contents: Contents, author: str) -> None:
+        """Take from what a model is told what tools answered that have no span, or whose span does not say it."""
+        if not any(not call.is_answered for call in self.told.calls):
+            return
+        since: list[dict[str, Any]] = []
+        for message in contents.told or ():
+            if message.speaks:
+                since = []
+            since += [part for part in message.parts if "function_response" in part]
+        for part in since:
+            if (call := self._answered(part["function_response"])) is not None:
+                answer = {**part["function_response"], "id": call.part["id"], "name": call.part["name"]}
+                self._returned({"function_response": answer}, call.author)
+
+    def _answered(self, answer: dict[str, Any]) -> Call | None:
+        """Return the call that an answer is for, which has none yet."""
+        waiting = [call for call in self.told.calls if not call.is_answered]
+        by_id = (call for call in waiting if answer["id"] and call.part["id"] == answer["id"])
+        by_name = (
+            call for call in waiting if not answer["id"] and answer["name"] in (None, call.part["name"])
+        )
+        call = next(by_id, None) or next(by_name, None)
+        if call is not None:
+            call.is_answered = True
+        return call
+
+
+ARGUMENTS = (
+    "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value",
+    "langfuse.observation.input", "traceloop.entity.input", "tool.parameters",
+)  # fmt: skip
+RESULTS = (
+    "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value",
+    "langfuse.observation.output", "traceloop.entity.output",
+)  # fmt: skip
+
+
+def _broken_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
+    """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
+    stated = span.attributes.get("gen_ai.response.finish_reasons")
+    listed = stated if isinstance(stated, list) else [stated]
+    reasons = [*(one.finish for one in said), *(str(one) for one in listed)]
+    return next(((reason, why) for reason in reasons if (why := why_cut_off(reason))), None)
+
+
+def _has_calls(said: list[Message]) -> bool:
+    return any("function_call" in part for message in said for part in message.parts)
+
+
+def _fit(name: str) -> str:
+    """An author's name that is not the user's: events of the user are no evidence of the agent."""
+    return name if name.lower() != "user" else AGENT

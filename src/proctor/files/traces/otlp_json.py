@@ -1,0 +1,301 @@
+"""OTLP's JSON encoding: an ExportTraceServiceRequest (or ExportLogsServiceRequest) as spans and log records.
+
+Source: the OpenTelemetry protocol's JSON encoding; ids as hex, 64-bit numbers as texts. Read as well: snake_case names,
+ids as base64 (protobuf's own mapping), numbers as numbers, `instrumentationLibrarySpans` of older exporters.
+
+Only attributes that tell about agents are kept: whatever else instrumentation wrote (headers of requests, for one, in which
+secrets stand) never gets any further.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from proctor.files.text.problems import Path_, shown
+from proctor.files.text.validation_messages import Finding
+from proctor.files.traces.span_tree import Span, SpanEvent
+
+_KEPT = re.compile(
+    r"(gen_ai|gcp\.vertex\.agent|llm|openinference|langfuse|traceloop|pydantic_ai|logfire\.msg|proctor|session|tool"
+    r"|input|output|user|enduser|error|exception|event|events|service|test)(\.|$)"
+    r"|(agent_name|final_result|all_messages_events|tool_arguments|tool_response|model_name)$"
+)
+_OF_MESSAGES = frozenset({"content", "id", "index", "message", "name", "role", "tool_call_id", "tool_calls"})
+"""Attributes of the events that hold a message each; on anything else such names say nothing of an agent."""
+_MOST_LEVELS = 100
+_MOST_NANOSECONDS = 1 << 63
+
+
+class Malformed(Exception):  # noqa: N818 - it never leaves this package
+    """A value is not what OTLP has there."""
+
+    def __init__(self, path: Path_, expected: str, got: Any) -> None:
+        self.finding = Finding(path, f"expected {expected}, got {_named(got)}", "is this an OTLP JSON file?")
+        super().__init__(self.finding.message)
+
+
+class LogRecord(SpanEvent):
+    """An event that names the span that it belongs to."""
+
+    trace_id: str = ""
+    span_id: str = ""
+
+
+def is_request(value: Any) -> bool:
+    """Whether this is a request of traces or logs, or the data of a file of them."""
+    return isinstance(value, dict) and any(key in value for key in _REQUEST_KEYS)
+
+
+_REQUEST_KEYS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
+
+
+def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRecord]:
+    """Return the spans and the log records of a request, in order.
+
+    Raises:
+        Malformed: something is not what OTLP has there.
+    """
+    for group, at in _listed(request, path, "resourceSpans", "resource_spans"):
+        resource = _attributes(_inside(group, at, "resource"), (*at, "resource"))
+        for scoped, where in _listed(group, at, "scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
+            scope = _text(_inside(scoped, where, "scope", "instrumentationLibrary"), "name", where)
+            for span, here in _listed(scoped, where, "spans"):
+                yield _span(span, here, scope, resource)
+    for group, at in _listed(request, path, "resourceLogs", "resource_logs"):
+        for scoped, where in _listed(group, at, "scopeLogs", "scope_logs"):
+            for record, here in _listed(scoped, where, "logRecords", "log_records"):
+                yield _log(record, here)
+
+
+def _span(given: dict[str, Any], path: Path_, scope: str, resource: dict[str, Any]) -> Span:
+    status = _inside(given, path, "status")
+    span = Span(
+        trace_id=_id(given, path, "traceId", "trace_id"),
+        span_id=_id(given, path, "spanId", "span_id"),
+        parent_id=_id(given, path, "parentSpanId", "parent_span_id", needed=False),
+        name=_text(given, "name", path),
+        start=_time(given, path, "startTimeUnixNano", "start_time_unix_nano"),
+        end=_time(given, path, "endTimeUnixNano", "end_time_unix_nano"),
+        attributes=_attributes(given, path),
+        events=[_event(event, at) for event, at in _listed(given, path, "events")],
+        is_error=is_error_code(status.get("code")),
+        status=_text(status, "message", (*path, "status")),
+        scope=scope,
+        resource=resource,
+    )
+    counts = (given.get(key) for key in _DROPPED)
+    span.dropped = sum(int(str(count)) for count in counts if str(count).isdecimal())
+    return span
+
+
+def is_error_code(given: Any) -> bool:
+    """Whether a status says that something failed, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
+    return str(given) == "2" or str(given).upper().endswith("ERROR")
+
+
+_DROPPED = (
+    "droppedAttributesCount",
+    "droppedEventsCount",
+    "dropped_attributes_count",
+    "dropped_events_count",
+)
+
+
+def _event(given: dict[str, Any], path: Path_) -> SpanEvent:
+    time = _time(given, path, "timeUnixNano", "time_unix_nano")
+    return SpanEvent(_text(given, "name", path), time, _attributes(given, path))
+
+
+def _log(given: dict[str, Any], path: Path_) -> LogRecord:
+    attributes = _attributes(given, path)
+    named = _text(given, "eventName", path) or _text(given, "event_name", path)
+    name = named or str(attributes.get("event.name", ""))
+    time = _time(given, path, "timeUnixNano", "time_unix_nano")
+    body = given.get("body")
+    record = LogRecord(name, time, attributes, None if body is None else _value(body, (*path, "body")))
+    record.trace_id = _id(given, path, "traceId", "trace_id", needed=False)
+    record.span_id = _id(given, path, "spanId", "span_id", needed=False)
+    return record
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
+    """Return the attributes that tell about agents, by name."""
+    found: dict[str, Any] = {}
+    for pair, at in _listed(given, path, "attributes"):
+        key = pair.get("key")
+        if not isinstance(key, str):
+            raise Malformed((*at, "key"), "the name of an attribute", key)
+        if is_kept(key, given) and pair.get("value") is not None:
+            found[key] = _value(pair["value"], (*at, "value"))
+    return found
+
+
+def is_kept(name: str, owner: dict[str, Any] | None = None) -> bool:
+    """Whether an attribute of this name, of this span or event, may tell something about an agent."""
+    if name in _OF_MESSAGES and owner is not None:
+        return _event_name(owner).startswith("gen_ai.")
+    return _KEPT.match(name) is not None
+
+
+def _event_name(owner: dict[str, Any]) -> str:
+    """The name of an event, or of a log record, which may be an attribute."""
+    if named := next((owner[key] for key in ("name", "eventName", "event_name") if owner.get(key)), None):
+        return str(named)
+    listed = owner.get("attributes")
+    pairs = (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+    found = next((one.get("value") for one in pairs if one.get("key") == "event.name"), None)
+    values = found.values() if isinstance(found, dict) else ()
+    return str(next((value for value in values if value is not None), ""))
+
+
+def only_kept(value: Any) -> Any:
+    """Return a request without attributes that tell nothing about agents; the rest is as it was."""
+    if isinstance(value, list):
+        return [only_kept(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _few(inner, value) if key == "attributes" else only_kept(inner) for key, inner in value.items()
+    }
+
+
+def _few(attributes: Any, owner: dict[str, Any]) -> Any:
+    if not isinstance(attributes, list):
+        return attributes
+    return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
+
+
+def _value(given: Any, path: Path_, depth: int = 0) -> Any:
+    """Return what an AnyValue holds."""
+    if not isinstance(given, dict):
+        raise Malformed(path, "a value such as {“stringValue”: …}", given)
+    if depth > _MOST_LEVELS:
+        raise Malformed(path, f"at most {_MOST_LEVELS} levels of values", given)
+    for key, value in given.items():
+        kind = (
+            _KINDS.get(key) if value is not None else None
+        )  # some exporters write each kind, all but one as null
+        if kind == "array":
+            return _items(_object(value, (*path, key)), (*path, key), depth)
+        if kind == "object":
+            return _pairs(_object(value, (*path, key)), (*path, key), depth)
+        if kind is not None:
+            return _plain(kind, value, (*path, key))
+    return None  # an empty AnyValue is OTLP's null
+
+
+_KINDS = {
+    "stringValue": "text", "boolValue": "bool", "intValue": "int", "doubleValue": "number", "bytesValue": "text",
+    "arrayValue": "array", "kvlistValue": "object",
+    "string_value": "text", "bool_value": "bool", "int_value": "int", "double_value": "number", "bytes_value": "text",
+    "array_value": "array", "kvlist_value": "object",
+}  # fmt: skip
+
+
+def _items(given: dict[str, Any], path: Path_, depth: int) -> list[Any]:
+    items = given.get("values")
+    if not isinstance(items, list | None):
+        raise Malformed((*path, "values"), "a list", items)
+    return [
+        None if item is None else _value(item, (*path, "values", index), depth + 1)
+        for index, item in enumerate(items or ())
+    ]
+
+
+def _pairs(given: dict[str, Any], path: Path_, depth: int) -> dict[str, Any]:
+    found = {}
+    for pair, at in _listed(given, path, "values"):
+        if not isinstance(pair.get("key"), str):
+            raise Malformed((*at, "key"), "a key", pair.get("key"))
+        value = pair.get("value")
+        found[pair["key"]] = None if value is None else _value(value, (*at, "value"), depth + 1)
+    return found
+
+
+def _plain(kind: str, value: Any, path: Path_) -> Any:
+    try:
+        if kind == "int" and isinstance(value, str | int) and not isinstance(value, bool):
+            return int(value)
+        if kind == "number" and isinstance(value, str | int | float) and not isinstance(value, bool):
+            return float(value)
+    except (ValueError, OverflowError):
+        raise Malformed(path, "a number", value) from None
+    if (kind == "text" and isinstance(value, str)) or (kind == "bool" and isinstance(value, bool)):
+        return value
+    raise Malformed(path, {"bool": "true or false", "text": "text"}.get(kind, "a number"), value)
+
+
+def _listed(given: dict[str, Any], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:
+    """Return the objects of the first of these lists that is there, each with its path."""
+    for name in names:
+        items = given.get(name)
+        if items is None:
+            continue
+        if not isinstance(items, list):
+            raise Malformed((*path, name), "a list", items)
+        for index, item in enumerate(items):
+            yield _object(item, (*path, name, index)), (*path, name, index)
+        return
+
+
+def _object(given: Any, path: Path_) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise Malformed(path, "an object", given)
+    return given
+
+
+def _inside(given: dict[str, Any], path: Path_, *names: str) -> dict[str, Any]:
+    found = next((name for name in names if given.get(name) is not None), None)
+    return {} if found is None else _object(given[found], (*path, found))
+
+
+def _text(given: dict[str, Any], name: str, path: Path_) -> str:
+    value = given.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Malformed((*path, name), "text", value)
+    return value
+
+
+def _id(given: dict[str, Any], path: Path_, *names: str, needed: bool = True) -> str:
+    found = next((_text(given, name, path) for name in names if given.get(name) is not None), "")
+    is_one = bool(found.strip("0"))
+    if needed and not is_one:
+        raise Malformed((*path, names[0]), "an id", given.get(names[0]))
+    return found if is_one else ""
+
+
+def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
+    for name in names:
+        value = _whole(given.get(name))
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise Malformed((*path, name), "nanoseconds since 1970", value)
+        try:
+            return max(0, min(int(value), _MOST_NANOSECONDS))
+        except ValueError:
+            raise Malformed((*path, name), "nanoseconds since 1970", value) from None
+    return 0
+
+
+def _whole(value: Any) -> Any:
+    """A 64-bit number that older exporters of JavaScript write in two halves; anything else as it is."""
+    if not isinstance(value, dict) or not all(type(value.get(half)) is int for half in ("low", "high")):
+        return value
+    return (value["high"] << 32) + (value["low"] & 0xFFFFFFFF) if abs(value["high"]) < 1 << 32 else value
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, str):
+        return shown(value)
+    kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "nothing"}
+    return kinds.get(
+        type(value), f"the number {value}" if isinstance(value, int | float) else "something else"
+    )

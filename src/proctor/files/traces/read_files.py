@@ -1,0 +1,208 @@
+"""Files of traces: OTLP's JSON, whole or a request a line (as the collector's file exporter writes), and plain spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from proctor.errors import EvalFileError
+from proctor.files.eval_sets.documents import RESULT_LIMIT, problems_at, read_document, unreadable
+from proctor.files.eval_sets.json_lines import Line, LineTooLongError, lines_in
+from proctor.files.text.json_decode import holds_refused, parse
+from proctor.files.text.json_stream import FileBytes
+from proctor.files.text.problems import Problem, field_name, file_error
+from proctor.files.text.validation_messages import Finding
+from proctor.files.traces.otlp_json import LogRecord, Malformed, is_request, spans_in
+from proctor.files.traces.plain_spans import SQLITE, is_plain_span, plain_span, sqlite_spans
+from proctor.files.traces.span_tree import Forest, Span, SpanEvent, grown
+
+MOST_SPANS = 1_000_000
+"""The most spans that are taken in; larger collections are to be given in parts."""
+
+SUFFIXES = (".json", ".jsonl", ".ndjson")
+"""Of the files that are taken of a folder."""
+
+_OTHER_SUFFIXES = (".gz", ".zst", ".db", ".sqlite", ".sqlite3")
+"""Of files in a folder that may be traces, and are only taken when they are given by name, or not at all."""
+
+_WANTED = "an OTLP request (an object with `resourceSpans`), or spans as an SDK prints them"
+_HINT = "the collector's file exporter and `proctor trace receive` write such files"
+_GZIP = b"\x1f\x8b"
+
+
+def read_traces(paths: Iterable[str | Path]) -> Forest:
+    """Read all spans of some files, or of the files in some folders, as one collection.
+
+    Raises:
+        EvalFileError: a file cannot be read, or is no trace.
+    """
+    spans: list[Span] = []
+    logs: list[LogRecord] = []
+    unread: list[str] = []
+    for path in _files(paths, unread):
+        for one in _read(path):
+            if isinstance(one, LogRecord):
+                logs.append(one)
+            else:
+                spans.append(one)
+            if len(spans) + len(logs) > MOST_SPANS:
+                message = f"more than {MOST_SPANS:,} spans; they are not read at once"
+                raise file_error([_problem(str(path), message, hint="give the traces in parts")])
+    forest = grown(spans)
+    forest.unread = unread
+    _hand_out(logs, forest)
+    return forest
+
+
+def _files(paths: Iterable[str | Path], unread: list[str]) -> Iterator[Path]:
+    for given in paths:
+        path = Path(given)
+        if not path.is_dir():
+            yield path
+            continue
+        listed = sorted(path.iterdir())
+        inside = [one for one in listed if one.suffix.lower() in SUFFIXES and one.is_file()]
+        unread += [str(one) for one in listed if one.is_dir() or one.suffix.lower() in _OTHER_SUFFIXES]
+        if not inside:
+            wanted = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
+            raise file_error([_problem(str(path), f"there is no trace ({wanted}) in this folder")])
+        yield from inside
+
+
+def _hand_out(logs: list[LogRecord], forest: Forest) -> None:
+    """Put log records to the spans that they name; those of spans that are not there tell nothing."""
+    if not logs:
+        return
+    known: dict[tuple[str, str], Span] = {}
+    waiting = list(forest.roots)
+    while waiting:
+        span = waiting.pop()
+        known[span.trace_id, span.span_id] = span
+        waiting += span.children
+    for record in sorted(logs, key=lambda one: one.time):
+        if (owner := known.get((record.trace_id, record.span_id))) is not None:
+            owner.events.append(SpanEvent(record.name, record.time, record.attributes, record.body))
+
+
+# --- one file ---------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> Iterator[Span | LogRecord]:
+    name = str(path)
+    try:
+        data = FileBytes(path, name)
+        head = data.read(0, len(SQLITE))
+    except OSError as error:
+        raise unreadable(path, name, error) from None
+    if not head:
+        raise file_error([_problem(name, "the file is empty: no trace has been written into it")])
+    if head == SQLITE:
+        yield from _placed(sqlite_spans(path), name, lambda finding: _at(name, 1, finding))
+    elif head.startswith(_GZIP):
+        raise file_error(
+            [_problem(name, "the file is compressed", hint=f"unpack it first: gunzip {path.name}")]
+        )
+    elif _is_lines(data):
+        yield from _read_lines(data)
+    else:
+        yield from _read_whole(path)
+
+
+def _is_lines(data: FileBytes) -> bool:
+    """Whether the first line is a request, or a span, by itself."""
+    try:
+        first = next(lines_in(data), None)
+        return first is not None and _is_trace(from_json(first.text))
+    except (ValueError, LineTooLongError):
+        return False
+
+
+def _is_trace(value: Any) -> bool:
+    return is_request(value) or is_plain_span(value)
+
+
+def _read_whole(path: Path) -> Iterator[Span | LogRecord]:
+    document = read_document(path, limit=RESULT_LIMIT)
+
+    def place(finding: Finding) -> Problem:
+        return problems_at(document, [finding])[0]
+
+    values = document.value if isinstance(document.value, list) else [document.value]
+    in_list = isinstance(document.value, list)
+    for index, value in enumerate(values):
+        where = (index,) if in_list else ()
+        if not _is_trace(value):
+            raise file_error([place(Finding(where, f"expected {_WANTED}", _HINT))])
+        yield from _placed(_spans_of(value, where), str(path), place)
+
+
+def _read_lines(data: FileBytes) -> Iterator[Span | LogRecord]:
+    try:
+        for line in lines_in(data):
+            yield from _of_line(line, data.name)
+    except LineTooLongError as error:
+        problem = _problem(data.name, "the line is longer than 64 MiB", line=int(error.args[0]))
+        raise file_error([problem]) from None
+
+
+def _of_line(line: Line, name: str) -> Iterator[Span | LogRecord]:
+    try:
+        value = from_json(line.text, allow_inf_nan=False)
+        if line.is_suspect and holds_refused(line.text):
+            raise ValueError
+    except ValueError:
+        raise _unreadable_line(line, name) from None
+    if not _is_trace(value):
+        problem = _problem(name, f"expected {_WANTED}", line=line.number, hint=_HINT)
+        raise file_error([problem])
+    yield from _placed(
+        _spans_of(value, ()), name, lambda finding: _at(name, line.number, finding), line.number
+    )
+
+
+def _unreadable_line(line: Line, name: str) -> EvalFileError:
+    if line.is_cut:
+        hint = (
+            "the file was cut off while it was written, or is still being written: remove the line, or wait"
+        )
+        return file_error([_problem(name, "the last line ends in the middle", line=line.number, hint=hint)])
+    try:
+        parse(line.text, name)
+    except EvalFileError as error:
+        first = error.problems[0]
+        return file_error(
+            [_problem(name, first.message, line=line.number, column=first.column, hint=first.hint)]
+        )
+    hint = "in JSON lines, a request is plain JSON on one line"
+    return file_error([_problem(name, "this line is not readable as JSON", line=line.number, hint=hint)])
+
+
+def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[Span | LogRecord]:
+    if is_request(value):
+        yield from spans_in(value, path)
+    else:
+        yield plain_span(value, path)
+
+
+def _placed(
+    spans: Iterable[Span | LogRecord], name: str, place: Callable[[Finding], Problem], line: int = 0
+) -> Iterator[Span | LogRecord]:
+    """Say of each span where it was read, and of what is no span where it stands."""
+    try:
+        for span in spans:
+            if isinstance(span, Span):
+                span.place = f"{name}:{line}" if line else name
+            yield span
+    except Malformed as error:
+        raise file_error([place(error.finding)]) from None
+
+
+def _at(name: str, line: int, finding: Finding) -> Problem:
+    return Problem("error", name, line, 1, field_name(finding.path), finding.message, finding.hint)
+
+
+def _problem(name: str, message: str, *, line: int = 1, column: int = 1, hint: str = "") -> Problem:
+    return Problem("error", name, line, column, "", message, hint)

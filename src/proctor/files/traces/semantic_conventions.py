@@ -1,0 +1,189 @@
+"""How instrumentation spells what a span is: the GenAI conventions of OpenTelemetry first, then others that are in use.
+
+Sources: OpenTelemetry's semantic conventions for generative AI (`gen_ai.*`; span, agent and tool pages), those of OpenInference
+(`openinference.span.kind`, `llm.*`), of Langfuse (`langfuse.*`), of OpenLLMetry (`traceloop.*`), and what google-adk and
+pydantic-ai write besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from proctor.files.traces.span_tree import Span
+
+
+class Kind(StrEnum):
+    """What a span is about, as far as evidence is concerned."""
+
+    AGENT = "agent"
+    MODEL = "model"
+    TOOL = "tool"
+    OTHER = ""
+
+
+_OPERATIONS = {
+    "invoke_agent": Kind.AGENT,
+    "invoke_workflow": Kind.AGENT,
+    "chat": Kind.MODEL,
+    "generate_content": Kind.MODEL,
+    "text_completion": Kind.MODEL,
+    "execute_tool": Kind.TOOL,
+}
+_OPENINFERENCE = {"AGENT": Kind.AGENT, "LLM": Kind.MODEL, "TOOL": Kind.TOOL}
+_LANGFUSE = {"agent": Kind.AGENT, "generation": Kind.MODEL, "tool": Kind.TOOL}
+_TRACELOOP = {"agent": Kind.AGENT, "workflow": Kind.AGENT, "tool": Kind.TOOL}
+_ADK = "gcp.vertex.agent"
+_ADK_NAMES = {"invocation": Kind.AGENT, "call_llm": Kind.MODEL}
+
+MERGED_TOOLS = "(merged tools)"
+"""google-adk's name for the span that only says that calls at once are over."""
+
+
+def kind_of(span: Span) -> Kind:
+    """Tell what a span is about."""
+    if span.kind is None:
+        span.kind = _kind_of(span)
+    kind: Kind = span.kind
+    return kind
+
+
+def _kind_of(span: Span) -> Kind:
+    told = span.attributes
+    if (operation := told.get("gen_ai.operation.name")) is not None:
+        known = _OPERATIONS.get(str(operation).lower()) or _of_tool(span)
+        return Kind.OTHER if known is Kind.TOOL and tool_name(span) == MERGED_TOOLS else known
+    if (kind := told.get("openinference.span.kind")) is not None:
+        return _OPENINFERENCE.get(str(kind).upper(), Kind.OTHER)
+    if (kind := told.get("langfuse.observation.type")) is not None:
+        return _LANGFUSE.get(str(kind).lower(), Kind.OTHER)
+    if (kind := told.get("traceloop.span.kind")) is not None:
+        return _TRACELOOP.get(str(kind).lower(), Kind.OTHER)
+    if "llm.request.type" in told:  # OpenLLMetry's model calls
+        return Kind.MODEL if told["llm.request.type"] in ("chat", "completion") else Kind.OTHER
+    if span.scope == _ADK or any(name.startswith(_ADK) for name in told):
+        return _of_adk(span)
+    return _of_tool(span)
+
+
+def _of_tool(span: Span) -> Kind:
+    """A span that names a tool is of one, whatever operation it says."""
+    return Kind.TOOL if "gen_ai.tool.name" in span.attributes else Kind.OTHER
+
+
+def _of_adk(span: Span) -> Kind:
+    if span.name.startswith("agent_run"):
+        return Kind.AGENT
+    return _ADK_NAMES.get(span.name, Kind.OTHER)
+
+
+def agent_name(span: Span) -> str:
+    """Return the name of the agent that a span of an agent is about, or that another says it belongs to."""
+    if name := span.text("gen_ai.agent.name", "gen_ai.workflow.name", "agent_name", "traceloop.entity.name"):
+        return name
+    head, _, tail = span.name.partition(" ")
+    return tail.strip("[]") if head in ("invoke_agent", "agent_run") and tail else ""
+
+
+def tool_name(span: Span) -> str:
+    """Return the name of the tool that was executed."""
+    name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
+    return name or span.name.removeprefix("execute_tool ").removeprefix("running tool: ") or "tool"
+
+
+def call_id(span: Span) -> str | None:
+    """Return the id of the call that a tool was executed for."""
+    found = span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id")
+    return None if found in ("", "<not specified>") else found
+
+
+def conversation_id(span: Span) -> str:
+    """Return the id of the conversation that a span belongs to."""
+    for name in _CONVERSATION:
+        if (given := span.attributes.get(name)) is not None and (found := _id(given)):
+            return found
+    return ""
+
+
+_CONVERSATION = (
+    "gen_ai.conversation.id", "gcp.vertex.agent.session_id", "session.id", "langfuse.session.id",
+    "traceloop.association.properties.session_id",
+)  # fmt: skip
+
+
+CASE = "proctor.eval_id"
+"""The attribute that names the case that was being run."""
+
+
+def _id(given: Any) -> str:
+    """An id, which may be a number."""
+    return str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+
+
+def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
+    """Return the id of the case that was being run, where whoever ran it said so, and whether it was said to Proctor."""
+    for name in (CASE, "test.case.name"):
+        for span in spans:
+            for told in (span.attributes, span.resource):
+                if found := _id(told.get(name)):
+                    return found, name == CASE
+    return "", False
+
+
+def user_id(span: Span) -> str:
+    """Return the id of the user."""
+    return span.text("user.id", "enduser.id", "langfuse.user.id")
+
+
+def model_of(span: Span) -> str | None:
+    """Return the model that answered, else the one that was asked."""
+    found = span.text(
+        "gen_ai.response.model", "llm.response.model_name", "llm.model_name", "langfuse.observation.model.name",
+        "gen_ai.request.model",
+    )  # fmt: skip
+    return found or None
+
+
+_USAGE = {
+    "prompt": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
+    "answer": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
+    "thought": ("gen_ai.usage.reasoning.output_tokens", "llm.token_count.completion_details.reasoning"),
+    "cached": ("gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"),
+    "total": ("llm.usage.total_tokens", "gen_ai.usage.total_tokens", "llm.token_count.total"),
+}
+
+
+def usage_of(span: Span) -> dict[str, int] | None:
+    """Return the tokens of a model call in the format's words; output tokens include those of thoughts there, not here."""
+    found = {name: _count(span.first(*spelled)) for name, spelled in _USAGE.items()}
+    prompt, answer, thought = found["prompt"], found["answer"], found["thought"]
+    if prompt is None and answer is None:
+        return None
+    said = {
+        "prompt_token_count": prompt,
+        "candidates_token_count": answer if answer is None else answer - min(thought or 0, answer),
+        "thoughts_token_count": thought,
+        "cached_content_token_count": found["cached"],
+        "total_token_count": found["total"] if found["total"] is not None else (prompt or 0) + (answer or 0),
+    }
+    return {name: count for name, count in said.items() if count is not None}
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1 << 53:
+        return None
+    return int(value)
+
+
+def error_of(span: Span) -> tuple[str, str] | None:
+    """Return the class and the message of the error that a span ended in; `None` where it did not."""
+    kind = span.text("error.type")
+    if not span.is_error and not kind:
+        return None
+    raised = next((event.attributes for event in reversed(span.events) if event.name == "exception"), {})
+    message = str(
+        raised.get("exception.message") or span.status or span.text("error.message", "exception.message")
+    )
+    kind = kind or str(raised.get("exception.type") or "")
+    return kind, message or "the span ended in an error, and says nothing more"

@@ -1,0 +1,176 @@
+"""A span as far as evidence needs it, and the trees that spans of a trace make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from proctor.common.quick_dataclasses import dataclass, field
+
+SECOND = 1_000_000_000
+"""Nanoseconds, in which spans are timed."""
+
+
+@dataclass(slots=True)
+class SpanEvent:
+    """Something that a span, or a log record that belongs to it, says of one moment."""
+
+    name: str
+    time: int
+    attributes: dict[str, Any]
+    body: Any = None
+    """What a log record carries besides."""
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """One timed thing of a trace. Times are nanoseconds since 1970; 0 is "not said"."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    name: str
+    start: int = 0
+    end: int = 0
+    attributes: dict[str, Any] = field(default_factory=dict)
+    events: list[SpanEvent] = field(default_factory=list)
+    is_error: bool = False
+    status: str = ""
+    """What its status says beyond ok and error."""
+    scope: str = ""
+    """The instrumentation that made it."""
+    resource: dict[str, Any] = field(default_factory=dict)
+    dropped: int = 0
+    """Attributes and events that whoever exported it left out."""
+    clashes: bool = False
+    """Whether another span has the same id."""
+    place: str = ""
+    """`file:line` that it was read from."""
+    kind: Any = None
+    """What it is about, once somebody has asked: see `conventions.kind_of`."""
+    parent: Span | None = None
+    children: list[Span] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; `None` where that is not said, or makes no sense."""
+        return (self.end - self.start) / SECOND if 0 < self.start <= self.end else None
+
+    def first(self, *names: str) -> Any:
+        """Return the first of these attributes that it has."""
+        return next((self.attributes[name] for name in names if name in self.attributes), None)
+
+    def text(self, *names: str) -> str:
+        """Return the first of these attributes that is a text with something in it."""
+        told = self.attributes
+        for name in names:  # a loop: this runs many times for every span
+            value = told.get(name)
+            if value and isinstance(value, str):
+                return value
+        return ""
+
+    def above(self) -> Iterator[Span]:
+        """Return the spans that enclose it, from the inside."""
+        span = self.parent
+        while span is not None:
+            yield span
+            span = span.parent
+
+
+@dataclass(slots=True)
+class Forest:
+    """The spans of any number of traces, each below its parent."""
+
+    roots: list[Span] = field(default_factory=list)
+    """In order of time."""
+    doubled: int = 0
+    """Spans that came more than once."""
+    clashes: int = 0
+    """Spans that have the id of another one."""
+    circles: int = 0
+    """Spans that would enclose themselves."""
+    unread: list[str] = field(default_factory=list)
+    """What lay beside the files, might be traces, and was not read."""
+
+
+def grown(spans: Iterable[Span]) -> Forest:
+    """Put spans below their parents, children in order of time; a span that came twice counts once.
+
+    Of a span that came twice the one that says more is taken. Two that only have the same id are both kept: they are
+    marked, and what is inside of them is put below the one of them. One whose parent is not there is a root; so is one of each
+    circle of spans.
+    """
+    forest = Forest()
+    known = _told_apart(spans, forest)
+    every = [span for group in known.values() for span in group]
+    parents = {key: group[0] for key, group in known.items()}
+    for span in every:
+        parent = parents.get((span.trace_id, span.parent_id)) if span.parent_id else None
+        if parent is None:
+            forest.roots.append(span)
+        else:
+            span.parent = parent
+    _cut_circles(every, forest)
+    for span in sorted(every, key=order):
+        if span.parent is not None:
+            span.parent.children.append(span)
+    forest.roots.sort(key=order)
+    return forest
+
+
+def _told_apart(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], list[Span]]:
+    """Return the spans of each id: one, unless several that are not the same one have it."""
+    known: dict[tuple[str, str], list[Span]] = {}
+    for span in spans:
+        group = known.setdefault((span.trace_id, span.span_id), [])
+        same = next((index for index, one in enumerate(group) if _is_same(one, span)), None)
+        if same is None:
+            group.append(span)
+            continue
+        forest.doubled += 1
+        group[same] = max(group[same], span, key=_says)
+    for group in known.values():
+        group.sort(key=order)
+        for span in group if len(group) > 1 else ():
+            span.clashes = True
+        forest.clashes += len(group) - 1
+    return known
+
+
+_CLOCKS_DIFFER = SECOND // 1000
+"""What the same time may differ by as different files write it."""
+
+
+def _is_same(one: Span, other: Span) -> bool:
+    """Whether two spans of one id are the same, told twice: perhaps once before it had ended."""
+    if not (one.end and other.end):
+        return True
+    return abs(one.start - other.start) < _CLOCKS_DIFFER and one.name == other.name
+
+
+def order(span: Span) -> tuple[int, int, str]:
+    """The order of time, the same for every order of reading."""
+    return span.start, span.end, span.span_id
+
+
+def _says(span: Span) -> tuple[int, int]:
+    return len(span.attributes) + len(span.events), span.end
+
+
+def _cut_circles(spans: Iterable[Span], forest: Forest) -> None:
+    """Make a root of one span of each circle, so that none is lost and every walk ends."""
+    safe: set[int] = set()
+    for span in spans:
+        path: list[Span] = []
+        seen: set[int] = set()
+        here: Span | None = span
+        while here is not None and id(here) not in safe:
+            if id(here) in seen:
+                here.parent = None
+                forest.roots.append(here)
+                forest.circles += 1
+                break
+            seen.add(id(here))
+            path.append(here)
+            here = here.parent
+        safe.update(map(id, path))

@@ -1,0 +1,112 @@
+"""The spans of a turn as they are kept with its evidence: what was asked and answered in words of one spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from proctor.files.traces.contents import Messages
+from proctor.files.traces.events import ARGUMENTS, RESULTS
+from proctor.files.traces.reader import Reader
+from proctor.files.traces.semantic_conventions import Kind, agent_name, call_id, error_of, kind_of, usage_of
+from proctor.files.traces.span_tree import SECOND, Span as Traced
+from proctor.schema.evidence.span import Span, SpanKind
+
+_KINDS = {Kind.AGENT: SpanKind.AGENT, Kind.MODEL: SpanKind.MODEL, Kind.TOOL: SpanKind.TOOL}
+
+_REQUEST = "gcp.vertex.agent.llm_request"
+_RESPONSE = "gcp.vertex.agent.llm_response"
+_ASKED = (
+    _REQUEST,
+    "gen_ai.input.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.definitions",
+    "pydantic_ai.all_messages",
+    "events",
+    *ARGUMENTS,
+)
+_ANSWERED = (_RESPONSE, "gen_ai.output.messages", "final_result", *RESULTS)
+_ASKED_IN_PIECES = ("llm.input_messages.", "gen_ai.prompt.")
+_ANSWERED_IN_PIECES = ("llm.output_messages.", "gen_ai.completion.")
+
+
+def kept_spans(roots: Iterable[Traced], reader: Reader) -> Iterator[Span]:
+    """Yield the spans of a turn with all that is inside of them, each before what it encloses."""
+    waiting = [(root, "") for root in reversed(list(roots))]
+    while waiting:
+        span, around = waiting.pop()
+        agent = (agent_name(span) if kind_of(span) is Kind.AGENT else "") or around
+        yield _kept(span, agent, reader)
+        waiting += [(one, agent) for one in reversed(span.children)]
+
+
+def _kept(span: Traced, agent: str, reader: Reader) -> Span:
+    request, response = _said(span, reader)
+    usage = usage_of(span) or {}
+    error = error_of(span)
+    return Span(
+        id=span.span_id,
+        trace_id=span.trace_id or None,
+        parent_id=span.parent_id or None,
+        name=span.name,
+        kind=_KINDS.get(kind_of(span), SpanKind.STEP),
+        agent=agent or None,
+        started_at=span.start / SECOND if span.start else None,
+        duration=None if (seconds := span.seconds) is None else round(seconds, 6),
+        error=None if error is None else ": ".join(filter(None, error)),
+        call_id=call_id(span),
+        input_tokens=usage.get("prompt_token_count"),
+        output_tokens=usage.get("candidates_token_count"),
+        request=request,
+        response=response,
+        attributes=_attributes(span, is_asked=request is not None, is_answered=response is not None),
+    )
+
+
+def _said(span: Traced, reader: Reader) -> tuple[str | None, str | None]:
+    """What was asked and answered: of a tool its arguments and its result, of all else the messages."""
+    if kind_of(span) not in (Kind.MODEL, Kind.AGENT):
+        return _plain(span.first(*ARGUMENTS)), _plain(span.first(*RESULTS))
+    contents = reader.of(span)
+    said, asked = _messages(contents.said), _messages(contents.told)
+    stated = {"instructions": contents.instructions, "messages": asked, "tools": contents.tools}
+    request = {name: one for name, one in stated.items() if one}
+    return (
+        _whole(span, _REQUEST) or (json_text(request) if request else _plain(span.first(*_ASKED))),
+        _whole(span, _RESPONSE) or (json_text(said) if said else _plain(span.first(*_ANSWERED))),
+    )
+
+
+def _whole(span: Traced, name: str) -> str:
+    """What google-adk wrote down whole; it says `{}` where contents are not captured."""
+    return text if (text := span.text(name)) != "{}" else ""
+
+
+def _messages(found: Messages) -> list[dict[str, Any]]:
+    """Messages as plain data; nothing where one was not captured whole: then what was written says more."""
+    if not found or any(message.lost for message in found):
+        return []
+    return [{"role": message.role, "parts": message.parts} for message in found]
+
+
+def _plain(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json_text(value)
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON, characters as they are."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, Any]:
+    """What it says besides what was asked and answered."""
+    told = {
+        name: value
+        for name, value in span.attributes.items()
+        if not (is_asked and (name in _ASKED or name.startswith(_ASKED_IN_PIECES)))
+        and not (is_answered and (name in _ANSWERED or name.startswith(_ANSWERED_IN_PIECES)))
+    }
+    if span.scope:
+        told["otel.scope.name"] = span.scope
+    return told

@@ -1,0 +1,115 @@
+"""A YAML document as a tree that knows where each of its values stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from proctor.files.text.problems import Path_, Place
+from proctor.files.yaml.scalars import Fault, Scalar as Value, resolve
+
+Json = Value | list["Json"] | dict[str, "Json"]
+
+
+@dataclass(slots=True, eq=False)
+class Word:
+    """A scalar. `plain`: without quotes, so that it may be a number; `start`, `end`: offsets of it in the source."""
+
+    place: Place
+    text: str
+    plain: bool = False
+    start: int = -1
+    end: int = -1
+    weight: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class Seq:
+    """A list."""
+
+    place: Place
+    items: list[Node] = field(default_factory=list)
+    weight: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class Map:
+    """An object. `keys` says where each key stands."""
+
+    place: Place
+    values: dict[str, Node] = field(default_factory=dict)
+    keys: dict[str, Place] = field(default_factory=dict)
+    weight: int = 1
+
+    def put(self, key: str, value: Node, key_place: Place | None = None) -> None:
+        """Add an entry."""
+        self.values[key] = value
+        self.keys[key] = key_place or value.place
+
+
+Node = Word | Seq | Map
+"""One value of a document. `weight` counts what it holds, for the limit on aliases."""
+
+OnFault = Callable[[Place, Path_, Fault], None]
+
+
+def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
+    """The value of a node as JSON has it; words that have no value go to `on_fault` and become null."""
+    if isinstance(node, Word):
+        value = resolve(node.text) if node.plain else node.text
+        if isinstance(value, Fault):
+            on_fault(node.place, path, value)
+            return None
+        return value
+    if isinstance(node, Seq):
+        return [to_json(item, on_fault, (*path, index)) for index, item in enumerate(node.items)]
+    return {key: to_json(item, on_fault, (*path, key)) for key, item in node.values.items()}
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is null, written out or not."""
+    return isinstance(node, Word) and node.plain and resolve(node.text) is None
+
+
+def text_node(text: str, place: Place) -> Word:
+    """A text that the reader made up, with the place of what it comes from."""
+    return Word(place, text)
+
+
+def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:
+    """An object that the reader made up."""
+    made = Map(place)
+    for key, value in entries:
+        made.put(key, value)
+    return made
+
+
+class TreePlaces:
+    """Where the values of a tree are (`proctor.files.eval_sets.documents.Located`)."""
+
+    def __init__(self, root: Node) -> None:
+        self._root = root
+
+    def value(self, path: Path_) -> Place:
+        """Where the value of `path` starts; for a path that is not there, the nearest object around it."""
+        return self._walk(path)[0].place
+
+    def key(self, path: Path_) -> Place:
+        """Where the key of `path` starts; for an element of a list, its value."""
+        node, rest = self._walk(path[:-1])
+        if not rest and path and isinstance(node, Map) and path[-1] in node.keys:
+            return node.keys[str(path[-1])]
+        return self.value(path)
+
+    def _walk(self, path: Path_) -> tuple[Node, Path_]:
+        node = self._root
+        for depth, step in enumerate(path):
+            inner: Node | None = None
+            if isinstance(node, Map) and isinstance(step, str):
+                inner = node.values.get(step)
+            elif isinstance(node, Seq) and isinstance(step, int) and step < len(node.items):
+                inner = node.items[step]
+            if inner is None:
+                return node, path[depth:]
+            node = inner
+        return node, ()

@@ -1,0 +1,298 @@
+"""YAML text to a tree with places: the part of YAML that JSON can say, and nothing that surprises.
+
+Refused, each with its place: tags, keys that are no text, the same key twice, merge keys, aliases that repeat too much,
+several documents, nesting beyond 200 levels. The events of PyYAML's parser are read; its loaders make nothing here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NoReturn
+
+import yaml
+
+from proctor.files.text.json_decode import decode
+from proctor.files.text.json_scanner import MAX_DEPTH
+from proctor.files.text.problems import Place, Problem, SourceText, file_error, shown
+from proctor.files.yaml.nodes import Map, Node, Seq, Word
+from proctor.files.yaml.scalars import is_text
+from proctor.files.yaml.syntax_errors import syntax_problem
+
+MAX_REPEATED = 100_000
+"""How much all aliases of a file may repeat, in values (a long text counts for more than one)."""
+
+MAX_VALUES = 1_000_000
+"""How many values are read whole; each takes some hundred bytes of memory."""
+
+_TEXT_PER_WEIGHT = 32
+_LARGE = 1 << 20  # bytes that are not read twice
+_MODELINE = re.compile(r"#\s*yaml-language-server:")
+_ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Tree:
+    """A text that has been read as YAML. `problems`: what is refused in it; where there are none it can be used."""
+
+    source: SourceText
+    root: Node
+    has_comments: bool
+    problems: list[Problem]
+
+
+def read_tree(data: bytes, name: str) -> Tree:
+    """Read the one document of a YAML text.
+
+    Raises:
+        EvalFileError: the bytes are not UTF-8, the text is not YAML, or it is empty.
+    """
+    source = SourceText(name, decode(data, name))
+    if problems := _odd_breaks(source):
+        raise file_error(problems)
+    fast = getattr(yaml, "CSafeLoader", None)
+    if fast is None:
+        return _build(source, yaml.SafeLoader, explain=True)
+    if len(data) > _LARGE:
+        return _build(source, fast, explain=True)
+    with contextlib.suppress(yaml.YAMLError):
+        return _build(source, fast)
+    # slow, but it says better what is wrong; and it takes JSON's pairs of escapes for one character
+    return _build(source, yaml.SafeLoader, explain=True)
+
+
+def _odd_breaks(source: SourceText) -> list[Problem]:
+    """Characters that end a line for some readers of YAML and are text for others."""
+    return [
+        source.problem(
+            found.start(),
+            f"U+{ord(found[0]):04X} ends a line for some readers of YAML",
+            f'in double quotes it is written "\\u{ord(found[0]):04x}"',
+        )
+        for found in islice(_ODD_BREAKS.finditer(source.text), 20)
+    ]
+
+
+def _build(source: SourceText, loader: Any, *, explain: bool = False) -> Tree:
+    builder = _Builder(source)
+    try:
+        for event in yaml.parse(source.text, Loader=loader):
+            builder.take(event)
+    except yaml.YAMLError as error:
+        if explain:
+            raise file_error([*builder.problems, syntax_problem(source, error)]) from None
+        raise
+    if builder.root is None:
+        raise file_error([*builder.problems, source.problem(0, "the file is empty", "a set has `cases`")])
+    return Tree(source, builder.root, _has_comments(source.text, builder.spans), builder.problems)
+
+
+def _has_comments(text: str, scalars: list[tuple[int, int]]) -> bool:
+    """Whether there are comments, other than the line that tells an editor which schema to use."""
+    starts = [start for start, _ in scalars]
+    at = text.find("#")
+    while at >= 0:
+        before = bisect_right(starts, at) - 1
+        start, end = scalars[before] if before >= 0 else (0, 0)
+        in_header = text[start] in "|>" and "\n" not in text[start:at]  # `key: | # comment`
+        if at < end and not in_header:
+            at = text.find("#", end)
+        elif _MODELINE.match(text, at):
+            line_end = text.find("\n", at)
+            at = text.find("#", line_end) if line_end >= 0 else -1
+        else:
+            return True
+    return False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or an object that is being read."""
+
+    node: Seq | Map
+    anchor: str | None
+    is_key: bool = False
+    key: str | None = None
+    key_place: Place = field(default_factory=lambda: Place(1, 1))
+
+
+class _Builder:
+    """Takes the parser's events one by one; never deeper in Python's own stack than one call."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.root: Node | None = None
+        self.problems: list[Problem] = []
+        self._stack: list[_Open] = []
+        self._anchors: dict[str, Node] = {}
+        self._repeated = 0
+        self._documents = 0
+        self._count = 0
+        self.spans: list[tuple[int, int]] = []  # of scalars, where `#` is no comment
+
+    def take(self, event: Any) -> None:
+        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event, place)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event, place)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close()
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event, place)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                self._stop(
+                    place, "a second document starts here", "a file holds one; put the cases in one list"
+                )
+
+    # --- values ---
+
+    def _scalar(self, event: Any, place: Place) -> None:
+        start, end = event.start_mark.index, event.end_mark.index
+        self.spans.append((start, end))
+        self._refuse_tag(event, place)
+        text = event.value
+        if event.style == '"' and (found := _SURROGATE.search(text)):
+            text = self._whole_characters(text, place, found[0])
+        if "\0" in text:
+            self._error(place, "a text holds NUL (`\\0`)", "remove it")
+        word = Word(place, text, not event.style, start, end, 1 + len(text) // _TEXT_PER_WEIGHT)
+        self._anchor(event.anchor, word, place)
+        if self._wants_key():
+            self._key(word)
+        else:
+            self._put(word)
+
+    def _open(self, event: Any, place: Place) -> None:
+        if len(self._stack) == MAX_DEPTH:
+            self._stop(place, f"nested deeper than {MAX_DEPTH} levels", "no eval file is; was it generated?")
+        self._refuse_tag(event, place)
+        node: Seq | Map = Map(place) if isinstance(event, yaml.MappingStartEvent) else Seq(place)
+        is_key = self._wants_key()
+        if is_key:
+            kind = "an object" if isinstance(node, Map) else "a list"
+            self._error(
+                place, f"{kind} as a key; keys are text", "a text that starts with `{` or `[` goes in quotes"
+            )
+        if event.anchor and event.anchor in self._anchors:
+            self._error(place, f"the anchor `&{event.anchor}` stands twice", "give each its own name")
+        self._stack.append(_Open(node, event.anchor, is_key))
+
+    def _close(self) -> None:
+        closed = self._stack.pop()
+        node = closed.node
+        inner = node.items if isinstance(node, Seq) else node.values.values()
+        node.weight += sum(item.weight for item in inner)
+        if closed.anchor:
+            self._anchors[closed.anchor] = node
+        if closed.is_key:
+            self._stack[-1].key, self._stack[-1].key_place = "", node.place
+        else:
+            self._put(node)
+
+    def _alias(self, event: Any, place: Place) -> None:
+        name = event.anchor
+        if any(opened.anchor == name for opened in self._stack):
+            self._stop(
+                place,
+                f"`*{name}` stands inside the value that it repeats",
+                "an alias repeats a finished value",
+            )
+        node = self._anchors.get(name)
+        if node is None:
+            message = f"`*{name}` repeats nothing: there is no `&{name}` before it"
+            self._stop(place, message, "a text that starts with `*` goes in quotes")
+        if self._wants_key():
+            self._error(place, "an alias as a key", "write the key out")
+            self._stack[-1].key, self._stack[-1].key_place = "", place
+            return
+        self._repeated += node.weight
+        if self._repeated > MAX_REPEATED:
+            self._stop(
+                place,
+                f"the aliases of this file repeat more than {MAX_REPEATED} values",
+                "write them out, or fewer",
+            )
+        self._put(node)
+
+    def _put(self, node: Node) -> None:
+        self._count += 1
+        if self._count > MAX_VALUES:
+            self._stop(
+                node.place, f"the file has more than {MAX_VALUES:,} values", "as JSON it can be larger"
+            )
+        if not self._stack:
+            self.root = node
+            return
+        top = self._stack[-1]
+        if isinstance(top.node, Seq):
+            top.node.items.append(node)
+        else:
+            top.node.put(top.key or "", node, top.key_place)
+            top.key = None
+
+    # --- keys ---
+
+    def _wants_key(self) -> bool:
+        return bool(self._stack) and isinstance(self._stack[-1].node, Map) and self._stack[-1].key is None
+
+    def _key(self, word: Word) -> None:
+        top = self._stack[-1]
+        top.key, top.key_place = word.text, word.place
+        if word.plain and word.text == "<<":
+            self._error(
+                word.place,
+                "merge keys (`<<`) are not read",
+                "write the keys out; an alias can stand as a value",
+            )
+        elif word.plain and not is_text(word.text):
+            what = f"`{shown(word.text, 30)[1:-1]}`" if word.text else "nothing"
+            self._error(
+                word.place, f"{what} as a key, which is no text", f'write it in quotes: "{word.text[:30]}"'
+            )
+        elif isinstance(top.node, Map) and word.text in top.node.keys:
+            first = top.node.keys[word.text]
+            message = (
+                f"the key `{shown(word.text, 40)[1:-1]}` stands twice; first at {first.line}:{first.column}"
+            )
+            self._error(word.place, message, "readers would take the last one without a word; remove one")
+
+    # --- what is refused ---
+
+    def _refuse_tag(self, event: Any, place: Place) -> None:
+        if event.tag is not None:
+            self._error(
+                place,
+                f"the tag {shown(event.tag, 40)} is not read",
+                "remove it; a text that starts with `!` goes in quotes",
+            )
+
+    def _anchor(self, name: str | None, node: Node, place: Place) -> None:
+        if name and name in self._anchors:
+            self._error(place, f"the anchor `&{name}` stands twice", "give each its own name")
+        if name:
+            self._anchors[name] = node
+
+    def _whole_characters(self, text: str, place: Place, half: str) -> str:
+        """Join halves that were escaped one by one, as JSON does; a lone half is refused."""
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            escape = f"\\u{ord(half):04x}"
+            self._error(
+                place, f"{escape} is half a character (a lone surrogate)", "write the whole character"
+            )
+            return _SURROGATE.sub("\ufffd", text)
+
+    def _error(self, place: Place, message: str, hint: str = "") -> None:
+        self.problems.append(Problem("error", self.source.name, *place, "", message, hint))
+
+    def _stop(self, place: Place, message: str, hint: str) -> NoReturn:
+        self._error(place, message, hint)
+        raise file_error(self.problems)

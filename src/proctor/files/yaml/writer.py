@@ -1,0 +1,260 @@
+"""Eval sets as YAML for people: the short forms wherever they lose nothing, the format's own names elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from proctor.files.yaml.call_syntax import write_call
+from proctor.files.yaml.emitter import Flow, emit
+from proctor.files.yaml.keys import (
+    CALL_KEYS,
+    EXPECTATION_KEYS,
+    EXTRA,
+    RUBRIC_TYPE,
+    SCENARIO_KEYS,
+    SESSION_KEYS,
+    known_key,
+)
+from proctor.schema.format.adk_json import to_adk_json
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation, InvocationEvents
+from proctor.schema.format.persona import find_persona, persona_ids
+from proctor.schema.format.rubric import stable_rubric_id
+from proctor.schema.format.wire_model import WireModel
+
+Object = dict[str, Any]
+
+_SHORT_FLOW = 88  # an object of plain values is written on one line when it is no longer than this
+
+
+def write_yaml(eval_set: EvalSet) -> str:
+    """The text of a YAML file that reads as the same set."""
+    document: Object = json.loads(to_adk_json(eval_set, keep_written=True))
+    _restore_what_json_omits(eval_set.eval_cases, document["eval_cases"])
+    written: Object = {"eval_set": document.pop("eval_set_id")}
+    cases = document.pop("eval_cases")
+    _keep(written, document, EvalSet)
+    extra = written.pop(EXTRA, None)
+    written["cases"] = [_case(case) for case in cases]
+    if extra is not None:
+        written[EXTRA] = extra
+    return emit(written)
+
+
+def write_case(case: EvalCase) -> Object:
+    """One case, to be emitted as an item of `cases`."""
+    document: Object = json.loads(to_adk_json(case, keep_written=True))
+    _restore_what_json_omits([case], [document])
+    return _case(document)
+
+
+def write_turn(turn: Invocation) -> Object:
+    """One turn, to be emitted as an item of `turns`, or entry by entry in its case."""
+    document: Object = json.loads(to_adk_json(turn, keep_written=True))
+    if isinstance(turn.intermediate_data, InvocationEvents):
+        document["intermediate_data"].setdefault("invocation_events", [])
+    return _turn(document)
+
+
+def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> None:
+    """The format's own writer says `{}` for either form of intermediate data, and no final state for null."""
+    for case, written in zip(cases, documents, strict=True):
+        if case.final_session_state is None:
+            written["final_session_state"] = None
+        for name, turns in (("conversation", case.conversation), ("opening", case.opening)):
+            for index, turn in enumerate(turns or ()):
+                if isinstance(turn.intermediate_data, InvocationEvents):
+                    written[name][index]["intermediate_data"].setdefault("invocation_events", [])
+
+
+def _keep(written: Object, rest: Object, model: type[WireModel], also: tuple[str, ...] = ()) -> None:
+    """Write what has no short form: the format's fields by their names, keys of one's own under `extra`."""
+    fields = dict.fromkeys((*model.model_fields, *also), "")
+    own = {key: value for key, value in rest.items() if known_key(key, fields) is None}
+    written.update({key: value for key, value in rest.items() if key not in own})
+    if own:
+        written[EXTRA] = own
+
+
+# --- cases -------------------------------------------------------------------------------------------------------------
+
+
+def _case(case: Object) -> Object:
+    rest = dict(case)
+    written: Object = {"case": rest.pop("eval_id")}
+    if _texts(rest.get("tags")):
+        written["tags"] = Flow(rest.pop("tags"))
+    if (session := _session(rest.get("session_input"))) is not None:
+        del rest["session_input"]
+        written.update(session)
+    if rest.get("opening"):
+        turns = [_turn(turn) for turn in rest.pop("opening")]
+        written["opening"] = [turn["ask"] if _is_said(turn) else turn for turn in turns]
+    _write_conversation(written, rest)
+    if "rubrics" in rest:
+        written["rubrics"] = _rubrics(rest.pop("rubrics"))
+    if rest.get("final_session_state") is not None:
+        written["final_state"] = _shortest(rest.pop("final_session_state"))
+    for name in EXPECTATION_KEYS:
+        has_calls = name != "response_schema"  # in which a text with a parenthesis would read as a call
+        if rest.get(name) and not (has_calls and "(" in json.dumps(rest[name])):
+            written[name] = rest.pop(name)
+    _keep(written, rest, EvalCase)
+    return written
+
+
+def _is_said(turn: Object) -> bool:
+    """Whether a turn states what the user says, in one text, and nothing else."""
+    return turn.keys() == {"ask"} and isinstance(turn["ask"], str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _session(session: Any) -> Object | None:
+    if not isinstance(session, dict) or not session.keys() <= {*SESSION_KEYS.values()}:
+        return None
+    short = {key: session[name] for key, name in SESSION_KEYS.items() if name in session}
+    for key in ("app", "user"):
+        if short.get(key) == "":
+            del short[key]
+    if "state" in short:
+        short["state"] = _shortest(short["state"])
+    return short or {"state": Flow({})}
+
+
+def _write_conversation(written: Object, rest: Object) -> None:
+    turns, scenario = rest.get("conversation"), rest.get("conversation_scenario")
+    if isinstance(scenario, dict) and scenario.keys() <= {*SCENARIO_KEYS.values()}:
+        del rest["conversation_scenario"]
+        written.update({key: scenario[name] for key, name in SCENARIO_KEYS.items() if name in scenario})
+        if "persona" in written:
+            written["persona"] = _persona(written["persona"])
+    elif isinstance(turns, list):
+        del rest["conversation"]
+        only = _turn(turns[0]) if len(turns) == 1 else {}
+        if only and only.keys().isdisjoint({"rubrics", "creation_timestamp", EXTRA}):
+            written.update(only)
+        else:
+            written["turns"] = [_turn(turn) for turn in turns]
+
+
+def _persona(persona: Object) -> Any:
+    known = persona.get("id")
+    if known in persona_ids() and find_persona(known).model_dump(mode="json", exclude_none=True) == persona:
+        return known
+    return persona
+
+
+# --- turns -------------------------------------------------------------------------------------------------------------
+
+
+def _turn(turn: Object) -> Object:
+    rest = dict(turn)
+    written: Object = {}
+    if "invocation_id" in rest:
+        written["invocation_id"] = rest.pop("invocation_id")
+    _write_message(written, "ask", "user_content", rest, "user")
+    data = rest.get("intermediate_data")
+    if isinstance(data, dict) and (short := _intermediate(data)) is not None:
+        del rest["intermediate_data"]
+        written.update(short)
+    _write_message(written, "expect", "final_response", rest, "model")
+    if "rubrics" in rest:
+        written["rubrics"] = _rubrics(rest.pop("rubrics"))
+    _keep(written, rest, Invocation)
+    return written
+
+
+def _write_message(written: Object, key: str, name: str, rest: Object, role: str) -> None:
+    """A message of one text as that text; one of other parts as it is."""
+    content = rest.get(name)
+    if not isinstance(content, dict) or "parts" not in content:
+        return
+    del rest[name]
+    parts = content["parts"]
+    text = parts[0].get("text") if len(parts) == 1 else None
+    is_short = text is not None and content == {"parts": [{"text": text}], "role": role}
+    written[key] = text if is_short else content
+
+
+def _intermediate(data: Object) -> Object | None:
+    """The calls and what else stands beside them; None where only the format's own words can say it."""
+    known = ("tool_uses", "tool_responses", "intermediate_responses")
+    calls = data.get("tool_uses", [])
+    if not data or not data.keys() <= {*known} or any(not _speakable(call) for call in calls):
+        return None
+    short: Object = {}
+    if "tool_uses" in data:
+        short["tools"] = _calls(calls)
+    if "tool_responses" in data:
+        short["tool_responses"] = data["tool_responses"]
+    if "intermediate_responses" in data:
+        short["intermediate_responses"] = [_said(said) for said in data["intermediate_responses"]]
+    return short
+
+
+def _speakable(call: Object) -> bool:
+    """Whether the form takes a call: it is strict about keys, and wants a name."""
+    return isinstance(call.get("name"), str) and call.keys() <= {*CALL_KEYS.values()} - {"function"}
+
+
+def _calls(calls: list[Object]) -> list[Any] | Flow:
+    written = [_call(call) for call in calls]
+    on_one_line = len(written) < 2 and all(
+        isinstance(call, str) and _plain_in_brackets(call) for call in written
+    )
+    return Flow(written) if on_one_line else written
+
+
+def _call(call: Object) -> Any:
+    if call.keys() == {"name", "args"}:
+        text = write_call(call["name"], call["args"])
+        if text is not None:
+            return text
+    return call
+
+
+def _plain_in_brackets(call: str) -> bool:
+    return len(call) <= _SHORT_FLOW and not any(sign in call for sign in ",[]{}\"'#")
+
+
+def _said(said: Any) -> Any:
+    """`["", [{"text": "…"}]]` as its text, a text with its author as an object; else the pair as it is."""
+    author, parts = said
+    if len(parts) != 1 or parts[0].keys() != {"text"}:
+        return said
+    return {"author": author, "text": parts[0]["text"]} if author else parts[0]["text"]
+
+
+# --- small things ------------------------------------------------------------------------------------------------------
+
+
+def _rubrics(rubrics: list[Object]) -> list[Any]:
+    return [_rubric(rubric) for rubric in rubrics]
+
+
+def _rubric(rubric: Object) -> Any:
+    text = rubric["rubric_content"].get("text_property")
+    if text is None or rubric["rubric_content"].keys() != {"text_property"}:
+        return rubric
+    if not rubric.keys() <= {"rubric_id", "rubric_content", "description", "type"} or "type" not in rubric:
+        return rubric  # the short form has a type
+    rest = {key: rubric[key] for key in ("description", "type") if key in rubric}
+    if rest["type"] == RUBRIC_TYPE:
+        del rest["type"]
+    if not rest and rubric["rubric_id"] == stable_rubric_id(text):
+        return text
+    return {"id": rubric["rubric_id"], "text": text, **rest}
+
+
+def _shortest(value: Any) -> Any:
+    """An object of a few plain values on one line."""
+    if not isinstance(value, dict) or any(isinstance(item, dict | list) for item in value.values()):
+        return value
+    length = sum(len(key) + len(str(item)) + 4 for key, item in value.items())
+    has_breaks = any(isinstance(item, str) and "\n" in item for item in value.values())
+    return Flow(value) if length <= _SHORT_FLOW and not has_breaks else value

@@ -1,0 +1,298 @@
+"""Metrics of the user's own: a function, found by a config, a decorator, or an entry point.
+
+A function is called in one of two forms, told by its parameters (see `signature.py`), and may be plain or async. A
+plain function runs as it is, within the event loop: one that waits (for a network, a database) holds up all trials
+under way and should be async.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, TypeVar, overload
+
+from proctor.common.settling import settle
+from proctor.errors import CriterionError, SetupError, did_you_mean
+from proctor.metrics.base import CaseView, Metric, MetricFacts
+from proctor.metrics.builtin import METRICS as BUILT_IN
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.custom.adk_references import uses_adk_classes
+from proctor.metrics.custom.results import check_agreement, read_answer, read_turn
+from proctor.metrics.custom.signature import Signature, read_adk_signature, read_signature
+from proctor.metrics.expected_turns import paired
+from proctor.registry import METRICS
+from proctor.schema.format.config import CustomMetricConfig
+from proctor.schema.format.criterion import BaseCriterion, EvalMetric
+from proctor.schema.results.score import MetricScore, mean_score
+
+__all__ = [
+    "FunctionMetric",
+    "FunctionMetricFactory",
+    "as_factory",
+    "from_config",
+    "metric",
+    "read_path",
+    "with_range",
+]
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+class FunctionMetric:
+    """A metric computed by a function, bound to its criterion."""
+
+    def __init__(
+        self,
+        facts: MetricFacts,
+        function: Function,
+        signature: Signature,
+        criterion: BaseCriterion,
+        path: str,
+    ) -> None:
+        self.facts = facts
+        self.function = function
+        self._signature = signature
+        self._criterion = criterion
+        self._path = path
+        self._takes_adk_objects = uses_adk_classes(function)
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Ask the function. What it raises goes on to the caller.
+
+        Raises:
+            MetricError: its answer is not a score.
+        """
+        case = _own_copy(case)
+        if self._signature.whole:
+            answer = await self._ask(
+                actual=case.actual,
+                expected=case.expected,
+                scenario=case.scenario,
+                eval_metric=self._eval_metric(),
+            )
+            score = read_answer(self.facts, answer, len(case.actual))
+            if self.facts.gates:
+                check_agreement(answer, score, self._criterion.threshold)
+            return score
+        expected = (
+            [each for _, each in paired(case)] if case.expected is not None else [None] * len(case.actual)
+        )
+        scores = []
+        for index, (made, wanted) in enumerate(zip(case.actual, expected, strict=True)):
+            answer = await self._ask(actual=made, expected=wanted)
+            scores.append(read_turn(self.facts, answer, index))
+        return mean_score(scores)
+
+    async def _ask(self, **values: Any) -> Any:
+        """Call the function: with google-adk's objects, if it is written against google-adk's classes."""
+        arguments = self._signature.arguments({**values, "criterion": self._criterion})
+        if self._takes_adk_objects:
+            from proctor.metrics.custom.adk_objects import to_adk
+
+            arguments = {name: to_adk(value) for name, value in arguments.items()}
+        return await settle(self.function(**arguments))
+
+    def _eval_metric(self) -> EvalMetric:
+        """As ADK passes it: the threshold stands in the criterion only."""
+        return EvalMetric(
+            metric_name=self.facts.name, criterion=self._criterion, custom_function_path=self._path or None
+        )
+
+
+def _own_copy(case: CaseView) -> CaseView:
+    """The case with invocations of its own: what a function does to them changes no evidence and no other score.
+
+    As in google-adk, the actual invocations have the rubrics of the case and of the expected invocation.
+    """
+    expected = None if case.expected is None else [one.model_copy(deep=True) for one in case.expected]
+    actual = [one.model_copy(deep=True) for one in case.actual]
+    for index, one in enumerate(actual):
+        of_turn = (expected[index].rubrics if expected and index < len(expected) else None) or []
+        if one.rubrics is None and (case.rubrics or of_turn):
+            one.rubrics = [rubric.model_copy(deep=True) for rubric in [*case.rubrics, *of_turn]]
+    return replace(case, actual=actual, expected=expected)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMetricFactory:
+    """Builds a function's metric from a criterion; stands in the registry where built-in metrics have their class."""
+
+    facts: MetricFacts
+    function: Function
+    signature: Signature
+    path: str = ""
+
+    def __call__(self, criterion: BaseCriterion | None = None) -> FunctionMetric:
+        """Build the metric.
+
+        Raises:
+            CriterionError: the threshold cannot fail, or cannot pass, within the metric's range.
+        """
+        checked = check_criterion(self.facts, criterion, BaseCriterion)
+        return FunctionMetric(self.facts, self.function, self.signature, checked, self.path)
+
+
+@overload
+def metric(name: F, /) -> F: ...
+
+
+@overload
+def metric(
+    name: str | None = None,
+    /,
+    *,
+    threshold: float | None = None,
+    description: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Callable[[F], F]: ...
+
+
+def metric(
+    name: Any = None,
+    /,
+    *,
+    threshold: float | None = None,
+    description: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """Register a function as a metric of this process: `@proctor.metric("politeness", threshold=0.8)`.
+
+    Its name can then stand in criteria. Without a name it is the function's. The function stays as it is. Its scores go from 0 to
+    1 unless `minimum` and `maximum` say otherwise (`math.inf`: any number from there); one beyond them is an error.
+
+    Raises:
+        CriterionError: the function's parameters fit neither form, the name is that of a built-in metric, or there is
+            nothing between minimum and maximum.
+    """
+    if callable(name):
+        return metric()(name)
+
+    def register(function: F) -> F:
+        called = name or function.__name__
+        if called in BUILT_IN:
+            raise CriterionError(f"{called!r} is the name of a built-in metric; give yours another name.")
+        facts = _facts(called, function, description)
+        facts = with_range(replace(facts, default_threshold=threshold), minimum, maximum)
+        METRICS.add(called, _factory(facts, function))
+        return function
+
+    return register
+
+
+def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion | None = None) -> Metric:
+    """Build the metric that `custom_metrics[name]` of a config names by its dotted path.
+
+    Raises:
+        CriterionError: the path leads nowhere, or not to a scoring function; the import failed, and why; the
+            criterion does not fit.
+    """
+    path = custom.code_config.name
+    plugin = _import(name, path)
+    if hasattr(plugin, "facts"):  # a metric class of its own
+        return _made(name, plugin, criterion)
+    facts = _facts(name, plugin, custom.description)
+    interval = custom.metric_info.metric_value_info.interval if custom.metric_info else None
+    if interval is not None:
+        facts = with_range(facts, interval.min_value, interval.max_value)
+    return _factory(facts, plugin, path)(criterion)
+
+
+def _made(name: str, plugin: Any, criterion: BaseCriterion | None) -> Metric:
+    try:
+        built: Metric = plugin(criterion)
+    except SetupError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CriterionError(
+            f"The custom metric {name!r}: {type(error).__name__} when it was made with its criterion: {error}"
+        ) from error
+    return built
+
+
+def as_factory(name: str, plugin: Any) -> Any:
+    """What is registered under `name`, as something that has facts and builds a metric from a criterion.
+
+    Metric classes stay as they are; a plain function (of an entry point) is wrapped.
+    """
+    return plugin if hasattr(plugin, "facts") else _factory(_facts(name, plugin, ""), plugin)
+
+
+def _facts(name: str, function: Any, description: str) -> MetricFacts:
+    first_line = (inspect.getdoc(function) or "").partition("\n")[0]
+    return MetricFacts(
+        name=name,
+        description=description or first_line,
+        kind="custom",
+        source="your own function",
+    )
+
+
+def with_range(facts: MetricFacts, minimum: float | None, maximum: float | None) -> MetricFacts:
+    """The facts with the range that somebody states; what is left out is 0 and 1, as in google-adk.
+
+    Raises:
+        CriterionError: there is nothing between the two.
+    """
+    low, high = 0.0 if minimum is None else minimum, 1.0 if maximum is None else maximum
+    if not low < high:
+        raise CriterionError(
+            f"The metric {facts.name!r} has the range from {low:g} to {high:g}: say by minimum and maximum between which "
+            "numbers its scores lie (0 and 1 where nothing is said)."
+        )
+    return replace(facts, minimum=low, maximum=None if high == math.inf else high)
+
+
+def _factory(facts: MetricFacts, function: Function, path: str = "") -> FunctionMetricFactory:
+    if not callable(function):
+        raise CriterionError(
+            f"The custom metric {facts.name!r} is of type {type(function).__name__}, not a function."
+        )
+    try:
+        signature = read_signature(facts.name, function)
+    except CriterionError:
+        by_position = read_adk_signature(function) if uses_adk_classes(function) else None
+        if by_position is None:
+            raise
+        signature = by_position
+    if signature.needs_expected:
+        facts = replace(facts, needs=frozenset({"expected"}))
+    return FunctionMetricFactory(facts, function, signature, path)
+
+
+def read_path(name: str, path: str) -> tuple[str, str]:
+    """The module and the attribute in it that a dotted path names.
+
+    Raises:
+        CriterionError: it names neither.
+    """
+    module_name, _, attribute = path.replace(":", ".").rpartition(".")
+    if not module_name or not attribute:
+        raise CriterionError(
+            f"The custom metric {name!r}: code_config.name must be a dotted path to a function "
+            f"(package.module.function), got {path!r}."
+        )
+    return module_name, attribute
+
+
+def _import(name: str, path: str) -> Any:
+    module_name, attribute = read_path(name, path)
+    try:
+        module = import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise CriterionError(
+            f"The custom metric {name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}"
+        ) from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        known = [each for each in vars(module) if not each.startswith("_")]
+        hint = did_you_mean(attribute, known)
+        raise CriterionError(
+            f"The custom metric {name!r}: {module_name!r} has no {attribute!r}.{hint}"
+        ) from None

@@ -1,0 +1,200 @@
+"""Which calls are meant: a tool's name, or an object that says more about the call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.common.json_compare import equal_json
+from proctor.errors import did_you_mean
+from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.kinds import Present
+from proctor.metrics.matchers.parse import MatcherReader
+from proctor.metrics.matchers.templates import Matched, OneOf, Plain, Template
+from proctor.metrics.reason_text import show_name, show_value
+from proctor.metrics.trajectory.call_equality import ArgumentDifference
+
+__all__ = ["CALL_KEYS", "CallPattern", "read_call"]
+
+ANY_TOOL = "*"
+CALL_KEYS = frozenset({"tool", "args", "other_args", "response"})
+RESPONSE = "(response)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallPattern:
+    """Calls of one of these tools whose arguments, and response, fit."""
+
+    tools: tuple[str, ...]
+    args: Mapping[str, Template] | None = None
+    """`None`: whatever they are."""
+    other_args: bool = False
+    """Arguments that are not named may be there."""
+    response: Template | None = None
+
+    def names(self, made: Made) -> bool:
+        """Whether the call is one of these tools."""
+        return made.name in self.tools or ANY_TOOL in self.tools
+
+    def fits(self, made: Made) -> bool:
+        """Whether the call is one that is meant."""
+        return self.names(made) and not self.differences(made)
+
+    def differences(self, made: Made) -> list[ArgumentDifference]:
+        """What does not fit about a call of one of these tools."""
+        found = [] if self.args is None else [*self._of_args(self.args, made.args or {})]
+        if self.response is not None and not self.response.fits(made.response):
+            found.append(_difference(RESPONSE, self.response, made.response))
+        return found
+
+    def takes_any(self) -> bool:
+        """Whether every call of its tools is meant, whatever its arguments and its response."""
+        args = self.args is None or (
+            self.other_args and all(each.fits(ABSENT) for each in self.args.values())
+        )
+        return args and (self.response is None or self.response.fits(ABSENT))
+
+    def may_have(self, name: str) -> bool:
+        """Whether a call that is meant may have an argument of this name."""
+        return self.args is None or self.other_args or name in self.args
+
+    def takes_any_call(self) -> bool:
+        """Whether every call is meant, of whatever tool."""
+        return ANY_TOOL in self.tools and self.takes_any()
+
+    def covers(self, other: CallPattern, alike: Collection[str] = ()) -> bool:
+        """Whether every call that is the other is surely this, too; not told of all where it is so.
+
+        `alike`: arguments whose value does not matter.
+        """
+        tools = ANY_TOOL in self.tools or ({*other.tools} <= {*self.tools} and ANY_TOOL not in other.tools)
+        if not tools or self.takes_any():
+            return tools
+        args, others = self.args or {}, other.args or {}
+        asked = {name: each for name, each in args.items() if name not in alike and not each.fits(ABSENT)}
+        stated = all(name in others and _is_within(others[name], each) for name, each in asked.items())
+        further = (
+            self.args is None or self.other_args or (not other.other_args and others.keys() <= args.keys())
+        )
+        same_response = self.response is None or (
+            other.response is not None and _is_within(other.response, self.response)
+        )
+        return stated and further and same_response
+
+    def tell_tools(self) -> str:
+        """The tools in words."""
+        return "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
+
+    def tell(self) -> str:
+        """The call in words."""
+        name = self.tell_tools()
+        if self.args is not None:
+            inside = [f"{show_name(key)}={value.tell()}" for key, value in self.args.items()]
+            name += f"({', '.join([*inside, *(['…'] if self.other_args else [])])})"
+        return name if self.response is None else f"{name} with the response {self.response.tell()}"
+
+    def to_data(self) -> dict[str, Any]:
+        """The call as details show an expected one."""
+        args = {} if self.args is None else {key: value.source for key, value in self.args.items()}
+        return {"name": " | ".join(self.tools), "args": args}
+
+    def _of_args(self, args: Mapping[str, Template], given: Mapping[str, Any]) -> list[ArgumentDifference]:
+        found = [
+            _difference(name, template, given.get(name, ABSENT))
+            for name, template in args.items()
+            if not template.fits(given.get(name, ABSENT))
+        ]
+        if not self.other_args:
+            found += [
+                ArgumentDifference(name, "extra", actual=value)
+                for name, value in given.items()
+                if name not in args
+            ]
+        return found
+
+
+def _difference(name: str, template: Template, actual: Any) -> ArgumentDifference:
+    if actual is ABSENT:
+        return ArgumentDifference(name, "missing", expected=template.source)
+    return ArgumentDifference(name, "differs", template.source, actual)
+
+
+def _is_within(one: Template, other: Template) -> bool:
+    """Whether all that fits the one surely fits the other."""
+    if equal_json(one.source, other.source) or (isinstance(one, Plain) and other.fits(one.source)):
+        return True
+    if isinstance(one, OneOf):
+        return all(_is_within(each, other) for each in one.options)
+    return isinstance(other, Matched) and isinstance(other.matcher, Present) and not one.fits(ABSENT)
+
+
+def read_call(
+    given: Any, reader: MatcherReader, where: str, *, other_args: bool, also: Collection[str] = ()
+) -> CallPattern:
+    """Read a call: the tool's name, or `{tool, args, other_args, response}`.
+
+    `other_args`: whether arguments that are not named may be there when the object does not say so itself. `also`: keys
+    of the object that somebody else reads.
+    """
+    if isinstance(given, str):
+        given = {"tool": given}
+    if not isinstance(given, Mapping):
+        reader.problem(where, f'expected a tool\'s name or {{"tool": …, "args": …}}, got {show_value(given)}')
+        return CallPattern((ANY_TOOL,))
+    for key in given:
+        if key not in CALL_KEYS and key not in also:
+            known = CALL_KEYS | {*also}
+            reader.problem(
+                where, f"unknown key {key!r}.{did_you_mean(str(key), known)} Keys: {', '.join(sorted(known))}"
+            )
+    return CallPattern(
+        _tools(given, reader, where),
+        _args(given, reader, where),
+        _other_args(given, reader, where, usual=other_args),
+        reader.template(given["response"], f"{where}.response") if "response" in given else None,
+    )
+
+
+def _tools(given: Mapping[str, Any], reader: MatcherReader, where: str) -> tuple[str, ...]:
+    tool = given.get("tool")
+    tools = tuple(tool) if isinstance(tool, list) else (tool,)
+    if not tools or not all(isinstance(each, str) and each for each in tools):
+        reader.problem(
+            where, f'`tool` must be a tool\'s name, a list of names or "*", got {show_value(tool)}'
+        )
+        return (ANY_TOOL,)
+    for each in tools:
+        if "(" in each:
+            hint = f'write {{"tool": {show_value(each.partition("(")[0])}, "args": {{…}}}}'
+            reader.problem(where, f"{show_value(each)} is no tool's name; for its arguments {hint}")
+    return tools
+
+
+def _args(given: Mapping[str, Any], reader: MatcherReader, where: str) -> dict[str, Template] | None:
+    args = given.get("args")
+    if args is None:
+        if "args" in given:
+            reader.problem(where, "`args` is null: leave it out for any arguments, or write {} for none")
+        return None
+    if not isinstance(args, Mapping):
+        reader.problem(where, f"`args` must be {{argument: value}}, got {show_value(args)}")
+        return None
+    return {name: reader.template(value, f"{where}.args.{name}") for name, value in args.items()}
+
+
+def _other_args(given: Mapping[str, Any], reader: MatcherReader, where: str, *, usual: bool) -> bool:
+    said = given.get("other_args")
+    if "other_args" not in given:
+        return usual
+    if said not in ("allowed", "forbidden"):
+        meant = did_you_mean(str(said), ("allowed", "forbidden"))
+        reader.problem(
+            where, f'`other_args` must be "allowed" or "forbidden", got {show_value(said)}.{meant}'
+        )
+    elif given.get("args") is None:
+        reader.problem(
+            where, "`other_args` says something only beside `args`; without them any arguments fit"
+        )
+    return said == "allowed"

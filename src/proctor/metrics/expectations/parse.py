@@ -1,0 +1,321 @@
+"""A case's `expectations`, from JSON to what can be checked; every mistake is found, with the place where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.errors import did_you_mean
+from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import CallPattern, read_call
+from proctor.metrics.expectations.forbidden_calls import Guard
+from proctor.metrics.expectations.grammar import (
+    Alternatives,
+    AnyOrder,
+    InOrder,
+    Node,
+    One,
+    Repeated,
+    may_be_empty,
+    optional,
+    takes_everything,
+)
+from proctor.metrics.matchers.parse import MatcherReader
+from proctor.metrics.reason_text import show_value
+
+__all__ = ["Expectation", "Limit", "read_expectations"]
+
+KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
+GROUPS = ("any_of", "any_order", "in_order")
+LARGEST_GROUP = 12
+"""Items of a group in any order: there are 4096 ways to have done some of twelve."""
+MOST_TIMES = 100
+MOST_CALLS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many calls of a kind, and no others; `most` is `None` for any number."""
+
+    pattern: CallPattern
+    least: int
+    most: int | None
+    where: str = ""
+    """The place where it is written."""
+
+    def over(self, calls: Sequence[Made]) -> Sequence[Made]:
+        """Of the calls that it is about, those that are too many."""
+        return calls[self.most :] if self.most is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is expected of the calls of one turn, or of the whole conversation."""
+
+    where: str
+    """Its place in the case, for messages."""
+    turn: int | None
+    """Counted from 0; `None`: all turns together."""
+    calls: Node | None
+    """`None`: any calls."""
+    others_allowed: bool
+    limits: tuple[Limit, ...]
+    patterns: tuple[CallPattern, ...]
+    """All calls that are named in it."""
+
+    def requires_calls(self) -> bool:
+        """Whether no calls at all would not meet it."""
+        listed = self.calls is not None and not may_be_empty(self.calls)
+        return listed or any(limit.least for limit in self.limits)
+
+    def guards(self) -> Iterator[Guard]:
+        """Calls that must not come, or not too often."""
+        for limit in self.limits:
+            if not limit.least and limit.most is not None:
+                yield Guard(limit.where, limit.pattern)
+
+    def wanted(self) -> Iterator[CallPattern]:
+        """The other calls: one that is misspelled does not come, and so is missing."""
+        guarded = {id(each.pattern) for each in self.guards()}
+        yield from (each for each in self.patterns if id(each) not in guarded)
+
+
+def read_expectations(
+    given: Any, turns: int | None, reader: MatcherReader, place: str = "expectations"
+) -> list[Expectation]:
+    """Read one expectation or a list of them; `turns` is how many turns the case has, where that is known."""
+    if isinstance(given, Mapping):
+        return [_Block(reader, place, turns).read(given)]
+    if not isinstance(given, list) or not given:
+        reader.problem(
+            place,
+            f'expected an object such as {{"calls": [...]}}, or a list of them, got {show_value(given)}',
+        )
+        return []
+    found = []
+    for index, each in enumerate(given):
+        where = f"{place}[{index}]"
+        if isinstance(each, Mapping):
+            found.append(_Block(reader, where, turns).read(each))
+        else:
+            reader.problem(where, f'expected an object such as {{"calls": [...]}}, got {show_value(each)}')
+    return found
+
+
+def _says_at_most(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return "at_most" in given or any(_says_at_most(each) for key, each in given.items() if key in GROUPS)
+    return isinstance(given, list) and any(map(_says_at_most, given))
+
+
+class _Block:
+    def __init__(self, reader: MatcherReader, where: str, turns: int | None) -> None:
+        self._reader, self._where, self._turns = reader, where, turns
+        self._patterns: list[CallPattern] = []
+
+    def read(self, given: Mapping[str, Any]) -> Expectation:
+        for key in given:
+            if key not in KEYS:
+                self._problem(
+                    "", f"unknown key {key!r}.{did_you_mean(str(key), KEYS)} Keys: {', '.join(sorted(KEYS))}"
+                )
+        if not {"calls", "forbidden", "limits"} & given.keys():
+            self._problem("", "it expects nothing: it has none of `calls`, `forbidden`, `limits`")
+        calls = None
+        if "calls" in given:
+            calls = InOrder(self._items(given["calls"], ".calls", may_be_empty=True))
+        read = Expectation(
+            self._where,
+            self._turn(given),
+            calls,
+            self._others(given),
+            (*self._limits(given), *self._forbidden(given)),
+            tuple(self._patterns),
+        )
+        self._check_that_it_decides(read, given)
+        return read
+
+    def _check_that_it_decides(self, read: Expectation, given: Mapping[str, Any]) -> None:
+        """Where others are allowed, a call that may be left out says nothing, nor does how often it may come."""
+        if read.calls is None:
+            return
+        if not read.others_allowed:
+            if not read.limits and takes_everything(read.calls):
+                self._problem(
+                    ".calls", "it can never fail: whatever is called, and nothing, is what it expects"
+                )
+            return
+        if _says_at_most(given["calls"]):
+            self._problem(
+                ".calls", '`at_most` says nothing beside `"others": "allowed"`: write it under `limits`'
+            )
+        elif not read.limits and may_be_empty(read.calls):
+            self._problem("", "it can never fail: no call in it must come, and others are allowed")
+
+    def _problem(self, where: str, message: str) -> None:
+        self._reader.problem(f"{self._where}{where}", message)
+
+    def _turn(self, given: Mapping[str, Any]) -> int | None:
+        turn = given.get("turn")
+        if "turn" not in given:
+            return None
+        if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
+            self._problem(".turn", f"turns are counted from 1, got {show_value(turn)}")
+            return None
+        if self._turns is not None and turn > self._turns:
+            self._problem(".turn", f"the case has {self._turns} turn(s), got {turn}")
+        return turn - 1
+
+    def _others(self, given: Mapping[str, Any]) -> bool:
+        others = given.get("others", "forbidden")
+        if others not in ("allowed", "forbidden"):
+            meant = did_you_mean(str(others), ("allowed", "forbidden"))
+            self._problem(
+                ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}.{meant}'
+            )
+        elif "others" in given and "calls" not in given:
+            self._problem(".others", "it says something only beside `calls`")
+        return bool(others == "allowed")
+
+    # --- calls, and groups of them ---
+
+    def _items(self, given: Any, where: str, *, may_be_empty: bool = False) -> tuple[Node, ...]:
+        if not isinstance(given, list) or not (given or may_be_empty):
+            self._problem(where, f"expected a list of calls, got {show_value(given)}")
+            return ()
+        if len(given) > MOST_CALLS:
+            self._problem(where, f"at most {MOST_CALLS} calls can be expected in one list, got {len(given)}")
+            return ()
+        return tuple(self._item(each, f"{where}[{index}]") for index, each in enumerate(given))
+
+    def _item(self, given: Any, where: str) -> Node:
+        kinds = [kind for kind in GROUPS if isinstance(given, Mapping) and kind in given]
+        if not kinds:
+            return self._call(given, where)
+        kind = kinds[0]
+        for key in given:
+            if key not in (kind, "optional"):
+                self._problem(where, f"`{key}` cannot stand beside `{kind}` (only `optional` can)")
+        items = (
+            self._alternatives(given[kind], f"{where}.{kind}")
+            if kind == "any_of"
+            else self._items(given[kind], f"{where}.{kind}")
+        )
+        if kind == "any_order" and len(items) > LARGEST_GROUP:
+            self._problem(
+                f"{where}.any_order",
+                f"at most {LARGEST_GROUP} items can stand in any order, got {len(items)}",
+            )
+        node: Node = InOrder(items)
+        if kind != "in_order":
+            node = Alternatives(items) if kind == "any_of" else AnyOrder(items)
+        return optional(node) if self._flag(given, where) else node
+
+    def _alternatives(self, given: Any, where: str) -> tuple[Node, ...]:
+        """A list in the place of an alternative is a sequence of calls."""
+        if not isinstance(given, list) or len(given) < 2:
+            self._problem(where, f"expected a list of two alternatives or more, got {show_value(given)}")
+            return ()
+        return tuple(
+            InOrder(self._items(each, f"{where}[{i}]", may_be_empty=True))
+            if isinstance(each, list)
+            else self._item(each, f"{where}[{i}]")
+            for i, each in enumerate(given)
+        )
+
+    def _call(self, given: Any, where: str) -> Node:
+        pattern = self._pattern(given, where, other_args=False, also=("optional", "at_least", "at_most"))
+        one = One(pattern)
+        if not isinstance(given, Mapping):
+            return one
+        least, most = self._times(given, where)
+        if self._flag(given, where):
+            if "at_least" in given:
+                self._problem(where, "`optional` beside `at_least`: one of them is enough")
+            least = 0
+        copies: list[Node] = [one] * least
+        if most is None:
+            copies.append(Repeated(one))
+        else:
+            rest: Node = InOrder()
+            for _ in range(most - least):  # one more, and perhaps another
+                rest = optional(InOrder((one, rest)))
+            copies.append(rest)
+        return InOrder(tuple(copies))
+
+    def _times(self, given: Mapping[str, Any], where: str) -> tuple[int, int | None]:
+        """How often a call is expected: once; `at_most` alone means from none, `at_least` alone any number from there."""
+        least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
+        if least is None:
+            least = 0 if "at_most" in given else 1
+            most = most if "at_most" in given else 1
+        if most is not None and most < least:
+            self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
+        if "at_most" in given and most == 0:
+            self._problem(where, "`at_most: 0`: write the call under `forbidden`")
+        return least, most
+
+    def _count(self, given: Mapping[str, Any], key: str, where: str) -> int | None:
+        if key not in given:
+            return None
+        number = given[key]
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_TIMES:
+            self._problem(
+                f"{where}.{key}", f"expected a whole number from 0 to {MOST_TIMES}, got {show_value(number)}"
+            )
+            return None
+        return number
+
+    def _flag(self, given: Mapping[str, Any], where: str) -> bool:
+        said = given.get("optional", False)
+        if not isinstance(said, bool):
+            self._problem(f"{where}.optional", f"must be true or false, got {show_value(said)}")
+        return said is True
+
+    def _pattern(
+        self, given: Any, where: str, *, other_args: bool, also: tuple[str, ...] = ()
+    ) -> CallPattern:
+        pattern = read_call(given, self._reader, f"{self._where}{where}", other_args=other_args, also=also)
+        self._patterns.append(pattern)
+        return pattern
+
+    # --- limits ---
+
+    def _forbidden(self, given: Mapping[str, Any]) -> list[Limit]:
+        if "forbidden" not in given:
+            return []
+        forbidden = given["forbidden"]
+        if not isinstance(forbidden, list) or not forbidden:
+            self._problem(".forbidden", f"expected a list of calls, got {show_value(forbidden)}")
+            return []
+        return [
+            Limit(
+                self._pattern(each, where := f".forbidden[{i}]", other_args=True), 0, 0, self._where + where
+            )
+            for i, each in enumerate(forbidden)
+        ]
+
+    def _limits(self, given: Mapping[str, Any]) -> list[Limit]:
+        if "limits" not in given:
+            return []
+        limits = given["limits"]
+        if not isinstance(limits, list) or not limits:
+            self._problem(
+                ".limits",
+                f'expected a list such as [{{"tool": "search", "at_most": 3}}], got {show_value(limits)}',
+            )
+            return []
+        return [self._limit(each, f".limits[{i}]") for i, each in enumerate(limits)]
+
+    def _limit(self, given: Any, where: str) -> Limit:
+        pattern = self._pattern(given, where, other_args=True, also=("at_least", "at_most"))
+        if not isinstance(given, Mapping) or not {"at_least", "at_most"} & given.keys():
+            self._problem(where, "a limit needs `at_most`, `at_least`, or both")
+            return Limit(pattern, 0, None)
+        least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
+        if most is not None and least is not None and most < least:
+            self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
+        if not least and "at_most" not in given:
+            self._problem(where, "a limit from 0 up can never be broken")
+        return Limit(pattern, least or 0, most, self._where + where)

@@ -1,0 +1,1 @@
+"""The prompts of the LLM judges, one Markdown file per metric."""

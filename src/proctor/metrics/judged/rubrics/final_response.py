@@ -1,0 +1,59 @@
+"""`rubric_based_final_response_quality_v1`: which of the rubrics do the final answers fulfil?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.judges.base import Passage
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.passages import (
+    agents_of,
+    answer_text,
+    earlier_turns,
+    final_answer,
+    steps_of,
+    user_message,
+)
+from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
+
+__all__ = ["RubricFinalResponse"]
+
+
+class RubricFinalResponse(RubricMetric):
+    """The share of rubrics that the final answer of a turn fulfils."""
+
+    facts: MetricFacts = MetricFacts(
+        name="rubric_based_final_response_quality_v1",
+        description="The share of rubrics that the final answers fulfil, by a judge model.",
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "rubrics"}),
+        options=OPTIONS,
+        example={
+            "rubric_based_final_response_quality_v1": {
+                "threshold": 1.0,
+                "rubrics": [
+                    {
+                        "rubric_id": "names_the_city",
+                        "rubric_content": {
+                            "text_property": "The answer names the city that was asked about."
+                        },
+                    }
+                ],
+            }
+        },
+        source=SOURCE,
+    )
+    rubric_type = "FINAL_RESPONSE_QUALITY"
+
+    def _passages(self, case: CaseView, index: int) -> Iterator[Passage]:
+        turn = case.actual[index]
+        yield from agents_of([turn])
+        yield from earlier_turns(case.actual[:index], with_steps=False)
+        yield user_message(turn)
+        yield from steps_of(turn)
+        yield final_answer(
+            answer_text(
+                turn, thoughts=self._adk, with_steps=self._criterion.include_intermediate_responses_in_final
+            )
+        )

@@ -1,0 +1,47 @@
+"""`rubric_based_tool_use_quality_v1`: which of the rubrics do the tool calls fulfil?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.judges.base import Passage
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.passages import agents_of, earlier_turns, steps_of, user_message
+from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
+
+__all__ = ["RubricToolUse"]
+
+
+class RubricToolUse(RubricMetric):
+    """The share of rubrics that the tool calls of a turn fulfil; the final answer is not looked at."""
+
+    facts: MetricFacts = MetricFacts(
+        name="rubric_based_tool_use_quality_v1",
+        description="The share of rubrics that the tool calls fulfil, by a judge model.",
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "rubrics"}),
+        options=OPTIONS,
+        example={
+            "rubric_based_tool_use_quality_v1": {
+                "threshold": 1.0,
+                "rubrics": [
+                    {
+                        "rubric_id": "asks_for_the_city",
+                        "rubric_content": {
+                            "text_property": "`get_weather` is called with the city that was asked about."
+                        },
+                    }
+                ],
+            }
+        },
+        source=SOURCE,
+    )
+    rubric_type = "TOOL_USE_QUALITY"
+
+    def _passages(self, case: CaseView, index: int) -> Iterator[Passage]:
+        turn = case.actual[index]
+        yield from agents_of([turn], instructions=False)
+        yield from earlier_turns(case.actual[:index], with_steps=True)
+        yield user_message(turn)
+        yield from steps_of(turn)

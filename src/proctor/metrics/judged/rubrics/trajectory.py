@@ -1,0 +1,54 @@
+"""`rubric_based_multi_turn_trajectory_quality_v1`: which of the rubrics does the whole conversation fulfil?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.judges.base import Passage
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.passages import agents_of, turns_of
+from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
+from proctor.metrics.judged.rubrics.lists import Placed
+from proctor.schema.format.case import EvalCase
+
+__all__ = ["RubricTrajectory"]
+
+
+class RubricTrajectory(RubricMetric):
+    """The share of rubrics that a conversation fulfils, judged once, at its last turn.
+
+    The list is that of the last turn. Calls are shown to the judge from either form of recorded data (google-adk leaves
+    those of the older form out).
+    """
+
+    facts: MetricFacts = MetricFacts(
+        name="rubric_based_multi_turn_trajectory_quality_v1",
+        description="The share of rubrics that the whole conversation fulfils, by a judge model.",
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "rubrics"}),
+        options=OPTIONS,
+        example={
+            "rubric_based_multi_turn_trajectory_quality_v1": {
+                "threshold": 1.0,
+                "rubrics": [
+                    {
+                        "rubric_id": "looks_before_it_speaks",
+                        "rubric_content": {"text_property": "The weather is looked up before it is told."},
+                    }
+                ],
+            }
+        },
+        source=SOURCE,
+    )
+    rubric_type = "TRAJECTORY_QUALITY"
+
+    def _lists(self, case: EvalCase) -> list[list[Placed]]:
+        return super()._lists(case)[-1:]
+
+    def _of_turn(self, case: CaseView, index: int) -> list[Placed]:
+        return super()._of_turn(case, index) if index == len(case.actual) - 1 else []
+
+    def _passages(self, case: CaseView, index: int) -> Iterator[Passage]:
+        yield from agents_of(case.actual)
+        yield from turns_of(case.actual)

@@ -1,0 +1,306 @@
+"""From what a file says to matchers; every mistake is found, with the place where it stands.
+
+Two spellings: `{"match": "number", "tolerance": 0.1}` where only a matcher can stand, and `{"$match": "number", "value": 5,
+"tolerance": 0.1}` in the place of a value (a plain object is a value that is compared as it is).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+from unicodedata import normalize
+
+from proctor.errors import did_you_mean
+from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher, misspelled_matcher
+from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, DATES, contrary_values
+from proctor.metrics.matchers.dates import DAY, SameMoment, read_zone
+from proctor.metrics.matchers.kinds import (
+    Exact,
+    Ignore,
+    Json,
+    Number,
+    Pattern,
+    Present,
+    SameSet,
+    Subset,
+    Text,
+    exactly,
+)
+from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
+from proctor.metrics.reason_text import show_value
+from proctor.metrics.text.regex.match_bound import slip_in
+
+__all__ = ["KINDS", "MatcherReader"]
+
+ONE_OF = "one_of"
+KINDS: Mapping[str, frozenset[str]] = {
+    "exact": frozenset(),
+    "ignore": frozenset(),
+    "present": frozenset(),
+    "subset": frozenset(),
+    "regex": frozenset({"pattern", "full", "ignore_case"}),
+    "number": frozenset({"tolerance", "relative", "read_text"}),
+    "set": frozenset({"repeats"}),
+    "text": frozenset({"spaces"}),
+    "date": frozenset({"part", "within", "timezone", "formats"}),
+    ONE_OF: frozenset({"values"}),
+    "json": frozenset({"strict", "parse"}),
+}
+"""What kinds there are, and the options of each."""
+
+WITHOUT_VALUE = frozenset({"ignore", "present", "regex", ONE_OF})
+FLAGS = frozenset({"full", "ignore_case", "read_text", "repeats", "strict", "parse"})
+AMOUNTS = frozenset({"tolerance", "relative", "within"})
+
+
+class MatcherReader:
+    """Reads matchers; what is wrong is collected in `problems`."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def problem(self, where: str, message: str) -> None:
+        """Note what is wrong, and where."""
+        self.problems.append(f"{where}: {message}")
+
+    # --- values ---
+
+    def template(self, value: Any, where: str) -> Template:
+        """A value in which matchers may stand."""
+        if isinstance(value, Mapping) and INLINE in value:
+            return self._inline(value, where)
+        if not holds_matcher(value):
+            if slip := misspelled_matcher(value):
+                self.problem(where, f"{show_value(slip)} is no matcher. Did you mean {INLINE!r}?")
+            return Plain(value)
+        if isinstance(value, Mapping):
+            return Shape(value, {key: self.template(each, f"{where}.{key}") for key, each in value.items()})
+        return Items(value, [self.template(each, f"{where}[{i}]") for i, each in enumerate(value)])
+
+    def _inline(self, spec: Mapping[str, Any], where: str) -> Template:
+        template = self._matched(spec, where, INLINE)
+        kind = spec[INLINE]
+        if isinstance(kind, str) and kind in KINDS and kind not in WITHOUT_VALUE and "value" not in spec:
+            self.problem(
+                where,
+                f'{show_value(kind)} needs a `value` to compare with: {{"{INLINE}": "{kind}", "value": …}}',
+            )
+        return template
+
+    # --- matchers ---
+
+    def matcher(self, spec: Any, where: str) -> Template:
+        """A matcher where nothing else can stand; its name alone is enough where it has no options.
+
+        Its own value, where it has one, takes the place of the expected one.
+        """
+        if isinstance(spec, str):
+            spec = {"match": spec}
+        if not isinstance(spec, Mapping):
+            self.problem(where, f'expected a matcher such as {{"match": "text"}}, got {show_value(spec)}')
+            return Matched(spec, Exact())
+        if "match" not in spec and INLINE in spec:
+            return self._matched(spec, where, INLINE)
+        return self._matched(spec, where, "match")
+
+    def _matched(self, spec: Mapping[str, Any], where: str, key: str) -> Template:
+        kind = spec.get(key)
+        if not isinstance(kind, str) or kind not in KINDS:
+            meant = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
+            got = show_value(kind) if key in spec else f"an object without `{key}`"
+            self.problem(where, f"expected a kind of matcher, got {got}.{meant} Kinds: {', '.join(KINDS)}")
+            return Matched(spec, Exact())
+        self._check_options(kind, spec, where, key)
+        value = spec.get("value", ABSENT)
+        if holds_matcher(value):
+            self.problem(
+                where,
+                "no matcher can stand within the `value` of another; put it in the place of the value itself",
+            )
+        if kind == ONE_OF:
+            return OneOf(spec, self._options(spec, where))
+        known = len(self.problems)
+        made = Matched(spec, self._build(kind, spec, where), value)
+        if len(self.problems) == known and kind not in _ANYTHING and _cannot_fail(made, kind):
+            self.problem(where, f"{show_value(kind)} with {_shown(spec, key)}: {CANNOT_FAIL}")
+        return made
+
+    def _options(self, spec: Mapping[str, Any], where: str) -> list[Template]:
+        values = spec.get("values")
+        if not isinstance(values, list | tuple) or not values:
+            self.problem(where, f"`values` must be a list with at least one value, got {show_value(values)}")
+            return []
+        options = [self.template(each, f"{where}.values[{i}]") for i, each in enumerate(values)]
+        for index, option in enumerate(options):
+            if isinstance(option, Matched) and isinstance(option.matcher, Ignore | Present):
+                kind = '"ignore"' if isinstance(option.matcher, Ignore) else '"present"'
+                self.problem(
+                    f"{where}.values[{index}]",
+                    f"{kind} takes every value, so the others of `values` say nothing; write {kind} alone, or leave it out",
+                )
+        return options
+
+    def _check_options(self, kind: str, spec: Mapping[str, Any], where: str, key: str) -> None:
+        known = KINDS[kind]
+        allowed = known if kind in WITHOUT_VALUE else known | {"value"}
+        for name, value in spec.items():
+            if name == key:
+                continue
+            if name not in allowed:
+                takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no options"
+                self.problem(
+                    where, f"{kind!r} has no option {name!r}.{did_you_mean(name, allowed)} ({takes})"
+                )
+            elif name in FLAGS and not isinstance(value, bool):
+                self.problem(where, f"`{name}` must be true or false, got {show_value(value)}")
+            elif name in AMOUNTS and ((number := exactly(value)) is None or number < 0):
+                self.problem(where, f"`{name}` must be a number from 0, got {show_value(value)}")
+
+    def _build(self, kind: str, spec: Mapping[str, Any], where: str) -> Matcher:
+        build = _BUILDERS.get(kind)
+        return build(self, spec, where) if build else _SIMPLE[kind]()
+
+    def regex(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """Compile a pattern."""
+        text = spec.get("pattern")
+        if not isinstance(text, str):
+            self.problem(where, f"`pattern` must be a regular expression, got {show_value(text)}")
+            return Exact()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of syntax that may mean something else in another Python
+                compiled = re.compile(
+                    normalize("NFC", text), re.IGNORECASE if spec.get("ignore_case") is True else 0
+                )
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
+            self.problem(where, f"{show_value(text)} is no regular expression: {error}")
+            return Exact()
+        full = spec.get("full") is True
+        if slip := slip_in(compiled, full=full, is_trimmed=False):
+            present = '; for any text at all there is {"match": "present"}' if "any" in slip else ""
+            self.problem(where, f"{show_value(text)} {slip}{present}")
+        return Pattern(compiled, full)
+
+    def number(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """Read how far numbers may be apart."""
+        tolerance, relative = (exactly(spec.get(name, 0)) for name in ("tolerance", "relative"))
+        if "tolerance" not in spec and "relative" not in spec:
+            self.problem(where, "`number` needs `tolerance`, `relative` (a share: 0.01), or both")
+        nothing = Fraction(0)
+        if relative is not None and relative >= 1:
+            self.problem(
+                where, f"`relative` is a share below 1 (0.05 is 5 %), got {show_value(spec['relative'])}"
+            )
+        made = Number(tolerance or nothing, relative or nothing, spec.get("read_text") is True)
+        value = spec.get("value", 0)
+        if made.read(value) is None:
+            self.problem(where, f"`value` must be a number, got {show_value(value)}")
+        return made
+
+    def text(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """Read what becomes of white space."""
+        spaces = spec.get("spaces", "collapse")
+        if spaces not in ("collapse", "remove"):
+            self.problem(where, f'`spaces` must be "collapse" or "remove", got {show_value(spaces)}')
+        self._only_text(spec, where)
+        return Text("" if spaces == "remove" else " ")
+
+    def date(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """Read what of a date or time is compared, and how it may be written."""
+        part, zone = spec.get("part"), None
+        if part not in (None, "date", "time"):
+            self.problem(where, f'`part` must be "date" or "time", got {show_value(part)}')
+        if "timezone" in spec:
+            try:
+                zone = read_zone(str(spec["timezone"]))
+            except ValueError as error:
+                self.problem(where, str(error))
+        made = SameMoment(part, self._amount(spec, "within"), zone, self._formats(spec, where))
+        value = spec.get("value", ABSENT)
+        read = None if value is ABSENT else made.read(value)
+        if made.within >= DAY / 2 and (part == "time" or (read is not None and read.day is None)):
+            self.problem(
+                where,
+                f"`within`: no two times of day are more than {DAY // 2} seconds apart, so all would fit",
+            )
+        if value is not ABSENT and read is None:
+            self.problem(
+                where, f'`value` must be a date or time such as "2024-05-01", got {show_value(value)}'
+            )
+        return made
+
+    def _formats(self, spec: Mapping[str, Any], where: str) -> tuple[str, ...]:
+        given = spec.get("formats", [])
+        formats = [given] if isinstance(given, str) else given
+        if not isinstance(formats, list | tuple) or not all(isinstance(each, str) for each in formats):
+            self.problem(where, f'`formats` must be texts such as "%d.%m.%Y", got {show_value(given)}')
+            return ()
+        for form in formats:
+            try:
+                datetime.strptime(datetime(2000, 1, 2).strftime(form), form)  # noqa: DTZ001, DTZ007 - only tried out
+                fine = "%" in form
+            except ValueError:
+                fine = False
+            if not fine:
+                self.problem(where, f"{show_value(form)} is no format of a date or time (Python's strptime)")
+        return tuple(formats)
+
+    def _only_text(self, spec: Mapping[str, Any], where: str) -> None:
+        if not isinstance(spec.get("value", ""), str):
+            self.problem(where, f"`value` must be a text, got {show_value(spec['value'])}")
+
+    def same_set(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """Only lists can be compared."""
+        if not isinstance(spec.get("value", []), list | tuple):
+            self.problem(where, f"`value` must be a list, got {show_value(spec['value'])}")
+        return SameSet(spec.get("repeats") is True)
+
+    def json(self, spec: Mapping[str, Any], where: str) -> Matcher:
+        """JSON equality of two kinds."""
+        made = Json(spec.get("strict") is True, spec.get("parse") is True)
+        if why := made.unreadable(spec.get("value")):
+            self.problem(where, f"`value` is {why}, got {show_value(spec['value'])}")
+        return made
+
+    def _amount(self, spec: Mapping[str, Any], name: str) -> float:
+        number = exactly(spec.get(name, 0))
+        return float(number) if number is not None else 0.0
+
+
+_ANYTHING = frozenset({"ignore", "present", "regex"})
+"""Kinds that are meant to accept anything, or whose pattern is tried by itself."""
+
+
+def _cannot_fail(made: Matched, kind: str) -> bool:
+    """Tell whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
+    value = DATES[0] if kind == "date" else made.value
+    if kind == "number" and value is ABSENT:
+        value = 0
+    if value is ABSENT or made.matcher.unreadable(value):
+        return False
+    against = DATES if kind == "date" else contrary_values(value)
+    return all(made.matcher.fits(value, each) for each in against)
+
+
+def _shown(spec: Mapping[str, Any], key: str) -> str:
+    return ", ".join(f"`{name}` {show_value(value)}" for name, value in spec.items() if name != key)
+
+
+_SIMPLE: Mapping[str, Callable[[], Matcher]] = {
+    "exact": Exact,
+    "ignore": Ignore,
+    "present": Present,
+    "subset": Subset,
+}
+_BUILDERS: Mapping[str, Callable[[MatcherReader, Mapping[str, Any], str], Matcher]] = {
+    "regex": MatcherReader.regex,
+    "number": MatcherReader.number,
+    "set": MatcherReader.same_set,
+    "text": MatcherReader.text,
+    "date": MatcherReader.date,
+    "json": MatcherReader.json,
+}

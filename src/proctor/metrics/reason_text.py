@@ -1,0 +1,109 @@
+"""How reasons show values and calls: short, on one line, without characters that a terminal would obey."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.metrics.trajectory.match_rules import Call
+
+TYPE_WORDS = {
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+"""The types of JSON Schema, as messages name them."""
+
+__all__ = ["and_more", "show_call", "show_name", "show_pair", "show_text", "show_value"]
+
+LONGEST_VALUE = 60
+LONGEST_CALL = 100
+MOST_SENTENCES = 4
+
+
+def show_value(value: Any) -> str:
+    """`value` as JSON (Python's own form where it has none), cut where it is long."""
+    return _cut(_as_json(value), LONGEST_VALUE)
+
+
+def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
+    """Two values that differ, long ones cut so that the place where they begin to differ is seen."""
+    left, right = _as_json(expected), _as_json(actual)
+    if left == right:
+        shown = _cut(left, LONGEST_VALUE)
+        return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
+    if not left.isascii() and unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
+        left, right = _escaped(left), _escaped(right)  # they look the same
+    if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
+        return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
+    shorter = min(len(left), len(right))
+    common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    skipped = max(0, common - LONGEST_VALUE // 3)
+    gap = "…" if skipped else ""
+    return _cut(gap + left[skipped:], LONGEST_VALUE), _cut(gap + right[skipped:], LONGEST_VALUE)
+
+
+def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
+    """A text in quotes, cut where it is long."""
+    return _cut(_to_json(text), longest)
+
+
+def show_name(name: str | None) -> str:
+    """The name of a tool, an argument or a key; a nameless one says so."""
+    return _cut(_plain(name), LONGEST_VALUE) if name else "(no name)"
+
+
+def show_call(call: Call) -> str:
+    """`get_weather(city="Paris")`; null arguments show as `get_weather(null)`."""
+    if call.args is None:
+        return f"{show_name(call.name)}(null)"
+    arguments = ", ".join(f"{show_name(name)}={show_value(value)}" for name, value in call.args.items())
+    return f"{show_name(call.name)}({_cut(arguments, LONGEST_CALL)})"
+
+
+def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
+    """The first of `sentences`, and how many more there are."""
+    if len(sentences) <= most:
+        return [*sentences]
+    return [*sentences[:most], f"and {len(sentences) - most} more"]
+
+
+def _cut(text: str, longest: int) -> str:
+    text = _plain(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """Unprintable characters as escapes; JSON escapes some control characters already, but not all."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
+
+
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return _to_json(value)
+    except (TypeError, ValueError, RecursionError):
+        return _own_form(value)
+
+
+def _own_form(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - a reason is shown whatever a tool put into its arguments
+        return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"

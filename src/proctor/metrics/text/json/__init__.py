@@ -1,0 +1,4 @@
+"""Metrics and comparisons of answers that are JSON.
+
+Start with `json_equal`, the metric.
+"""

@@ -1,0 +1,183 @@
+"""The numbers that a text states, as a careful reader reads them; what could be read in several ways is told apart.
+
+Read are digits of all scripts; a sign right before the number (or its currency sign) that nothing stands before from
+which it could subtract or to which it could connect, and the word *minus*; groups of thousands (`1,234,567`, the Indian
+`12,34,567`, the Swiss `1'234`, non-breaking and thin spaces, `1_000`), decimals, fractions of one character (`2½`),
+exponents (`6.02e23`, `6.02 × 10²³`). Units and percent signs are not read.
+
+Not numbers: digits within a name (`GPT4`, `COVID-19`, `v1.2.3`), versions, dates, times, addresses, phone numbers.
+Numbers without a value: those that a reader could take in several ways (`1,23`, `10 200`, `1/2`, `–5`), or that a word
+behind them changes (`3 million`, `2 and a half`). How runs of digits are read: `number_forms`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from unicodedata import category, decimal as digit_of, normalize, numeric
+
+from proctor.metrics.text.numeric.number_context import is_changed, is_negative, is_raised, is_unsure
+from proctor.metrics.text.numeric.number_forms import (
+    CHAIN,
+    FRACTION,
+    GAPS,
+    LETTERS,
+    NAME,
+    DecimalSign,
+    Figure,
+    read_run,
+)
+from proctor.metrics.text.numeric.number_words import ROW, with_digits
+
+__all__ = ["DecimalSign", "Figure", "numbers_in", "read_numbers"]
+
+POWER = "a power"
+IN_A_ROW = "a year, or several numbers in a row"
+PAIRED = "one number, or several with blanks between them"
+
+_TIMES = r"\s?(?:[\u00d7x*\u00b7\u22c5]|\\times|\\cdot|times)\s?"
+PLACES = re.compile(
+    rf"""
+      (?P<link> \b(?:https?://|www\.)\S+ | (?<![\w:.])(?=[\da-fA-F]*::?[\da-fA-F]+:)(?:[\da-fA-F]{{0,4}}:){{2,7}}[\da-fA-F]{{1,4}} )
+    | (?P<phone> \+(?=(?:[ ().-]{{0,2}}\d){{8}})\d{{1,3}}(?=[ (-])(?:[ .-]?\(?\d{{1,5}}\)?){{2,6}} | \(\d{{2,5}}\)[ -]?\d{{2,4}}[ -]\d{{3,}} )
+    | \\[dt]?frac\{{ (?P<fraction> [^{{}}]{{1,20}}\}}\{{[^{{}}]{{1,20}} ) \}}
+    | (?<![{LETTERS}\d_.,]) (?:
+        (?P<mantissa> \d{{1,9}}(?:[.,]\d{{1,30}})? ) {_TIMES} 10 (?:\^|\*\*)[{{(]?(?P<exponent>[-+]?\d{{1,3}})[)}}]? (?![\d.,]*\d)
+      | (?P<power> \d[\d.,]{{0,30}}\s?(?:\^|\*\*(?=[-\d(]))[{{(]?[-+]?\w+ )
+      | (?P<mixed> \d{{1,9}}[ -]\d{{1,9}}[/\u2044]\d{{1,9}} )
+      | (?P<blanks> [1-9]\d{{0,2}}(?:[ ]\d{{3}}(?!\d)){{1,30}} (?:[.,]\d{{1,30}}(?!\d))? ) (?![-/:.,'\u2019]\d)
+    )
+    | (?P<row> \d+(?:{ROW}\d+)+ )
+    | (?<![{LETTERS}\d_]) (?P<run>
+        [{LETTERS}\d_]+ (?: (?: (?<=\d)[.,:/{GAPS}](?=\d) | -(?=[{LETTERS}\d_]) | (?<=\d[eE])\+(?=\d) ) [{LETTERS}\d_]+ )* )
+    """,
+    re.VERBOSE,
+)
+"""What holds digits, the longer forms first."""
+
+
+def numbers_in(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Decimal]:
+    """The numbers of `text` in their order; with `words`, English number words are numbers, too."""
+    return [each.value for each in read_numbers(text, decimal, words=words) if each.value is not None]
+
+
+def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Figure]:
+    """Everything with digits in `text`, in order: numbers with their value, and what is none or cannot be told."""
+    text = _plain(text, decimal)
+    if words:
+        text = _exchanged(with_digits(_exchanged(text, decimal)), decimal)
+    if not any(map(str.isdigit, text)):
+        return []
+    return [figure for place in PLACES.finditer(text) for figure in _read(place, text, decimal)]
+
+
+def _read(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+    kind = place.lastgroup
+    if kind == "run":
+        yield from _read_run(place, text, decimal)
+    elif kind in {"link", "phone"}:
+        yield Figure(place[0], None, NAME if kind == "link" else CHAIN, counts=False)
+    elif kind == "blanks":
+        yield _grouped_by_blanks(place, text, decimal)
+    elif kind == "exponent":
+        (mantissa,) = read_run(f"{place['mantissa']}e{place['exponent']}", decimal)
+        yield _in_context(mantissa._replace(text=place[0]), text, place.start(), place.end(), first=True)
+    elif kind == "power" and (ten := _POWER_OF_TEN.fullmatch(place[0])):
+        yield Figure(place[0], Decimal(f"1e{ten[1]}"))
+    else:
+        why = {"power": POWER, "mixed": FRACTION, "fraction": FRACTION, "row": IN_A_ROW}
+        yield Figure(place[0].replace(ROW, " "), None, why[str(kind)])
+
+
+def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+    run, start = place["run"], place.start()
+    if not any(map(str.isdigit, run)):
+        return
+    if text[start - 1 : start] == "." and text[max(0, start - 2) : start - 1] not in _NO_DECIMALS:
+        run, start = f"0.{run}", start - 1
+    figures = [*read_run(run, decimal)]
+    for index, figure in enumerate(figures):
+        if index == len(figures) - 1:
+            yield _in_context(figure, text, start, place.end(), first=index == 0)
+        else:
+            yield _in_context(figure, text, start, None, first=index == 0)
+
+
+def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first: bool) -> Figure:
+    """A number with its sign; without value where what stands around it leaves that open."""
+    if figure.value is None:
+        return figure
+    if first and is_raised(text, start):
+        return figure._replace(value=None, why=POWER, counts=False)
+    if first and (why := is_unsure(text, start)):
+        return figure._replace(value=None, why=why)
+    why, more = is_changed(text, end) if end is not None else ("", "")
+    if why:
+        return Figure(figure.text + more, None, why)
+    if first and is_negative(text, start):
+        return Figure(f"-{figure.text}", -figure.value)
+    return figure
+
+
+def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) -> Figure:
+    """`10 000` is one number: none begins with a 0. `10 200` may be two."""
+    groups = re.findall("[0-9]+", place[0])
+    if not any(group.startswith("0") and len(group) == 3 for group in groups[1:]):
+        return Figure(place[0], None, PAIRED)
+    (figure,) = read_run(place[0].replace(" ", "_"), decimal)
+    return _in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
+
+
+# --- one way of writing -----------------------------------------------------------------------------------------------
+
+
+def _plain(text: str, decimal: DecimalSign) -> str:
+    """ASCII digits, `-` for minus signs, decimals for fractions of one character, `^` for raised digits."""
+    text = _STRUCK_OUT.sub(" ", text.replace("{,}", ",").replace("\\,", "\u2009"))
+    if text.isascii():
+        return text
+    text = "".join(each for each in normalize("NFC", text) if category(each) != "Cf")
+    text = _VULGAR.sub(lambda found: _fraction(found, decimal), text)
+    text = _RAISED.sub(lambda found: f"^{found[0].translate(_LOWERED)}", text)
+    text = _DIGITS.sub(_in_ascii, text)
+    text = _MINUS_AND_BLANK.sub("-", text)
+    arabic = {0x066B: decimal, 0x066C: "," if decimal == "." else "."}
+    return text.translate(_WIDE | arabic)
+
+
+def _exchanged(text: str, decimal: DecimalSign) -> str:
+    return text.translate({ord("."): ",", ord(","): "."}) if decimal == "," else text
+
+
+def _in_ascii(found: re.Match[str]) -> str:
+    """Digits of one script; those of several stay as they are."""
+    scripts = {ord(each) - digit_of(each) for each in found[0]}
+    return "".join(str(digit_of(each)) for each in found[0]) if len(scripts) == 1 else found[0]
+
+
+def _fraction(found: re.Match[str], decimal: DecimalSign) -> str:
+    """`2½` with its decimals."""
+    value = str(Decimal(found[1] or 0) + Decimal(repr(numeric(found[2]))))
+    return value.replace(".", decimal)
+
+
+_STRUCK_OUT = re.compile(r"~~(?=\S)[^~\n]{1,200}(?<=\S)~~")
+_POWER_OF_TEN = re.compile(r"10\s?(?:\^|\*\*)[{(]?([-+]?\d{1,3})")
+_NO_DECIMALS = {*"0123456789.)]_", *"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"}
+_DIGITS = re.compile(r"\d+")
+_VULGAR = re.compile("(?:(?<!\\d)(\\d+)[ \u00a0\u202f\u2009]?)?([\u00bc-\u00be\u2150-\u215e\u2189])")
+_RAISED = re.compile("(?<=[\\d)])[\u207a\u207b]?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_LOWERED = {**{ord(sign): str(index) for index, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, 0x207A: "+", 0x207B: "-"}
+_MINUS_AND_BLANK = re.compile("(?<![\\d)\\]%])(?<![\\d)\\]%] )\u2212 ?(?=\\W?\\d)")
+_WIDE = {
+    0x2212: "-",
+    0xFF0D: "-",
+    0xFE63: "-",
+    0x2010: "-",
+    0x2011: "-",
+    0xFF0E: ".",
+    0xFF0C: ",",
+    0xFF1A: ":",
+    0xFF0F: "/",
+}

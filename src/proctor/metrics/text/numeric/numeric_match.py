@@ -1,0 +1,207 @@
+"""`numeric_match`: does the answer state the expected number?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.criterion_check import misfit
+from proctor.metrics.matchers.contrary_values import NUMBERS
+from proctor.metrics.reason_text import and_more, show_text
+from proctor.metrics.statements import reference_answers
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
+from proctor.metrics.text.numeric.numbers import DecimalSign, Figure, read_numbers
+from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, Score
+
+__all__ = ["NumericMatch"]
+
+NO_NUMBER = "the case states no number in its reference answer for this turn"
+
+Number = bool | int | float | str
+
+
+class NumericCriterion(BaseCriterion):
+    """The numbers that are expected, how close is close enough, and which numbers of the answer count."""
+
+    expected: Annotated[list[Number], BeforeValidator(one_or_several), Field(min_length=1)] | None = None
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    relative_tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    pick: Literal["any", "all", "first", "last"] = "any"
+    words: bool = False
+    decimal: DecimalSign = "."
+    turns: Literal["all", "last"] = "all"
+
+
+class NumericMatch(AnswerMetric[NumericCriterion]):
+    """The share of the expected numbers that the final answer states; overall the mean.
+
+    Numbers are compared as decimals, exactly or within a tolerance: 0.1 + 0.2 is 0.3. Those of a reference answer are
+    all numbers in it, and each must be matched by a number of its own. How numbers are read from text: see
+    `proctor.metrics.text.numeric.numbers`. What could be read in several ways matches nothing, and the reason says so.
+    """
+
+    facts = MetricFacts(
+        name="numeric_match",
+        description="Whether the final answer states the expected numbers.",
+        default_threshold=1.0,
+        example={"numeric_match": {"threshold": 1.0, "tolerance": 0.5}},
+        needs=frozenset({"expected"}),
+        statement=reference_answers,
+        options={
+            "pick": "last or first (compare the last, or first, number of both texts), all (the answer has the expected "
+            "numbers and no others, in any order) or any (the default: it has them among others)",
+            "tolerance": "how far numbers may lie apart (default 0)",
+            "relative_tolerance": "the same as a share of the expected number (0.01: one in a hundred)",
+            "words": "true: English number words are numbers (forty-two, 3 million, twenty-five hundred)",
+            "decimal": "the sign before decimals: '.' (the default) or ','; the other one separates thousands",
+            "expected": "a number, a text with numbers, or a list of these, instead of the case's reference answer",
+            **TURNS,
+        },
+        source="numbers compared as decimals",
+    )
+    kind = NumericCriterion
+    nothing_stated = NO_NUMBER
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        if all(self._pairs([Decimal(0)], [Decimal(repr(number))]) for number in NUMBERS):
+            too_large = f"tolerance: {self.criterion.tolerance:g} is so large that every number matches"
+            raise misfit(self.facts.name, [too_large])
+
+    def given(self) -> Expected | None:
+        """The numbers of the criterion.
+
+        Raises:
+            CriterionError: something in it is no number, or one that can be read in several ways.
+        """
+        if self.criterion.expected is None:
+            return None
+        found: list[Figure] = []
+        for each in self.criterion.expected:
+            figures = self._figures(each)
+            unread = [figure for figure in figures if figure.value is None]
+            if unread or not figures:
+                why = f": {_told(unread[0])}. Write the number itself" if unread else ""
+                raise CriterionError(
+                    f"The criterion of 'numeric_match' does not fit: expected: there is no number in {each!r}{why}."
+                )
+            found += figures
+        return self._picked(found)
+
+    def read(self, reference: str) -> Expected:
+        """The numbers of the reference answer; none where it states none.
+
+        Raises:
+            MetricError: it states some, and none of those that count can be read.
+        """
+        figures = self._picked([each for each in self._figures(reference) if each.counts])
+        if figures and all(each.value is None for each in figures):
+            raise MetricError(
+                f"the number of the reference answer cannot be told: {'; '.join(and_more([*map(_told, figures)]))}. Write "
+                "it in another way, or state it as the option `expected`"
+            )
+        return figures
+
+    def check(self, case: EvalCase) -> Iterator[str]:
+        """Which reference answers state numbers that cannot be read."""
+        return self.unreadable(case)
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """The share that is matched; with `pick: "all"` of all numbers of both sides."""
+        wanted, made = _values(expected), self._made(answer)
+        pairs = self._pairs(wanted, _values(made))
+        most = max(len(wanted), len(made)) if self.criterion.pick == "all" else len(wanted)
+        left_out = [_told(each) for each in expected if each.value is None]
+        warning = f"not compared, of the reference: {'; '.join(and_more(left_out))}" if left_out else ""
+        return Score(len(pairs) / most, warning=warning)
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Which numbers are missing, what the answer states instead, and what of it cannot be told."""
+        figures = self._figures(answer)
+        picked = self._picked([each for each in figures if each.counts])
+        wanted, made = _values(expected), _values(picked)
+        pairs = self._pairs(wanted, made)
+        unread = [each for each in figures if each.value is None]
+        details: dict[str, Any] = {"numbers": {"expected": _shown(wanted), "actual": _shown(made)}}
+        if unread:
+            details["numbers"]["unread"] = [
+                {"text": each.text[:100], "why": each.why} for each in unread[:100]
+            ]
+        reason = self._reason(wanted, made, pairs, is_all_told=len(picked) == len(made))
+        if unread and (len(pairs) < len(wanted) or len(picked) > len(made)):
+            reason += f"; not read as a number: {'; '.join(and_more([*map(_told, unread)]))}"
+        return Explanation(reason, details, self.compare(expected, answer).warning)
+
+    def _reason(
+        self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_told: bool
+    ) -> str:
+        missing = [number for index, number in enumerate(wanted) if index not in pairs]
+        more = [number for index, number in enumerate(made) if index not in set(pairs.values())]
+        if not made:
+            return f"the answer states no number; expected {_list(wanted)}"
+        if missing:
+            return f"not in the answer: {_list(missing)}; the answer states {_list(more or made)}"
+        if more and self.criterion.pick == "all":
+            return f"not expected: {_list(more)}"
+        near = [made[j] for i, j in sorted(pairs.items()) if made[j] != wanted[i]]
+        close = f"; within the tolerance: {_list(near)}" if near else ""
+        others = "" if is_all_told or self.criterion.pick != "all" else " and others"
+        return f"the answer states {_list(wanted)}{others}{close}"
+
+    def _figures(self, stated: Number) -> list[Figure]:
+        """The numbers of a text, or the number that a value is."""
+        if isinstance(stated, bool):
+            return []
+        if isinstance(stated, int | float):
+            return [Figure(repr(stated), Decimal(repr(stated)))]
+        return read_numbers(stated, self.criterion.decimal, words=self.criterion.words)
+
+    def _made(self, answer: str) -> list[Figure]:
+        return self._picked([each for each in self._figures(answer) if each.counts])
+
+    def _picked(self, figures: list[Figure]) -> list[Figure]:
+        """Of all numbers of a text those that count."""
+        picks = {"first": slice(None, 1), "last": slice(-1, None)}
+        return figures[picks.get(self.criterion.pick, slice(None))]
+
+    def _pairs(self, expected: Sequence[Decimal], made: Sequence[Decimal]) -> dict[int, int]:
+        if not (self.criterion.tolerance or self.criterion.relative_tolerance):
+            return equal_pairs(expected, made)
+        absolute, relative = (
+            Fraction(repr(each)) for each in (self.criterion.tolerance, self.criterion.relative_tolerance)
+        )
+        wanted = [*map(Fraction, expected)]  # decimals would be rounded to 28 digits
+        apart = [max(absolute, relative * abs(number)) for number in wanted]
+        ranges = [(number - most, number + most) for number, most in zip(wanted, apart, strict=True)]
+        return pairs_within(ranges, [*map(Fraction, made)])
+
+
+def _values(figures: Sequence[Figure]) -> list[Decimal]:
+    return [each.value for each in figures if each.value is not None]
+
+
+def _told(figure: Figure) -> str:
+    return f"{show_text(figure.text, 40)} ({figure.why})"
+
+
+def _shown(numbers: Sequence[Decimal]) -> list[str]:
+    return [
+        _short(f"{number:f}" if abs(number.adjusted()) < 30 else str(number)) for number in numbers[:1000]
+    ]
+
+
+def _short(digits: str) -> str:
+    return digits if len(digits) <= 60 else f"{digits[:40]}…{digits[-15:]}"
+
+
+def _list(numbers: Sequence[Decimal]) -> str:
+    return ", ".join(and_more(_shown(numbers), 8))

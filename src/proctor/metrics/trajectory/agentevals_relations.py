@@ -1,0 +1,148 @@
+"""agentevals' relations between the calls that were made and those expected: unordered, subset, superset (and strict).
+
+Pairs are found by the best assignment. agentevals takes the first call that fits, which can miss a match where arguments
+are compared loosely; where that makes a difference, the score says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from pydantic import Field
+
+from proctor.errors import CriterionError
+from proctor.metrics.statements import limits_of_calls
+from proctor.metrics.text.one_to_one import most_pairs
+from proctor.metrics.trajectory.alignment import Alignment
+from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.argument_modes import ArgumentMode, ByMode, ToolArguments
+from proctor.metrics.trajectory.base import (
+    ARGUMENTS,
+    Calls,
+    CallsCriterion,
+    TrajectoryMetric,
+    facts_of,
+    open_to_any,
+)
+from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
+from proctor.metrics.trajectory.match_rules import found_at_first
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Score
+
+__all__ = ["RELATION_OPTIONS", "RelationCriterion", "RelationMetric", "Subset", "Superset", "Unordered"]
+
+RELATION_OPTIONS: Mapping[str, str] = {
+    "args": "exact (the default), ignore, subset (of the expected arguments) or superset (all of them, and others)",
+    "tool_args": "for single tools: an object from tool name to a mode of `args`, or to a list of paths to compare",
+    **ARGUMENTS,
+}
+GREEDY = "agentevals, which pairs each call with the first that fits, would find no match here"
+
+
+class RelationCriterion(CallsCriterion):
+    """How arguments are compared."""
+
+    args: ArgumentMode = "exact"
+    tool_args: dict[str, ToolArguments] = Field(default_factory=dict)
+
+
+R = TypeVar("R", bound=RelationCriterion)
+
+
+class RelationMetric(TrajectoryMetric[R]):
+    """1 or 0, with arguments compared by mode."""
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        asked = self.criterion
+        if asked.arguments is not None:
+            if asked.args != "exact" or asked.tool_args:
+                raise CriterionError(
+                    f"The criterion of {self.facts.name!r} does not fit: `arguments` says how each argument is compared; "
+                    "leave `args` and `tool_args` out."
+                )
+            return
+        values = EQUALITIES[asked.equality]
+        mode: ArgumentMode = "ignore" if asked.ignore_args else asked.args
+        self.matching: Matching = ByMode(values, mode, asked.tool_args)
+        if mode == "ignore" and not asked.tool_args:
+            self.matching = NAMES
+
+    def all_paired(self, wanted: Calls, made: Calls, *, size: int) -> Score:
+        """1 where `size` calls find partners of their own, whichever way they are chosen."""
+        same = self.matching.same
+        if found_at_first(wanted, made, same) == size:
+            return Score(1.0)
+        if self.matching.is_equivalence:
+            return Score(0.0)
+        pairs = most_pairs(len(wanted), len(made), lambda i, j: same(wanted[i], made[j]))
+        return Score(1.0, warning=GREEDY) if len(pairs) == size else Score(0.0)
+
+
+class Superset(RelationMetric[RelationCriterion]):
+    """1 where every expected call was made, as often as expected; others may have been made, in any order."""
+
+    facts = facts_of(
+        "trajectory_superset_match",
+        "Whether the tool calls of a turn include the expected ones, in any order.",
+        "agentevals' trajectory match mode superset",
+        options=RELATION_OPTIONS,
+    )
+    kind = RelationCriterion
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """All expected calls have partners."""
+        return open_to_any(self.all_paired(wanted, made, size=len(wanted)), wanted, made)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing."""
+        return describe(alignment, extra_allowed=True, order_matters=False)
+
+
+class Subset(RelationMetric[RelationCriterion]):
+    """1 where nothing was called beyond the expected calls, as often as expected at most; some may be missing."""
+
+    facts = facts_of(
+        "trajectory_subset_match",
+        "Whether the tool calls of a turn are all among the expected ones, in any order.",
+        "agentevals' trajectory match mode subset",
+        options=RELATION_OPTIONS,
+        statement=limits_of_calls,
+    )
+    kind = RelationCriterion
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """All calls made have partners."""
+        score = self.all_paired(wanted, made, size=len(made))
+        if wanted and not made:
+            score.warning = "no call was made, which this metric accepts whatever is expected"
+        return score
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What was called without need."""
+        return describe(alignment, missing_allowed=True, order_matters=False)
+
+    def tell_full(self, wanted: Calls) -> str:
+        """It does not see what is missing."""
+        return "every call made was expected" if wanted else super().tell_full(wanted)
+
+
+class Unordered(RelationMetric[RelationCriterion]):
+    """1 where the expected calls were made, as often as expected, and no others, in any order."""
+
+    facts = facts_of(
+        "trajectory_unordered_match",
+        "Whether the tool calls of a turn are the expected ones and no others, in any order.",
+        "agentevals' trajectory match mode unordered",
+        options=RELATION_OPTIONS,
+    )
+    kind = RelationCriterion
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """All have partners."""
+        return self.all_paired(wanted, made, size=max(len(wanted), len(made)))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing and what was called without need."""
+        return describe(alignment, order_matters=False)

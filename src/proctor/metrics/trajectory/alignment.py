@@ -1,0 +1,254 @@
+"""What differs between the expected tool calls and those that were made; `describing` puts it into words.
+
+An alignment explains a score and never decides one. It is deterministic and the best of its kind, in this order:
+as many equal calls paired as possible; of these as many as possible in their order (the others *moved*); then calls
+of the same tool paired so that their arguments differ least; what is left is *missing* or *extra*.
+
+As a number (`Alignment.cost`): a moved call costs 1, a differing pair 11 to 19 (`pairing.pair_cost`), a call without
+partner 10; no other way of pairing costs less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from proctor.metrics.trajectory.call_equality import PYTHON, ArgumentDifference, Matching
+from proctor.metrics.trajectory.call_pairing import UNPAIRED, Pairing, pair_cost, pair_up
+from proctor.metrics.trajectory.match_rules import Call
+
+__all__ = ["DIFFERS", "EXTRA", "MATCHED", "MISSING", "MOVED", "Alignment", "Step", "StepKind", "align"]
+
+LONGEST = 300
+"""Calls compared on either side, not counting what both lists have in common at their start and end."""
+
+
+class StepKind(StrEnum):
+    """How one step of an alignment reads; the value is the sign that reports draw."""
+
+    MATCHED = "="
+    MISSING = "−"
+    EXTRA = "+"
+    MOVED = "⇄"
+    DIFFERS = "≠"
+
+
+# Names of this module: a member's look-up in its enumeration takes ten times as long, and its name longer still.
+MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
+_NAMES = {id(kind): kind.name.lower() for kind in StepKind}
+
+
+@dataclass(slots=True)
+class Step:
+    """One row of an alignment: an expected call, an actual call, or both."""
+
+    kind: StepKind
+    expected: Call | None = None
+    actual: Call | None = None
+    expected_index: int | None = None
+    """Position among the expected calls, from 0."""
+    actual_index: int | None = None
+    differences: list[ArgumentDifference] = field(default_factory=list)
+    """Of a step that `DIFFERS`; never empty there."""
+    elsewhere: bool = False
+    """The actual call stands between other matches than the expected one."""
+    cost: int = 0
+    wanted_again: bool = False
+    """The expected call has no equal partner here, and one like it was made: it is expected more often than it was made."""
+    made_again: bool = False
+    """The actual call has no equal partner here, and one like it is expected: it was made more often than expected."""
+
+    def to_data(self) -> dict[str, Any]:
+        """The step as JSON, as reports draw it (see `proctor.schema.results.score`)."""
+        data: dict[str, Any] = {
+            "kind": _NAMES[id(self.kind)],
+            "expected": _call_data(self.expected, self.expected_index),
+            "actual": _call_data(self.actual, self.actual_index),
+        }
+        if self.differences:
+            data["arguments"] = [difference.to_data() for difference in self.differences]
+        return data
+
+
+@dataclass(slots=True)
+class Alignment:
+    """Expected and actual calls side by side."""
+
+    steps: list[Step] = field(default_factory=list)
+    expected_left_out: int = 0
+    """Expected calls beyond the bound, not compared."""
+    actual_left_out: int = 0
+
+    @property
+    def cost(self) -> int:
+        """How far the lists are apart, 0 when they are equal; what was left out does not count."""
+        return sum(step.cost for step in self.steps)
+
+    @property
+    def note(self) -> str:
+        """Says what was left out of a very long comparison; usually empty."""
+        if not (self.expected_left_out or self.actual_left_out):
+            return ""
+        return (
+            f"only {LONGEST} calls from the first difference on are compared; left out: "
+            f"{self.expected_left_out} expected, {self.actual_left_out} actual"
+        )
+
+    @property
+    def differing(self) -> list[Step]:
+        """The steps that do not match; empty exactly when both lists are equal."""
+        return [step for step in self.steps if step.kind is not MATCHED]
+
+    def count(self, *kinds: StepKind) -> int:
+        """How many steps are of one of these kinds."""
+        return sum(step.kind in kinds for step in self.steps)
+
+    def to_details(self) -> dict[str, Any]:
+        """The alignment as details of a score: `alignment`, and `note` where something was left out."""
+        details: dict[str, Any] = {"alignment": [step.to_data() for step in self.steps]}
+        return {**details, "note": self.note} if self.note else details
+
+
+def align(
+    expected: Sequence[Call],
+    actual: Sequence[Call],
+    matching: Matching = PYTHON,
+    *,
+    order_matters: bool = True,
+) -> Alignment:
+    """Align what was expected with what was called; `matching` says which calls are the same.
+
+    `order_matters` is for a matching that is no equivalence: whether pairs in their order, or just pairs, go first.
+
+    Takes time in the order of both lengths multiplied; differing stretches are compared up to `LONGEST` calls.
+    """
+    if len(expected) == len(actual) == 1 and expected[0].name == actual[0].name and order_matters:
+        return Alignment([_only(expected[0], actual[0], matching)])  # the usual miss
+    start, end = (0, 0)
+    if order_matters or matching.is_equivalence:
+        start, end = _common_ends(expected, actual, matching)
+    wanted, made = range(start, len(expected) - end), range(start, len(actual) - end)
+    between = _Between(expected, actual, wanted[:LONGEST], made[:LONGEST], matching)
+    before = [between.matched(index, index) for index in range(start)]
+    after = [between.matched(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
+    middle = between.steps(order_matters=order_matters)
+    left_out = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
+    return Alignment([*before, *middle, *after], *left_out)
+
+
+def _only(wanted: Call, made: Call, matching: Matching) -> Step:
+    """The step of two calls of one tool that are alone on their sides."""
+    if matching.same(wanted, made):
+        return Step(MATCHED, wanted, made, 0, 0)
+    return _apart(wanted, made, 0, 0, matching)
+
+
+def _apart(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:
+    step = Step(DIFFERS, wanted, made, i, j, matching.differences(wanted, made))
+    step.cost = pair_cost(wanted, made, len(step.differences))
+    return step
+
+
+def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
+    return None if call is None else {"index": index, "name": call.name, "args": call.args}
+
+
+def _common_ends(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> tuple[int, int]:
+    """How many calls are the same at the start of both lists, and how many more at their end."""
+    shorter = min(len(expected), len(actual))
+    start = 0
+    while start < shorter and matching.same(expected[start], actual[start]):
+        start += 1
+    end = 0
+    while end < shorter - start and matching.same(expected[-1 - end], actual[-1 - end]):
+        end += 1
+    return start, end
+
+
+class _Between:
+    """Makes the steps between the common ends of two lists."""
+
+    def __init__(
+        self, expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, matching: Matching
+    ) -> None:
+        self._expected, self._actual = expected, actual
+        self._wanted, self._made = wanted, made
+        self._matching = matching
+
+    def matched(self, i: int, j: int) -> Step:
+        """Two calls that are the same."""
+        return Step(MATCHED, self._expected[i], self._actual[j], i, j)
+
+    def steps(self, *, order_matters: bool) -> list[Step]:
+        """Behind each match: what else was expected there, then what else was called."""
+        wanted, made = self._wanted, self._made
+        expected, actual = self._expected, self._actual
+        if (
+            len(wanted) == len(made) == 1
+            and order_matters
+            and expected[wanted[0]].name == actual[made[0]].name
+        ):
+            return [self._differing(wanted[0], made[0])]  # equal calls were common ends
+        pairing = pair_up(
+            {i: expected[i] for i in wanted},
+            {j: actual[j] for j in made},
+            self._matching,
+            order_matters=order_matters,
+        )
+        return [step for _, step in sorted(self._rows(pairing), key=lambda row: row[0])]
+
+    def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], Step]]:
+        """Each step, and where it stands."""
+        paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
+        gap_of_wanted = _gaps(self._wanted, {*pairing.in_place})
+        gap_of_made = _gaps(self._made, {*pairing.in_place.values()})
+        rows = []
+        for i in self._wanted:
+            step = self._step(i, pairing)
+            step.elsewhere = (
+                step.actual_index is not None and gap_of_wanted[i] != gap_of_made[step.actual_index]
+            )
+            rows.append(((gap_of_wanted[i], 0, i), step))
+        rows += [((gap_of_made[j], 1, j), self._extra(j)) for j in self._made if j not in paired]
+        return rows
+
+    def _step(self, i: int, pairing: Pairing) -> Step:
+        call = self._expected[i]
+        if (j := pairing.in_place.get(i)) is not None:
+            return self.matched(i, j)
+        if (j := pairing.moved.get(i)) is not None:
+            return Step(MOVED, call, self._actual[j], i, j, cost=1)
+        if (j := pairing.differing.get(i)) is not None:
+            return self._differing(i, j)
+        again = self._was_made(call)
+        return Step(MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
+
+    def _extra(self, j: int) -> Step:
+        call = self._actual[j]
+        again = self._is_expected(call)
+        return Step(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
+
+    def _differing(self, i: int, j: int) -> Step:
+        wanted, made = self._expected[i], self._actual[j]
+        step = _apart(wanted, made, i, j, self._matching)
+        if len(self._expected) + len(self._actual) > 2:  # there are other calls
+            step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
+        return step
+
+    def _was_made(self, wanted: Call) -> bool:
+        return any(self._matching.same(wanted, made) for made in self._actual)
+
+    def _is_expected(self, made: Call) -> bool:
+        return any(self._matching.same(wanted, made) for wanted in self._expected)
+
+
+def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
+    """For each position, how many calls in place stand at or before it."""
+    gaps = {}
+    passed = 0
+    for index in indexes:
+        passed += index in matches
+        gaps[index] = passed
+    return gaps

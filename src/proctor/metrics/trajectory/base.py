@@ -1,0 +1,128 @@
+"""What the metrics of this folder share: which calls are the same, one score per turn, one explanation of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, Literal, TypeVar
+
+from proctor.metrics.base import CaseView, MetricFacts, Survey
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.expected_turns import expected_turns, nothing_recorded
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, survey_of, unreadable
+from proctor.metrics.statements import StatementReader, expected_calls
+from proctor.metrics.trajectory.alignment import Alignment, align
+from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
+from proctor.metrics.trajectory.match_rules import Call
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "facts_of", "open_to_any"]
+
+ARGUMENTS: Mapping[str, str] = {
+    "ignore_args": "true: compare only the names of the tools",
+    "equality": "json (the default), python, strict or javascript: which arguments are equal",
+    **BY_MATCHERS,
+}
+
+
+def facts_of(
+    name: str,
+    description: str,
+    source: str,
+    *,
+    options: Mapping[str, str] = ARGUMENTS,
+    threshold: float = 1.0,
+    example: Mapping[str, Any] | None = None,
+    statement: StatementReader = expected_calls,
+) -> MetricFacts:
+    """The facts of a metric that compares the calls of a turn with expected ones; `example` is the criterion of its example."""
+    return MetricFacts(
+        name=name,
+        description=description,
+        default_threshold=threshold,
+        needs=frozenset({"expected"}),
+        statement=statement,
+        options=options,
+        source=source,
+        example={} if example is None else {name: example},
+    )
+
+
+class CallsCriterion(BaseCriterion):
+    """For metrics that compare tool calls."""
+
+    ignore_args: bool = False
+    equality: Literal["json", "python", "strict", "javascript"] = "json"
+    arguments: Any = None
+
+
+C = TypeVar("C", bound=CallsCriterion)
+Calls = Sequence[Call]
+
+
+class TrajectoryMetric(ABC, Generic[C]):
+    """Scores the tool calls of each turn beside the expected ones; overall the mean over the turns that apply."""
+
+    facts: MetricFacts
+    kind: type[C]
+    order_matters = False
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        self.criterion = check_criterion(self.facts, criterion, self.kind)
+        options = self.criterion
+        self.matching: Matching = NAMES if options.ignore_args else EQUALITIES[options.equality]
+        if options.arguments is not None:
+            from proctor.metrics.matchers.tool_arguments import by_matchers
+
+            values = EQUALITIES[options.equality]
+            self.matching = by_matchers(
+                self.facts.name, options.arguments, values, ignore_args=options.ignore_args
+            )
+
+    @abstractmethod
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Score the calls of one turn; 0 to 1, or not applicable with its reason."""
+
+    @abstractmethod
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """Say what keeps one turn from scoring 1; empty where nothing does."""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Say why one turn scores 1."""
+        return "every expected call was made" if wanted else "no calls expected, and none needed"
+
+    def check(self, case: EvalCase) -> Iterable[str]:
+        """What the case expects that the matchers of `arguments` cannot compare."""
+        return unreadable(self.facts.name, self.matching, case)
+
+    def survey(self) -> Survey | None:
+        """Look for tools and arguments of `arguments` that no case expects."""
+        return survey_of(self.matching)
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with."""
+        if case.expected is None:
+            return nothing_recorded(case)
+        turns = zip(case.turns, expected_turns(case), strict=True)
+        return mean_score([self.compare(expected.tool_calls, turn.tool_calls) for turn, expected in turns])
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which call is missing, extra or in another place, and which argument differs; as far as it matters here."""
+        given = score.per_invocation[index]
+        wanted, made = self.sides(case, index)
+        alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
+        reason = given.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
+        return Explanation(reason, alignment.to_details(), given.warning or doubt(self.matching, case))
+
+    def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
+        """The expected and the actual calls of one turn."""
+        return (case.expected or [])[index].tool_calls, case.turns[index].tool_calls
+
+
+def open_to_any(score: Score, wanted: Calls, made: Calls) -> Score:
+    """Warn where calls beyond the expected ones are allowed, and nothing is expected: then any would do."""
+    if made and not wanted:
+        score.warning = "no calls are expected, and this metric then accepts whatever was called"
+    return score

@@ -1,0 +1,193 @@
+"""When is one tool call the same as another, and how do their arguments differ?
+
+Implementations of the format disagree about equal arguments, so there are several notions of it (`EQUALITIES`):
+
+| | `json` | `python` | `strict` | `javascript` |
+|---|---|---|---|---|
+| used by | metrics of this house | google-adk, agentevals | adk-rs | @iqai/adk |
+| `1` and `1.0` | equal | equal | differ | equal |
+| `true` and `1` | differ | equal | differ | differ |
+| missing or null arguments, and `{}` | equal | differ | differ | equal |
+| order of nested keys | ignored | ignored | ignored | counts |
+| whole numbers beyond 2^53 | exact | exact | exact up to 64 bits | rounded |
+
+The names are compared as they are; ids never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from proctor.common.json_compare import equal_json
+from proctor.common.quick_dataclasses import dataclass
+from proctor.metrics.trajectory.match_rules import Call
+
+__all__ = ["EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Matching"]
+
+Equal = Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentDifference:
+    """One argument in which a call differs from the expected one."""
+
+    name: str
+    """The argument; empty where the arguments as a whole differ (null against `{}`)."""
+    kind: str
+    """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
+    expected: Any = None
+    actual: Any = None
+    told: str = ""
+    """What is expected in words, where that is more than one value (a matcher)."""
+
+    def to_data(self) -> dict[str, Any]:
+        """The difference as JSON, with the sides that there are."""
+        data = {"name": self.name, "kind": self.kind}
+        if self.kind != "extra":
+            data["expected"] = self.expected
+        if self.kind != "missing":
+            data["actual"] = self.actual
+        if self.told:
+            data["told"] = self.told
+        return data
+
+
+class Matching(Protocol):
+    """A notion of "the same call"."""
+
+    @property
+    def is_equivalence(self) -> bool:
+        """Whether two calls that are the same as a third are the same as each other."""
+
+    def same(self, wanted: Call, made: Call) -> bool:
+        """Tell whether the call that was made is the wanted one."""
+
+    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+        """How the arguments of two calls of one tool differ; empty exactly when the calls are the same."""
+
+
+class ByName:
+    """Calls of one tool are the same, whatever their arguments."""
+
+    is_equivalence = True
+
+    def same(self, wanted: Call, made: Call) -> bool:
+        """Compare the names."""
+        return wanted.name == made.name
+
+    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+        """None: arguments are not looked at."""
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class ByValue:
+    """Calls of one tool with equal arguments are the same."""
+
+    equal: Equal
+    """Whether two values of an argument are."""
+    null_is_empty: bool
+    """Whether missing or null arguments are equal to `{}`."""
+    is_equivalence: bool = True
+
+    def same(self, wanted: Call, made: Call) -> bool:
+        """Compare names and arguments."""
+        if wanted.name != made.name:
+            return False
+        expected, actual = wanted.args, made.args
+        if self.equal is _equal_in_python:
+            return bool(expected == actual)  # the same, and by far the most frequent
+        if self.null_is_empty:
+            expected, actual = expected or {}, actual or {}
+        if expected is None or actual is None or expected.keys() != actual.keys():
+            return expected is actual
+        return all(self.equal(value, actual[name]) for name, value in expected.items())
+
+    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+        """Each argument that differs, in the order of the expected ones, then of the others."""
+        found = argument_differences(wanted.args or {}, made.args or {}, self.equal)
+        if found or self.same(wanted, made):
+            return found
+        return [ArgumentDifference("", "differs", wanted.args, made.args)]
+
+
+def argument_differences(
+    wanted: Mapping[str, Any], made: Mapping[str, Any], equal: Equal
+) -> list[ArgumentDifference]:
+    """Argument by argument, in the order of the expected ones, then of the others."""
+    found = []
+    for name, value in wanted.items():
+        if name not in made:
+            found.append(ArgumentDifference(name, "missing", expected=value))
+        elif not equal(value, made[name]):
+            found.append(ArgumentDifference(name, "differs", value, made[name]))
+    found += [ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted]
+    return found
+
+
+def equal_strictly(expected: Any, actual: Any) -> bool:
+    """As JSON values, with whole numbers apart from others: 1 is not 1.0. Whole numbers beyond 64 bits are read as others."""
+    if isinstance(expected, int | float) or isinstance(actual, int | float):
+        one, other = _in_64_bits(expected), _in_64_bits(actual)
+        return bool(type(one) is type(other) and one == other)
+    return _equal_inside(expected, actual, equal_strictly)
+
+
+def equal_in_javascript(expected: Any, actual: Any) -> bool:
+    """Equal where the JSON texts are: nested keys in the same order, all numbers doubles."""
+    return bool(_text(expected) == _text(actual))
+
+
+def _equal_in_python(expected: Any, actual: Any) -> bool:
+    return expected is actual or bool(expected == actual)
+
+
+def _equal_inside(expected: Any, actual: Any, equal: Equal) -> bool:
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return expected.keys() == actual.keys() and all(equal(expected[key], actual[key]) for key in expected)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return len(expected) == len(actual) and all(map(equal, expected, actual))
+    return bool(expected == actual)
+
+
+def _in_64_bits(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
+        return _as_double(value)
+    return value
+
+
+def _as_double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _text(value: Any) -> Any:
+    """What tells two values apart in JavaScript's JSON text; -0 is written 0, and what is not finite as null."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = _as_double(value)
+        return ("number", number) if abs(number) < float("inf") else None
+    if isinstance(value, Mapping):
+        return ("object", *((key, _text(value[key])) for key in _in_javascript_order(value)))
+    if isinstance(value, list | tuple):
+        return ("array", *map(_text, value))
+    return None if value is None else (type(value).__name__, value)
+
+
+def _in_javascript_order(value: Mapping[str, Any]) -> list[str]:
+    """Keys that are array indices come first, by their number; the others in the order in which they stand."""
+    indices = [key for key in value if key.isascii() and key.isdigit() and str(int(key)) == key]
+    indices = [key for key in indices if int(key) < 2**32 - 1]
+    return [*sorted(indices, key=int), *(key for key in value if key not in indices)]
+
+
+NAMES = ByName()
+PYTHON = ByValue(_equal_in_python, null_is_empty=False)
+EQUALITIES: Mapping[str, ByValue] = {
+    "json": ByValue(equal_json, null_is_empty=True),
+    "python": PYTHON,
+    "strict": ByValue(equal_strictly, null_is_empty=False),
+    "javascript": ByValue(equal_in_javascript, null_is_empty=True),
+}

@@ -1,0 +1,275 @@
+"""The six classic trajectory metrics, and F1: how the calls that were made relate to those that were expected.
+
+The definitions are those of the Gen AI evaluation service. What they leave open:
+
+* a call that occurs more often on one side: precision and recall ask whether it occurs at all on the other
+  (`"duplicates": "membership"`), `trajectory_any_order_match` wants it as often as expected (`"multiset"`); either
+  can be told otherwise;
+* no call made where some are expected: precision and recall are 0 (with `compat` precision is not applicable, as there);
+  nothing made and nothing expected: precision is not applicable; nothing expected: recall is not applicable, and the matches
+  are those of google-adk (exact: nothing may be called; the other two: 1, with a warning where something was called);
+* arguments: equal as JSON values, missing arguments being `{}` (`equality`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Literal
+
+from proctor.metrics.base import is_adk_compatible
+from proctor.metrics.trajectory.alignment import Alignment
+from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.base import (
+    ARGUMENTS,
+    Calls,
+    CallsCriterion,
+    TrajectoryMetric,
+    facts_of,
+    open_to_any,
+)
+from proctor.metrics.trajectory.match_rules import (
+    exact,
+    expected_of_those_made,
+    found,
+    in_order,
+    made_of_those_expected,
+)
+from proctor.schema.format.case import EvalCase
+from proctor.schema.results.score import Score
+
+__all__ = ["F1", "AnyOrderMatch", "ExactMatch", "InOrderMatch", "Precision", "Recall"]
+
+SOURCE = "the Gen AI evaluation service's metric of this name"
+NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
+NONE_EXPECTED = "no tool calls are expected in this turn, so there is no share of them"
+NEITHER = "no tool calls are expected in this turn, and none were made"
+
+Duplicates = Literal["membership", "multiset"]
+
+
+class _Match(TrajectoryMetric[CallsCriterion]):
+    """1 or 0."""
+
+    kind = CallsCriterion
+    order_matters = True
+
+    @abstractmethod
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """The rule."""
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where the rule holds."""
+        return Score(1.0 if self.holds(wanted, made) else 0.0)
+
+
+class ExactMatch(_Match):
+    """1 where the agent made the expected calls in their order and no others."""
+
+    facts = facts_of(
+        "trajectory_exact_match",
+        "Whether the tool calls of a turn are the expected ones, in order, and no others.",
+        SOURCE,
+    )
+
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """Position by position."""
+        return exact(wanted, made, self.matching.same)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """Whatever differs."""
+        return describe(alignment)
+
+
+class InOrderMatch(_Match):
+    """1 where the expected calls were made in their order, whatever else was called in between."""
+
+    facts = facts_of(
+        "trajectory_in_order_match",
+        "Whether the expected tool calls of a turn were made in their order, others in between or not.",
+        SOURCE,
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where the rule holds, with a warning where it holds of anything."""
+        return open_to_any(super().compare(wanted, made), wanted, made)
+
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """A subsequence."""
+        return in_order(wanted, made, self.matching.same)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing or in another order."""
+        return describe(alignment, extra_allowed=True)
+
+
+class _CountedCriterion(CallsCriterion):
+    duplicates: Duplicates = "membership"
+
+
+class _AnyOrderCriterion(CallsCriterion):
+    duplicates: Duplicates = "multiset"
+
+
+class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
+    """1 where every expected call was made, in any order, whatever else was called."""
+
+    facts = facts_of(
+        "trajectory_any_order_match",
+        "Whether the expected tool calls of a turn were made, in any order, among others or not.",
+        SOURCE,
+        options={
+            "duplicates": "multiset (the default: a call as often as expected) or membership (once is enough)",
+            **ARGUMENTS,
+        },
+        example={"threshold": 1.0, "duplicates": "membership"},
+    )
+    kind = _AnyOrderCriterion
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where all are found, with a warning where nothing is sought."""
+        count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
+        holds = count(wanted, made, self.matching.same) == len(wanted)
+        return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing."""
+        repeats = self.criterion.duplicates == "membership"
+        return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
+
+
+class _Share(TrajectoryMetric[_CountedCriterion]):
+    """A share of the calls."""
+
+    kind = _CountedCriterion
+
+    def hits(self, wanted: Calls, made: Calls) -> tuple[int, int]:
+        """How many expected calls were made, and how many of those made were expected."""
+        same = self.matching.same
+        if self.criterion.duplicates == "multiset":
+            pairs = found(wanted, made, same)
+            return pairs, pairs
+        return made_of_those_expected(wanted, made, same), expected_of_those_made(wanted, made, same)
+
+    @property
+    def repeats_allowed(self) -> bool:
+        """Whether a call that occurs on both sides counts each time it occurs."""
+        return self.criterion.duplicates == "membership"
+
+
+DUPLICATES = {
+    "duplicates": "membership (the default: does it occur on the other side?) or multiset (as often as there)"
+}
+
+
+class Precision(_Share):
+    """The share of the calls made that were expected: how much of what the agent did was asked for."""
+
+    facts = facts_of(
+        "trajectory_precision",
+        "The share of the tool calls made in a turn that were expected.",
+        SOURCE,
+        options={**DUPLICATES, **ARGUMENTS},
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """0 where calls are expected and none was made: what the agent does not do must not drop a gate."""
+        if not made and (not wanted or is_adk_compatible(self.criterion)):
+            return Score(reason=NO_CALLS_MADE if wanted else NEITHER, not_applicable=True)
+        return Score(self.hits(wanted, made)[1] / len(made) if made else 0.0)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What was called without need, or that nothing was called."""
+        if wanted and not made:
+            return NO_CALLS_MADE
+        said = _unasked(self, alignment)
+        return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Precision does not see what is missing."""
+        return "every call made was expected"
+
+
+class Recall(_Share):
+    """The share of the expected calls that were made: how much of what was needed the agent did."""
+
+    facts = facts_of(
+        "trajectory_recall",
+        "The share of the expected tool calls of a turn that were made.",
+        SOURCE,
+        options={**DUPLICATES, **ARGUMENTS},
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
+    )
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn expects a call."""
+        return _expects_calls(case)
+
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case expects a tool call"
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Not applicable where nothing is expected."""
+        if not wanted:
+            return Score(reason=NONE_EXPECTED, not_applicable=True)
+        return Score(self.hits(wanted, made)[0] / len(wanted))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing."""
+        said = _missed(self, alignment)
+        return (
+            f"{self.hits(wanted, made)[0]} of {len(wanted)} expected calls were made; {said}" if said else ""
+        )
+
+
+class F1(_Share):
+    """The harmonic mean of precision and recall: 2PR / (P + R)."""
+
+    facts = facts_of(
+        "trajectory_f1",
+        "The harmonic mean of trajectory_precision and trajectory_recall.",
+        "C. J. van Rijsbergen, Information Retrieval (1979), over tool calls",
+        options={**DUPLICATES, **ARGUMENTS},
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Not applicable where neither side has a call; 0 where one side has none."""
+        if not wanted and not made:
+            return Score(reason=NEITHER, not_applicable=True)
+        recalled, precise = self.hits(wanted, made)
+        if not recalled or not precise:
+            return Score(0.0)
+        recall, precision = recalled / len(wanted), precise / len(made)
+        return Score(2 * precision * recall / (precision + recall))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing and what was called without need."""
+        said = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
+        recalled, precise = self.hits(wanted, made)
+        shares = f"{recalled} of {len(wanted)} expected calls were made, {precise} of {len(made)} made were expected"
+        return f"{shares}; {said}" if said else ""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Both shares are full."""
+        return "every expected call was made, and no others"
+
+
+def _unasked(metric: _Share, alignment: Alignment) -> str:
+    return describe(
+        alignment, missing_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
+    )
+
+
+def _missed(metric: _Share, alignment: Alignment) -> str:
+    return describe(
+        alignment, extra_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
+    )
+
+
+def _expects_calls(case: EvalCase) -> bool:
+    return any(turn.tool_calls for turn in case.conversation or ())

@@ -1,0 +1,127 @@
+"""`graph_trajectory_strict_match`: did the expected agents, or nodes of a graph, work in the expected order?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, ClassVar
+
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.expected_turns import nothing_recorded, paired
+from proctor.metrics.reason_text import show_name
+from proctor.metrics.trajectory.alignment import StepKind, align
+from proctor.metrics.trajectory.call_equality import NAMES
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.invocation import Invocation, InvocationEvents
+from proctor.schema.format.statement import Statement
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["NodePath"]
+
+NOT_STATED = "the case does not state who worked in this turn (it takes `invocation_events` with authors)"
+NOT_RECORDED = "the record of this turn does not say who worked in it"
+MOST_SHOWN = 12
+
+
+class NodePathCriterion(BaseCriterion):
+    """What counts as a step."""
+
+    count_repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A step of the path, shaped as a call so that paths are aligned as calls are."""
+
+    name: str | None
+    args: dict[str, Any] = field(default_factory=dict)
+
+
+def _expected_path(case: EvalCase) -> Statement:
+    """Find a turn that states who works in it; without an author it is negative."""
+    stated = [
+        data
+        for turn in case.conversation or ()
+        if isinstance(data := turn.intermediate_data, InvocationEvents)
+    ]
+    if any(event.author.lower() != "user" for data in stated for event in data.invocation_events):
+        return Statement.POSITIVE
+    return Statement.NEGATIVE if stated else Statement.NONE
+
+
+class NodePath:
+    """1 where the authors of a turn's events are the expected ones in their order, else 0.
+
+    Authors are agents, sub-agents, or nodes of a graph (`sub:node`, `__interrupt__`, as the agent's framework names them);
+    the user is none. Consecutive events of one author are one step, unless `count_repeats` is true, as in agentevals.
+    """
+
+    kind = NodePathCriterion
+    """The class of its criterion."""
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="graph_trajectory_strict_match",
+        description="Whether the agents or graph nodes that worked in a turn are the expected ones, in order.",
+        default_threshold=1.0,
+        needs=frozenset({"expected"}),
+        statement=_expected_path,
+        options={"count_repeats": "true: each event is a step, also several of one author in a row"},
+        source="agentevals' metric of this name",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        self._count_repeats = check_criterion(self.facts, criterion, self.kind).count_repeats
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn states who works in it."""
+        return any(self._path(turn) is not None for turn in case.conversation or ())
+
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case states who works in it (`invocation_events` with authors)"
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with."""
+        if case.expected is None:
+            return nothing_recorded(case)
+        return mean_score([self._compare(wanted, made) for made, wanted in paired(case)])
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Both paths, and who is missing, extra or out of place."""
+        given = score.per_invocation[index]
+        wanted, made = self._path((case.expected or [])[index]), self._path(case.actual[index])
+        if wanted is None or made is None:
+            return Explanation(given.reason)
+        alignment = align([*map(_Node, wanted)], [*map(_Node, made)], NAMES)
+        if given.value:
+            return Explanation(f"the path is {_shown(wanted)}", alignment.to_details())
+        missing, extra = alignment.count(StepKind.MISSING), alignment.count(StepKind.EXTRA)
+        counted = [f"{missing} missing"] * bool(missing) + [f"{extra} more"] * bool(extra)
+        aside = f" ({', '.join(counted)})" if counted else " (another order)"
+        return Explanation(
+            f"the path is {_shown(made)}, expected {_shown(wanted)}{aside}", alignment.to_details()
+        )
+
+    def _compare(self, wanted: Invocation, made: Invocation) -> Score:
+        expected, actual = self._path(wanted), self._path(made)
+        if expected is None:
+            return Score(reason=NOT_STATED, not_applicable=True)
+        if actual is None:
+            return Score(reason=NOT_RECORDED, not_applicable=True)
+        return Score(1.0 if expected == actual else 0.0)
+
+    def _path(self, invocation: Invocation) -> list[str] | None:
+        data = invocation.intermediate_data
+        if not isinstance(data, InvocationEvents):
+            return None
+        authors = [event.author for event in data.invocation_events if event.author.lower() != "user"]
+        return authors if self._count_repeats else [author for author, _ in groupby(authors)]
+
+
+def _shown(path: Sequence[str]) -> str:
+    names = [show_name(name) for name in path]
+    if len(names) > MOST_SHOWN:
+        names = [*names[:MOST_SHOWN], f"… ({len(names)} steps)"]
+    return " → ".join(names) or "(nobody)"

@@ -1,0 +1,81 @@
+"""`trajectory_single_tool_use`: was one particular tool called?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from proctor.errors import CriterionError
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.reason_text import and_more, show_name
+from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["SingleToolUse"]
+
+ELSEWHERE = "another turn calls it, and one is enough"
+
+
+class SingleToolCriterion(BaseCriterion):
+    """Which tool, and where it is sought."""
+
+    tool_name: str | None = None
+    turns: Literal["all", "any", "last"] = "all"
+
+
+class SingleToolUse:
+    """1.0 in each turn in which the tool was called, else 0.0; arguments, position and number do not matter.
+
+    `turns`: every turn must call it (`all`), one of the conversation (`any`), or the last one (`last`). It compares with
+    nothing recorded, so it serves scenarios, too.
+    """
+
+    kind = SingleToolCriterion
+    """The class of its criterion."""
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="trajectory_single_tool_use",
+        description="Whether the tool that the criterion names was called.",
+        default_threshold=1.0,
+        example={"trajectory_single_tool_use": {"threshold": 1.0, "tool_name": "get_weather"}},
+        options={
+            "tool_name": "get_weather (for example): the tool that must be called",
+            "turns": "all (the default: in every turn), any (somewhere in the conversation) or last",
+        },
+        required=frozenset({"tool_name"}),
+        source="the Gen AI evaluation service's metric of this name; `turns` is ours",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        typed = check_criterion(self.facts, criterion, self.kind)
+        if not typed.tool_name:
+            name = self.facts.name
+            raise CriterionError(
+                f"The criterion of {name!r} does not fit: tool_name: expected the name of a tool, as in "
+                f'{{"{name}": {{"threshold": 1, "tool_name": "get_weather"}}}}, got {typed.tool_name!r}.'
+            )
+        self._tool = typed.tool_name
+        self._turns = typed.turns
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Look for the tool turn by turn."""
+        used = [any(call.name == self._tool for call in turn.tool_calls) for turn in case.turns]
+        scores = [Score(1.0 if each else 0.0) for each in used]
+        if self._turns == "last":
+            scores[:-1] = [
+                Score(reason="only the last turn is asked about", not_applicable=True) for _ in used[:-1]
+            ]
+        elif self._turns == "any" and any(used):
+            scores = [Score(1.0) if each else Score(reason=ELSEWHERE, not_applicable=True) for each in used]
+        return mean_score(scores)
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Whether it was called, and what else was."""
+        given, calls = score.per_invocation[index], case.turns[index].tool_calls
+        name = f"`{show_name(self._tool)}`"
+        if given.not_applicable:
+            return Explanation(given.reason)
+        if given.value:
+            return Explanation(f"{name} was called")
+        others = [f"`{show_name(other)}`" for other in dict.fromkeys(call.name for call in calls)]
+        instead = f"what was called: {', '.join(and_more(others))}" if others else "no tool was"
+        return Explanation(f"{name} was not called; {instead}")

@@ -1,0 +1,166 @@
+"""`trajectory_strict_match`: agentevals' strict mode, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Literal
+
+from proctor.metrics.base import CaseView
+from proctor.metrics.expected_turns import nothing_recorded, paired
+from proctor.metrics.matchers.base import doubt
+from proctor.metrics.text.one_to_one import most_pairs
+from proctor.metrics.trajectory.agentevals_relations import (
+    RELATION_OPTIONS,
+    RelationCriterion,
+    RelationMetric,
+)
+from proctor.metrics.trajectory.alignment import Alignment, align
+from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.base import Calls, facts_of
+from proctor.metrics.trajectory.messages import Message, cut, messages_of, steps_of
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["Strict"]
+
+NO_MESSAGES = (
+    'the turn is recorded as a list of tool calls, without messages to compare; leave "messages": "all" out to '
+    "compare the calls"
+)
+Steps = Sequence[Calls]
+
+
+class StrictCriterion(RelationCriterion):
+    """How arguments are compared, and whether messages without calls are."""
+
+    messages: Literal["calls", "all"] = "calls"
+
+
+class Strict(RelationMetric[StrictCriterion]):
+    """1 where the model made the expected calls step by step, and no others.
+
+    A step is one message of the model; the calls in it were made at once, and their order does not matter. Where one side
+    does not say what was called at once (`tool_uses`), the other side's steps hold for both; where neither does, the
+    order of all calls counts. `messages: "all"` also wants the same number of messages and the same roles, texts and
+    tools' answers included; no text is compared.
+    """
+
+    facts = facts_of(
+        "trajectory_strict_match",
+        "Whether the tool calls of a turn are the expected ones step by step, calls made at once in any order.",
+        "agentevals' trajectory match mode strict",
+        options={
+            "messages": "all (count messages without calls, too, and compare their roles) or calls (the default)",
+            **RELATION_OPTIONS,
+        },
+        example={"threshold": 1.0, "messages": "calls"},
+    )
+    kind = StrictCriterion
+    order_matters = True
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with."""
+        if case.expected is None:
+            return nothing_recorded(case)
+        return mean_score([self._turn(wanted, made) for made, wanted in paired(case)])
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Compare two lists of calls each of which is a step of its own."""
+        return self._by_step([[call] for call in wanted], [[call] for call in made])
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which call differs; where none does, which are together on one side only, or which message is another."""
+        given = score.per_invocation[index]
+        wanted, made = (case.expected or [])[index], case.actual[index]
+        expected, actual = _steps(wanted, made)
+        alignment = self._align(expected, actual)
+        reason = given.reason
+        if not reason and given.value == 0:
+            reason = describe(alignment) or _tell_steps(expected, actual) or _tell_messages(wanted, made)
+        return Explanation(
+            reason or self.tell_full(wanted.tool_calls),
+            alignment.to_details(),
+            given.warning or doubt(self.matching, case),
+        )
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """Whatever differs."""
+        return describe(alignment)
+
+    def _turn(self, wanted: Invocation, made: Invocation) -> Score:
+        if self.criterion.messages == "all":
+            expected, actual = messages_of(wanted), messages_of(made)
+            if expected is None or actual is None:
+                return Score(reason=NO_MESSAGES, not_applicable=True)
+            if [*map(_shape, expected)] != [*map(_shape, actual)]:
+                return Score(0.0)
+        return self._by_step(*_steps(wanted, made))
+
+    def _by_step(self, wanted: Steps, made: Steps) -> Score:
+        if [*map(len, wanted)] != [*map(len, made)]:
+            return Score(0.0)
+        scores = [self.all_paired(*each, size=len(each[0])) for each in zip(wanted, made, strict=True)]
+        warning = next((score.warning for score in scores if score.warning), "")
+        return Score(1.0, warning=warning) if all(score.value for score in scores) else Score(0.0)
+
+    def _align(self, wanted: Steps, made: Steps) -> Alignment:
+        """Align as if calls made at once had been made in the expected order."""
+        order: list[int] = []
+        for expected, actual in zip_longest(wanted, made, fillvalue=()):
+            order += [len(order) + place for place in self._by_expected(expected, actual)]
+        calls = [call for step in made for call in step]
+        alignment = align(
+            [call for step in wanted for call in step], [calls[i] for i in order], self.matching
+        )
+        for step in alignment.steps:
+            if step.actual_index is not None:
+                step.actual_index = order[step.actual_index]
+        return alignment
+
+    def _by_expected(self, wanted: Calls, made: Calls) -> list[int]:
+        """The places of the calls made, in the order of their expected partners; those without any as they stand."""
+        partners = most_pairs(len(wanted), len(made), lambda i, j: self.matching.same(wanted[i], made[j]))
+        paired_first = [partners[i] for i in sorted(partners)]
+        if len(paired_first) < len(made):
+            return [*range(len(made))]
+        return paired_first
+
+
+def _shape(message: Message) -> tuple[str, bool]:
+    return message.role, bool(message.calls)
+
+
+def _steps(wanted: Invocation, made: Invocation) -> tuple[Steps, Steps]:
+    expected, actual = steps_of(wanted), steps_of(made)
+    if expected is None and actual is None:
+        return [[call] for call in wanted.tool_calls], [[call] for call in made.tool_calls]
+    if expected is None:
+        expected = cut(wanted.tool_calls, actual or [])
+    if actual is None:
+        actual = cut(made.tool_calls, expected)
+    return expected, actual
+
+
+def _tell_steps(wanted: Steps, made: Steps) -> str:
+    if [*map(len, wanted)] == [*map(len, made)]:
+        return ""
+    return (
+        f"the calls are the same, but not those made at once: {_lengths(made)} (expected {_lengths(wanted)})"
+    )
+
+
+def _lengths(steps: Steps) -> str:
+    return " + ".join(str(len(step)) for step in steps)
+
+
+def _tell_messages(wanted: Invocation, made: Invocation) -> str:
+    expected, actual = messages_of(wanted) or [], messages_of(made) or []
+    for number, (one, other) in enumerate(zip(expected, actual, strict=False), 1):
+        if _shape(one) != _shape(other):
+            return f"message {number} is {_named(other)}, expected {_named(one)}"
+    return f"{len(actual)} messages, expected {len(expected)}"
+
+
+def _named(message: Message) -> str:
+    return f"of role {message.role or '(none)'} {'with' if message.calls else 'without'} tool calls"

@@ -1,0 +1,193 @@
+"""`tool_trajectory_avg_score`: did the agent call the expected tools with the expected arguments?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from proctor.metrics.base import CaseView, MetricFacts, Survey, is_adk_compatible
+from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.expected_turns import expected_turns, nothing_recorded, paired
+from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
+from proctor.metrics.statements import expected_calls
+from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
+from proctor.metrics.trajectory.match_rules import (
+    Call,
+    Same,
+    contained,
+    exact,
+    found,
+    found_in_order,
+    in_order,
+    in_place,
+)
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion, ToolTrajectoryCriterion
+from proctor.schema.format.invocation import tool_calls_of
+from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["ToolTrajectory", "TrajectoryCriterion"]
+
+MatchType = ToolTrajectoryCriterion.MatchType
+Rule = Callable[[Sequence[Call], Sequence[Call]], float]
+RULES: Mapping[MatchType, Callable[..., bool]] = {
+    MatchType.EXACT: exact,
+    MatchType.IN_ORDER: in_order,
+    MatchType.ANY_ORDER: contained,
+}
+HITS: Mapping[MatchType, Callable[[Sequence[Call], Sequence[Call], Same], int]] = {
+    MatchType.EXACT: in_place,
+    MatchType.IN_ORDER: found_in_order,
+    MatchType.ANY_ORDER: found,
+}
+EQUALITY_OF = {"adk": "python", "adk-rs": "strict", "adk-ts": "javascript"}
+CREDIT_OF = {"adk": "all", "adk-rs": "partial", "adk-ts": "all"}
+
+NONE_STATED = "the case states no tool calls (intermediate_data is null), which reads as none expected"
+NULL_ARGUMENTS = "null arguments and {} are not equal, though both call the tool without any"
+NO_CALLS = "no calls expected, and none needed"
+NOTHING_OF_NOTHING = "no calls were expected and none were made, which adk-rs scores 0"
+NO_DATA = (
+    "the turn says nothing about tool calls (intermediate_data is null), and adk-ts does not score it then"
+)
+
+
+class TrajectoryCriterion(ToolTrajectoryCriterion):
+    """The format's criterion, and how sister implementations of it read the metric."""
+
+    credit: Literal["all", "partial"] | None = None
+    reading: Literal["adk", "adk-rs", "adk-ts"] = "adk"
+    equality: Literal["json", "python", "strict", "javascript"] | None = None
+    arguments: Any = None
+
+
+class ToolTrajectory:
+    """Per invocation 1.0 where the tool calls match the expected ones, else 0.0; overall the mean.
+
+    `match_type`: EXACT wants the same calls in the same order; IN_ORDER the expected ones in their order, with others
+    in between; ANY_ORDER the expected ones in any order, among others.
+
+    `credit: "partial"` gives the share of the calls that are right instead: for EXACT those at the very position, of the
+    longer list (adk-rs's score; with nothing on either side it is 1 here); for the others those found, of the expected.
+    It is 1 exactly where the rule holds.
+    """
+
+    kind = TrajectoryCriterion
+    """The class of its criterion."""
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="tool_trajectory_avg_score",
+        description="The share of turns in which the agent's tool calls match the expected ones.",
+        default_threshold=1.0,
+        example={
+            "tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER", "ignore_args": True}
+        },
+        needs=frozenset({"expected"}),
+        statement=expected_calls,
+        options={
+            "match_type": "EXACT (the default), IN_ORDER or ANY_ORDER",
+            "ignore_args": "true: compare only the names of the tools",
+            "credit": "partial (the share of the calls that are right) or all (the default: 1 or 0)",
+            "reading": "adk (the default), or to the letter of adk-rs or adk-ts (@iqai/adk)",
+            "equality": "python, json, strict or javascript: which arguments are equal; by default the reading's",
+            **ARGUMENTS,
+        },
+        source="google-adk's metric of this name",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        typed = check_criterion(self.facts, criterion, self.kind)
+        self._match_type = typed.match_type
+        self._adk = is_adk_compatible(typed)
+        self._reading = typed.reading
+        equality = EQUALITIES[typed.equality or EQUALITY_OF[typed.reading]]
+        self._matching: Matching = NAMES if typed.ignore_args else equality
+        if typed.arguments is not None:
+            from proctor.metrics.matchers.tool_arguments import by_matchers
+
+            self._matching = by_matchers(
+                self.facts.name, typed.arguments, equality, ignore_args=typed.ignore_args
+            )
+        self._rule: Rule = RULES[typed.match_type]
+        if self._matching is not PYTHON:
+            self._rule = partial(RULES[typed.match_type], same=self._matching.same)
+        if (typed.credit or CREDIT_OF[typed.reading]) == "partial":
+            self._rule = self._share
+
+    def check(self, case: EvalCase) -> Iterable[str]:
+        """What the case expects that the matchers of `arguments` cannot compare."""
+        return unreadable(self.facts.name, self._matching, case)
+
+    def survey(self) -> Survey | None:
+        """Look for tools and arguments of `arguments` that no case expects."""
+        return survey_of(self._matching)
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
+        if case.expected is None and not self._adk:
+            return nothing_recorded(case)
+        scores = []
+        for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - it has compared their lengths
+            made, wanted = turn.tool_calls, tool_calls_of(expected.__dict__["intermediate_data"])
+            score = Score(float(self._rule(wanted, made)))
+            if made and not wanted and self._match_type is not MatchType.EXACT:
+                score.warning = self._passes_anything()
+            scores.append(score)
+        if self._reading == "adk-ts":
+            self._leave_out_what_has_no_data(case, scores)
+        return mean_score(scores)
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which call is missing, extra or in another place, and which argument differs."""
+        # loaded where something is explained: what passes needs neither
+        from proctor.metrics.trajectory.alignment import align
+        from proctor.metrics.trajectory.alignment_text import describe
+
+        given = score.per_invocation[index]
+        if given.not_applicable:
+            return Explanation(given.reason)
+        wanted, made = (case.expected or [])[index], case.turns[index].tool_calls
+        calls = wanted.tool_calls
+        alignment = align(calls, made, self._matching)
+        reason = describe(
+            alignment,
+            extra_allowed=self._match_type is not MatchType.EXACT,
+            order_matters=self._match_type is not MatchType.ANY_ORDER,
+        )
+        if not calls and not made and given.value == 0:
+            reason = NOTHING_OF_NOTHING
+        elif reason and self._rule == self._share:
+            reason = f"{self._tell_share(calls, made)}; {reason}"
+        if wanted.intermediate_data is None:
+            reason = f"{NONE_STATED}; {reason}" if reason else NONE_STATED
+        warning = given.warning or doubt(self._matching, case)
+        if any(not each.name for step in alignment.steps for each in step.differences):
+            warning = warning or NULL_ARGUMENTS
+        matched = "every expected call was made" if calls else NO_CALLS
+        return Explanation(reason or matched, alignment.to_details(), warning)
+
+    def _share(self, wanted: Sequence[Call], made: Sequence[Call]) -> float:
+        hits, of = self._hits(wanted, made)
+        if of == 0:
+            return 0.0 if self._reading == "adk-rs" and not made else 1.0
+        return hits / of
+
+    def _hits(self, wanted: Sequence[Call], made: Sequence[Call]) -> tuple[int, int]:
+        """How many calls are right, and of how many."""
+        hits = HITS[self._match_type](wanted, made, self._matching.same)
+        return hits, max(len(wanted), len(made)) if self._match_type is MatchType.EXACT else len(wanted)
+
+    def _tell_share(self, wanted: Sequence[Call], made: Sequence[Call]) -> str:
+        hits, of = self._hits(wanted, made)
+        how = {MatchType.EXACT: "at their position", MatchType.IN_ORDER: "made in order"}.get(
+            self._match_type, "made"
+        )
+        return f"{hits} of {of} calls {how}"
+
+    def _leave_out_what_has_no_data(self, case: CaseView, scores: list[Score]) -> None:
+        for index, (made, wanted) in enumerate(paired(case)):
+            if made.intermediate_data is None or wanted.intermediate_data is None:
+                scores[index] = Score(reason=NO_DATA, not_applicable=True)
+
+    def _passes_anything(self) -> str:
+        return f"no calls are expected, and {self._match_type.name} then accepts whatever was called; EXACT would not"

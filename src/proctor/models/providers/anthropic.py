@@ -1,0 +1,26 @@
+"""Claude, at Anthropic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.models.names import ModelName
+from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.requirements import first_set, key_for, needs
+
+__all__ = ["anthropic_model"]
+
+
+def anthropic_model(name: ModelName) -> ProviderModel:
+    """Return a model of Anthropic's."""
+    needs(name, "anthropic")
+    key = key_for(name, "ANTHROPIC_API_KEY")
+    address = name.url or first_set("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE") or None
+
+    def build() -> Any:
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        return AnthropicModel(name.model, provider=AnthropicProvider(api_key=key, base_url=address))
+
+    return ProviderModel(name, dialect="anthropic", build=build, own_address=bool(name.url))

@@ -1,0 +1,107 @@
+"""Models on Amazon Bedrock, by its Converse API."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import SetupError
+from proctor.models.names import ModelName
+from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.requirements import first_set, is_their_own, key_for, missing_key, needs
+
+__all__ = ["bedrock_model"]
+
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_SIGNS_OF_CREDENTIALS = (
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+_READ_TIMEOUT = 300  # seconds: a call's own deadline ends it before
+
+
+def bedrock_model(name: ModelName) -> ProviderModel:
+    """Return a model on Bedrock; its name may be a model's id, or an inference profile's."""
+    needs(name, "boto3")
+    region = first_set(*_REGIONS)
+    is_amazons = is_their_own(name, "amazonaws.com", "amazonaws.com.cn", "api.aws")
+    if is_amazons:
+        _check_access(name, region)
+
+    def build() -> Any:
+        from pydantic_ai.models.bedrock import BedrockConverseModel
+        from pydantic_ai.providers.bedrock import BedrockProvider
+
+        client = _client(name, region) if is_amazons else _client_elsewhere(name, region)
+        return BedrockConverseModel(name.model, provider=BedrockProvider(bedrock_client=client))
+
+    return ProviderModel(name, dialect="bedrock", build=build, own_address=not is_amazons)
+
+
+def _check_access(name: ModelName, region: str) -> None:
+    if not region and not _file("AWS_CONFIG_FILE", "config").is_file():
+        raise missing_key(name, _REGIONS[0])
+    if (
+        not first_set(*_SIGNS_OF_CREDENTIALS)
+        and not _file("AWS_SHARED_CREDENTIALS_FILE", "credentials").is_file()
+    ):
+        _check_metadata(name)
+
+
+def _client(name: ModelName, region: str) -> Any:
+    import boto3
+
+    session = boto3.Session(region_name=region or None, botocore_session=_session())
+    return session.client("bedrock-runtime", config=_once(), endpoint_url=name.url or None)
+
+
+def _client_elsewhere(name: ModelName, region: str) -> Any:
+    """Return a client of an address that is not Amazon's: it gets the key of addresses, and nothing is signed for it."""
+    import boto3
+    from botocore.session import Session
+    from botocore.tokens import FrozenAuthToken
+
+    token = FrozenAuthToken(key_for(name))
+    session = Session()
+    session.get_credentials = lambda *_: None
+    session.get_auth_token = lambda **_: token
+    held = boto3.Session(region_name=region or "us-east-1", botocore_session=session)
+    return held.client("bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url)
+
+
+def _once(**more: Any) -> Any:
+    """Return the config of a client that does not try again by itself."""
+    from botocore.config import Config
+
+    return Config(
+        retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT, max_pool_connections=200, **more
+    )
+
+
+def _session() -> Any:
+    """Return a session; where there is a token for Bedrock it looks for no other credentials, nor asks the network."""
+    from botocore.session import Session
+
+    session = Session()
+    if first_set("AWS_BEARER_TOKEN_BEDROCK"):
+        session.get_credentials = lambda *_: None
+    return session
+
+
+def _file(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or Path.home() / ".aws" / default)
+
+
+def _check_metadata(name: ModelName) -> None:
+    """A machine on AWS may have credentials of its own, which only the network can tell: then it has to be said."""
+    if first_set("AWS_EC2_METADATA_DISABLED").lower() != "false":
+        raise SetupError(
+            f"The model {name.text} cannot be asked: there are no credentials of AWS. Set AWS_BEARER_TOKEN_BEDROCK, or "
+            f"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; on a machine whose role gives them, set "
+            f"AWS_EC2_METADATA_DISABLED=false."
+        )

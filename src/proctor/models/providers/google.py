@@ -1,0 +1,107 @@
+"""Gemini: by an API key, or through Vertex AI with the credentials of Google Cloud."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import SetupError
+from proctor.models.names import ModelName
+from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.requirements import first_set, is_their_own, key_for, needs
+
+__all__ = ["google_model", "vertex_model"]
+
+_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_PROJECT, _LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
+_RESOURCE = re.compile(
+    r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?publishers/google/models/(?P<model>[^/]+)"
+)
+
+
+def google_model(name: ModelName) -> ProviderModel:
+    """Return a Gemini model, as google-genai finds its way.
+
+    GOOGLE_GENAI_USE_VERTEXAI says Vertex; else GOOGLE_API_KEY or GEMINI_API_KEY open the Gemini API; else
+    GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION lead to Vertex.
+    """
+    if first_set("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE").lower() in {"1", "true"}:
+        return vertex_model(name)
+    if not name.url and not first_set(*_KEYS) and first_set(_PROJECT) and first_set(_LOCATION):
+        return vertex_model(name)
+    needs(name, "google.genai")
+    if not name.url and not first_set(*_KEYS):
+        raise SetupError(
+            f"The model {name.text} cannot be asked: set the environment variable {_KEYS[0]} (or {_KEYS[1]}), or "
+            f"{_PROJECT} and {_LOCATION} for Vertex AI{_half()}."
+        )
+    key = key_for(name, *_KEYS)
+    address = name.url or first_set("GOOGLE_GEMINI_BASE_URL") or None
+
+    def build() -> Any:
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google import GoogleProvider
+
+        return GoogleModel(name.model, provider=GoogleProvider(api_key=key, base_url=address))
+
+    return ProviderModel(name, dialect="google", build=build, own_address=bool(name.url))
+
+
+def vertex_model(name: ModelName) -> ProviderModel:
+    """Return a Gemini model on Vertex AI; its name may be a whole resource (`projects/…/publishers/google/models/…`)."""
+    needs(name, "google.genai")
+    found = _RESOURCE.fullmatch(name.model)
+    project = (found and found["project"]) or first_set(_PROJECT)
+    location = (found and found["location"]) or first_set(_LOCATION)
+    model = found["model"] if found else name.model
+    if model.startswith(("claude", "projects/")):
+        raise SetupError(f"The model {name.text}: of Vertex AI, only Gemini's models are in this version.")
+    if not is_their_own(name, "googleapis.com"):
+        return _elsewhere(replace(name, model=model))
+    key = first_set(*_KEYS) if not (project and location) else ""
+    if not key and not (project and location):
+        raise SetupError(
+            f"The model {name.text} cannot be asked on Vertex AI: set the environment variables {_PROJECT} and "
+            f"{_LOCATION}{_half()}."
+        )
+    _check_credentials(name)
+    address = name.url or first_set("GOOGLE_VERTEX_BASE_URL") or None
+
+    def build() -> Any:
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google_cloud import GoogleCloudProvider
+
+        access = {"api_key": key} if key else {"project": project, "location": location}
+        return GoogleModel(model, provider=GoogleCloudProvider(base_url=address, **access))
+
+    return ProviderModel(replace(name, model=model), dialect="google", build=build)
+
+
+def _elsewhere(name: ModelName) -> ProviderModel:
+    """Return a model at an address that speaks as Vertex AI does, and gets none of Google's keys and tokens."""
+    key = key_for(name)
+
+    def build() -> Any:
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google_cloud import GoogleCloudProvider
+
+        return GoogleModel(name.model, provider=GoogleCloudProvider(base_url=name.url, api_key=key))
+
+    return ProviderModel(name, dialect="google", build=build, own_address=True)
+
+
+def _half() -> str:
+    """Say which one of project and location is there, and which is not."""
+    there = [variable for variable in (_PROJECT, _LOCATION) if first_set(variable)]
+    return f" (only {there[0]} is)" if len(there) == 1 else ""
+
+
+def _check_credentials(name: ModelName) -> None:
+    file = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", "")
+    if file and not Path(file).is_file():
+        raise SetupError(
+            f"The model {name.text} cannot be asked: GOOGLE_APPLICATION_CREDENTIALS names {file}, which is no file."
+        )

@@ -1,0 +1,138 @@
+"""Models of OpenAI, and of whoever speaks its protocol: Azure, Ollama, OpenRouter and the like, any server of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from proctor.errors import SetupError
+from proctor.models.names import ModelName
+from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.requirements import first_set, key_for, missing_key, needs
+
+__all__ = ["azure_model", "chat_model", "compatible_model", "ollama_model", "openai_model", "responses_model"]
+
+_OFFICIAL = "api.openai.com"
+
+COMPATIBLE = {
+    "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
+}
+"""Providers that speak it at an address of their own, and the variable of their key."""
+
+
+def openai_model(name: ModelName) -> ProviderModel:
+    """Return a model of OpenAI's; at an address of one's own it is asked by chat completions, which all servers have."""
+    address = _address(name)
+    return responses_model(name) if _is_official(address) else chat_model(name)
+
+
+def responses_model(name: ModelName) -> ProviderModel:
+    """Return a model that is asked by OpenAI's responses API."""
+    needs(name, "openai")
+    address, key = _address(name), _key(name)
+
+    def build() -> Any:
+        from pydantic_ai.models.openai import OpenAIResponsesModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        return OpenAIResponsesModel(name.model, provider=OpenAIProvider(base_url=address, api_key=key))
+
+    own = not _is_official(address)
+    return ProviderModel(name, dialect="openai-responses", build=build, own_address=own)
+
+
+def chat_model(name: ModelName) -> ProviderModel:
+    """Return a model that is asked by OpenAI's chat completions."""
+    needs(name, "openai")
+    address, key = _address(name), _key(name)
+    if _is_official(address):
+        return ProviderModel(name, dialect="openai", build=lambda: _official_chat(name.model, address, key))
+    return _at(name, "openai-compatible", address, key, own_address=True)
+
+
+def _official_chat(model: str, address: str, key: str) -> Any:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    return OpenAIChatModel(model, provider=OpenAIProvider(base_url=address, api_key=key))
+
+
+def compatible_model(name: ModelName) -> ProviderModel:
+    """Return a model of one of the providers in `COMPATIBLE`."""
+    needs(name, "openai")
+    address, variable = COMPATIBLE[name.provider]
+    key = key_for(name, variable)
+    return _at(name, name.provider, name.url or address, key, own_address=bool(name.url))
+
+
+def ollama_model(name: ModelName) -> ProviderModel:
+    """Return a model that Ollama serves: at OLLAMA_BASE_URL, else at OLLAMA_HOST, else on this machine."""
+    needs(name, "openai")
+    address = name.url or first_set("OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST") or "localhost:11434"
+    if "//" not in address:
+        address = f"http://{address}"
+    if urlsplit(address).path in {"", "/"}:
+        address = f"{address.rstrip('/')}/v1"
+    key = key_for(name, "OLLAMA_API_KEY", optional=True)
+
+    def build() -> Any:
+        from pydantic_ai.models.ollama import OllamaModel
+        from pydantic_ai.providers.ollama import OllamaProvider
+
+        return OllamaModel(name.model, provider=OllamaProvider(base_url=address, api_key=key))
+
+    return ProviderModel(name, dialect="openai", build=build, own_address=True)
+
+
+def azure_model(name: ModelName) -> ProviderModel:
+    """Return a deployment on Azure; the model's name is that of the deployment."""
+    needs(name, "openai")
+    key = key_for(name, "AZURE_OPENAI_API_KEY", "AZURE_API_KEY")
+    address = name.url or first_set("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE")
+    if not address:
+        raise missing_key(name, "AZURE_OPENAI_ENDPOINT")
+    version = first_set("OPENAI_API_VERSION", "AZURE_API_VERSION") or None
+    if version is None and "/openai" not in address:  # the API that has no versions any more
+        address = f"{address.rstrip('/')}/openai/v1"
+
+    def build() -> Any:
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.azure import AzureProvider
+
+        provider = AzureProvider(azure_endpoint=address, api_version=version, api_key=key)
+        return OpenAIChatModel(name.model, provider=provider)
+
+    return ProviderModel(name, dialect="openai", build=build, own_address=bool(name.url))
+
+
+def _at(name: ModelName, provider: str, address: str, key: str, *, own_address: bool) -> ProviderModel:
+    def build() -> Any:
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+        theirs = OpenAICompatibleProvider(provider, base_url=address, api_key=key)
+        return OpenAIChatModel(name.model, provider=theirs)
+
+    return ProviderModel(name, dialect="openai", build=build, own_address=own_address)
+
+
+def _address(name: ModelName) -> str:
+    address = name.url or first_set("OPENAI_BASE_URL", "OPENAI_API_BASE") or f"https://{_OFFICIAL}/v1"
+    if not urlsplit(address).hostname:
+        raise SetupError(f"The model {name.text} cannot be asked: OPENAI_BASE_URL={address!r} has no host.")
+    return address
+
+
+def _is_official(address: str) -> bool:
+    return urlsplit(address).hostname == _OFFICIAL
+
+
+def _key(name: ModelName) -> str:
+    """Return the key: a server of one's own may want none."""
+    return key_for(name, "OPENAI_API_KEY", optional=not _is_official(_address(name)))

@@ -1,0 +1,80 @@
+"""What models took, in words: dollars, calls and tokens by purpose. A price that is not known is said, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost
+from proctor.schema.results.run_result import RunResult
+
+VOID = "calibration void"
+"""How a badge begins that does not hold any more (`proctor.schema.analysis.calibration`)."""
+PURPOSE_NAMES = {"judge": "judges", "user": "played users", "agent": "agent"}
+
+
+def money_of(run: RunResult) -> list[str]:
+    """Return what each purpose took: `judges $0.60 (60 calls, 6,600 tokens)`."""
+    return [f"{PURPOSE_NAMES.get(purpose, purpose)} {told}" for purpose, told in money_by_purpose(run.spent)]
+
+
+def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
+    """Return each purpose with what it took, those that took nothing left out."""
+    for purpose, found in by_purpose(spent):
+        yield purpose, f"{cost_text(found)} ({', '.join(_counts(found))})"
+
+
+def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
+    """Return what was spent for each purpose, judges first."""
+    others = [one.purpose for one in spent if one.purpose not in PURPOSES]
+    for purpose in dict.fromkeys([*reversed(PURPOSES), *others]):
+        if found := [one for one in spent if one.purpose == purpose]:
+            yield purpose, found
+
+
+def cost_text(spent: Iterable[Spent]) -> str:
+    """Return US dollars: `$0.60`, `unknown`, `at least $0.60`, where some prices are not known."""
+    found = list(spent)
+    cost = total_cost(found)
+    if cost is not None:
+        return dollars(cost)
+    known = sum(one.cost for one in found)
+    return f"at least {dollars(known)}" if known else "unknown"
+
+
+def dollars(cost: float) -> str:
+    """Return US dollars: `$12.30`, `$0.0042`; two digits at least of what is small."""
+    return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.2g}" if cost < 0.01 else f"${cost:.3f}"
+
+
+def _counts(spent: Sequence[Spent]) -> Iterator[str]:
+    calls, cached = sum(one.calls for one in spent), sum(one.cached for one in spent)
+    tokens = sum(one.input_tokens + one.output_tokens for one in spent)
+    yield f"{calls:,} call{'' if calls == 1 else 's'}"
+    if tokens:
+        yield f"{tokens:,} tokens"
+    if cached:
+        yield f"{cached:,} known from before"
+    if unknown := unpriced_models(spent):
+        yield f"no price known of {', '.join(unknown)}"
+
+
+def unpriced_models(spent: Sequence[Spent]) -> list[str]:
+    """Return the models whose price is not known."""
+    return sorted({one.model or "a model without a name" for one in spent if one.unpriced})
+
+
+def badge_style(badge: str) -> str:
+    """Return how what a judge is worth is drawn: one that does not hold any more stands out."""
+    return "yellow" if badge.startswith(VOID) else "dim"
+
+
+def spent_data(run: RunResult) -> dict[str, Any]:
+    """Return what models took, and who judged, as plain data."""
+    return {
+        "cost": run.cost,
+        "spent": [{**one.model_dump(), "cost": one.known_cost} for one in run.spent],
+        "judged_by": [asdict(one) for one in run.judged_by],
+        "calibrations": run.badges,
+    }

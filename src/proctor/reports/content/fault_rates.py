@@ -1,0 +1,52 @@
+"""Agent-fault and simulator-fault rates of played conversations, in the words of each report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.reports.content.summary import bounds, percent
+from proctor.reports.terminal.symbols import Marks
+from proctor.schema.results.fault_attribution import FaultRate, WhoseFault
+
+__all__ = ["fault_data", "fault_fields", "fault_texts"]
+
+
+def fault_texts(found: WhoseFault, marks: Marks) -> list[str]:
+    """Return both rates in words, and what users got wrong; nothing where no conversation was played."""
+    if not found:
+        return []
+    kinds = ", ".join(f"{count} {kind.words}" for kind, count in found.kinds.most_common())
+    told = [f"agent at fault {_text(found.agent, marks)}", f"simulator at fault {_text(found.user, marks)}"]
+    return [*told, kinds] if kinds else told
+
+
+def _text(rate: FaultRate, marks: Marks) -> str:
+    if rate.rate is None:
+        return "in none that could be judged"
+    share = percent(rate.rate)
+    return f"{share} % ({rate.faults} of {rate.of}, 95 %: {bounds(*rate.interval, marks)})"
+
+
+def fault_fields(found: WhoseFault, marks: Marks) -> list[str]:
+    """Return the same for lines that programs read: `agent=25%(1/4,5-70)`, `simulator=…`, `left_plan=2`."""
+    if not found:
+        return []
+    both = (("agent", found.agent), ("simulator", found.user))
+    rates = [
+        f"{name}={'-' if rate.rate is None else percent(rate.rate) + '%'}({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
+        for name, rate in both
+    ]
+    return [*rates, *(f"{kind.value}={count}" for kind, count in found.kinds.most_common())]
+
+
+def fault_data(found: WhoseFault) -> dict[str, Any] | None:
+    """Return both rates as plain data; `None` where no conversation was played."""
+    if not found:
+        return None
+    kinds = {kind.value: count for kind, count in found.kinds.most_common()}
+    return {"agent": _data(found.agent), "simulator": {**_data(found.user), "kinds": kinds}}
+
+
+def _data(rate: FaultRate) -> dict[str, Any]:
+    low, high = rate.interval
+    return {"faults": rate.faults, "of": rate.of, "rate": rate.rate, "low": low, "high": high}

@@ -1,0 +1,115 @@
+"""What repeats of cases say, in figures: pass rates, flaky cases, pass^k and pass@k, means with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.reports.content.summary import against, bounds, percent, short_names
+from proctor.reports.terminal.symbols import Marks
+from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.stats.intervals import Mean
+
+FLAKY = "flaky"
+
+_MOST_KS = 5
+"""Values of k up to which all are told; of more, these and the last."""
+
+
+def is_repeated(case: CaseResult) -> bool:
+    """Tell whether a case has a pass rate worth telling: from two trials on."""
+    return len(case.trials) > 1
+
+
+def rate_text(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed: `80 %`."""
+    return "" if case.pass_rate is None else f"{percent(case.pass_rate)} %"
+
+
+def interval_text(case: CaseResult, marks: Marks) -> str:
+    """Return the interval of the pass rate, in per cent: `38–96`."""
+    return bounds(*case.interval, marks)
+
+
+def rate_sentence(case: CaseResult, marks: Marks) -> str:
+    """Return both in words, where they have no columns: `80 % passed (95 %: 38–96), flaky`."""
+    flaky = f", {FLAKY}" if case.flaky else ""
+    return f"{rate_text(case)} passed ({percent(case.confidence)} %: {interval_text(case, marks)}){flaky}"
+
+
+def rule_text(rule: TrialRule) -> str:
+    """Return what is asked of the trials: `0.9 of the trials must pass, at 95 %`."""
+    sure = f", at {percent(rule.confidence)} %" if rule.confidence is not None else ""
+    sure += f", up to {rule.at_most:,} until that is decided" if rule.at_most is not None else ""
+    if rule.pass_k > 1:
+        return f"pass^{rule.pass_k} must be {rule.min_pass_rate:g}{sure}"
+    if rule.min_pass_rate == 1:
+        return f"every trial must pass{sure}"
+    return f"{rule.min_pass_rate:g} of the trials must pass{sure}"
+
+
+def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
+    """Return how many trials a case has: `5`, or `1–5` where sets differ; empty for one."""
+    found = {one.num_runs for one in sets if not one.failure} or {num_runs}
+    most = max(*found, num_runs) if len(found) > 1 else num_runs
+    least = min(found) if len(found) > 1 else most
+    return "" if most < 2 else str(most) if least == most else f"{least}{marks.between}{most}"
+
+
+def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score beside its threshold; where trials are counted, in how many it met it: `4 of 5 ≥ 0.8`."""
+    if case.rule is None or metric.threshold is None or not metric.scored:
+        return against(metric, marks)
+    return f"{metric.met:,} of {metric.scored:,} {marks.at_least} {metric.threshold:g}"
+
+
+def added_text(run: RunResult, made: int) -> str:
+    """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`.
+
+    Where cases were not reached nothing was saved: these are still to come.
+    """
+    if not run.at_most or not made:
+        return ""
+    is_saved = made < run.at_most and not run.counts.get(Outcome.NOT_RUN)
+    saved = f" ({percent(1 - made / run.at_most)} % fewer)" if is_saved else ""
+    return f"{made:,} of {run.at_most:,} trials{saved}"
+
+
+def ks_of(repeats: Repeats) -> list[int]:
+    """Return the values of k that are told: from 2 on, and the number of trials."""
+    most = repeats.most_trials
+    return [*range(2, min(most, _MOST_KS) + 1), *([most] if most > _MOST_KS else [])]
+
+
+def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:
+    """Return what each eval set says by itself, where there are several, of those that have repeats."""
+    if len(repeats.by_set) < 2:
+        return {}
+    return {name: one for name, one in repeats.by_set.items() if one.most_trials > 1}
+
+
+def mean_text(mean: Mean, marks: Marks) -> str:
+    """Return a mean with its standard error, where there is one: `0.94 ± 0.03`.
+
+    An error of 0 is not told: where all cases are alike, it only means that nothing is known of how they differ.
+    """
+    if not mean.standard_error:
+        return _figure(mean.value)
+    return f"{_figure(mean.value)} {marks.plus_minus} {_error(mean.standard_error)}"
+
+
+def _figure(value: float) -> str:
+    """Two decimals for shares and scores; never 1.00 for less than all."""
+    text = f"{value:.2f}"
+    return f"{value:.3f}" if text in {"1.00", "0.00"} and value not in {0.0, 1.0} else text
+
+
+def _error(error: float) -> str:
+    return f"{error:.2f}" if error >= 0.005 else f"{error:.1g}"
+
+
+def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
+    """Return the means of the metrics called `names`, by their short names."""
+    means = repeats.means()
+    short = short_names([name for name in names if name in means])
+    return {short[name]: means[name] for name in short}

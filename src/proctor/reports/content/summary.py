@@ -1,0 +1,200 @@
+"""A run in sentences and figures: what stands above and below the cases, in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from proctor.reports.terminal.symbols import WORDS, Marks
+from proctor.schema.evidence.trial import CONFIGURATION
+from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
+from proctor.schema.results.score import score_text
+from proctor.stats.intervals import wilson
+
+_SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
+_ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
+FLAKY_ATTENTION = 4
+"""The rank of cases that pass, and of which some trials failed; those that need no attention at all follow."""
+
+
+def sentence(run: RunResult, *, flaky: int = 0) -> str:
+    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`; `flaky`: so many cases are."""
+    if run.failure is not None and run.failure.where == CONFIGURATION:
+        return "error: configuration error, nothing was run"
+    counts = run.counts
+    total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
+    said = [
+        text.format(n=counts[outcome], of=total) for outcome, text in _SAYS.items() if counts.get(outcome)
+    ]
+    if not total:
+        said = ["not one case was judged"]
+    elif run.passed:
+        said = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
+    elif said:
+        said[0] = _of_total(said[0], total)
+    said += [
+        f"{count:,} skipped" for outcome, count in counts.items() if outcome is Outcome.SKIPPED and count
+    ]
+    if flaky and total:
+        said.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
+    unread = sum(summary.failure is not None for summary in run.sets)
+    if unread:
+        said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
+    if run.interrupted:
+        said.append("interrupted before the end")
+    elif run.stopped_by:
+        said.append(f"stopped by {run.stopped_by}")
+    if run.failure is not None:
+        said.append("broken off")
+    return f"{WORDS[run.outcome]}: {', '.join(said)}"
+
+
+_SAYS = {
+    Outcome.FAILED: "{n:,} fail",
+    Outcome.ERROR: "{n:,} could not be judged",
+    Outcome.INCONCLUSIVE: "{n:,} undecided",
+    Outcome.NOT_RUN: "{n:,} not reached",
+}
+_SAYS_OF_ONE = {"fail": "fails", "undecided": "is undecided", "not reached": "was not reached"}
+
+
+def _of_total(text: str, total: int) -> str:
+    number, _, rest = text.partition(" ")
+    if total == 1:
+        return f"the case {_SAYS_OF_ONE.get(rest, rest)}"
+    return f"{number} of {total:,} cases {'fails' if rest == 'fail' and number == '1' else rest}"
+
+
+def rate(run: RunResult, marks: Marks) -> str:
+    """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases.
+
+    Where not all was run, it says that this is not the whole.
+    """
+    total = cases_run(run)
+    if total < 2:
+        return ""
+    passed = run.counts.get(Outcome.PASSED, 0)
+    low, high = wilson(passed, total)
+    whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
+    of_what = "" if whole else f" of the {total:,} cases that were run"
+    return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds(low, high, marks)})"
+
+
+def cases_run(run: RunResult) -> int:
+    """Return how many cases were run: neither skipped nor left out because the run ended early."""
+    counts = run.counts
+    return len(run.cases) - counts.get(Outcome.SKIPPED, 0) - counts.get(Outcome.NOT_RUN, 0)
+
+
+_NARROW = 0.05
+
+
+def bounds(low: float, high: float, marks: Marks) -> str:
+    """Return an interval of shares in per cent: `38–96`, with a decimal where it is narrow."""
+    decimals = 0 if high - low >= _NARROW else 1
+    return marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent: one decimal; never 100 for less than all, nor 0 for more than none."""
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    return {"100": "99.9" if share < 1 else text, "0": "0.1" if share > 0 else text}.get(text, text)
+
+
+def exit_code(runs: Sequence[RunResult]) -> int:
+    """Return the exit code of several runs together: that of the worst outcome; nothing run is an error.
+
+    A run that could not go on (the store could not be written) is one, too.
+    """
+    broken = next((run.failure for run in runs if run.failure is not None), None)
+    together = worst(run.outcome for run in runs)
+    return RunResult("", cases=[CaseResult("", "", together)], failure=broken).exit_code
+
+
+def attention(case: CaseResult) -> int:
+    """Return the rank of a case as a person wants them: failed, error, undecided, not run, flaky, then the others."""
+    return _ATTENTION.get(case.outcome, FLAKY_ATTENTION + (not case.flaky))
+
+
+def config_sources(sets: Iterable[SetSummary]) -> list[str]:
+    """Return where the criteria came from, each source once."""
+    return list(dict.fromkeys(source for summary in sets if (source := config_source(summary))))
+
+
+def config_source(summary: SetSummary) -> str:
+    """Return where the criteria of one set came from; empty for one that could not be run."""
+    return "" if summary.failure else summary.config_source
+
+
+def rules(sets: Iterable[SetSummary]) -> list[TrialRule | None]:
+    """Return what share of the trials must pass, each rule once; `None` stands for sets without one."""
+    return list(dict.fromkeys(one.rule for one in sets if not one.failure))
+
+
+def set_name(summary: SetSummary) -> str:
+    """Return what a set is called on a line: its file's name, else its id."""
+    path = (summary.path or "").replace("\\", "/").rstrip("/")
+    return path.rpartition("/")[2] or summary.eval_set_id
+
+
+def set_names(summaries: Sequence[SetSummary]) -> list[str]:
+    """Return what the sets of a run are called: files of one name with as much of their folders as tells them apart."""
+    paths = [tuple((one.path or "").replace("\\", "/").rstrip("/").split("/")) for one in summaries]
+    told: dict[tuple[str, ...], str] = {}
+    length, left = 1, set(paths)
+    while left:
+        tails = Counter(path[-length:] for path in set(paths))
+        told |= {
+            path: "/".join(path[-length:])
+            for path in left
+            if tails[path[-length:]] == 1 or length >= len(path)
+        }
+        left -= told.keys()
+        length += 1
+    return [told[path] or one.eval_set_id for path, one in zip(paths, summaries, strict=True)]
+
+
+def left_out(run: RunResult) -> dict[str, str]:
+    """Return the metrics that were left out, and what left them out: for how many sets, where not for all."""
+    found: dict[str, list[str]] = {}
+    for one in run.sets:
+        for name, why in one.skipped_metrics.items():
+            found.setdefault(name, []).append(why)
+    read = sum(one.failure is None for one in run.sets)
+    return {
+        name: whys[0] if len(whys) == read else f"{whys[0]}, in {len(whys)} of {read} sets"
+        for name, whys in found.items()
+    }
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+def against(metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score beside its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
+    if metric.score is None or metric.outcome is Outcome.ERROR:
+        return WORDS[metric.outcome]
+    text = score_text(metric.score, metric.threshold)
+    if metric.threshold is None:
+        return text
+    return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return metric names without their suffixes, where these tell nothing apart."""
+    short = {name: _without_suffix(name) for name in names}
+    taken = Counter(short.values())
+    return {name: name if taken[text] > 1 else text for name, text in short.items()}
+
+
+def _without_suffix(name: str) -> str:
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)

@@ -1,0 +1,120 @@
+"""What judges found, as blocks: rubrics and sentences with their verdicts, and how the votes were cast."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.common.safe_text import shorten
+from proctor.reports.evidence.blocks import Block, Fact, Finding, Findings, LeftOut, Note
+
+__all__ = ["findings_of"]
+
+_GROUNDED = {"supported", "not_applicable"}
+_LONGEST_WHY = 300
+_LONGEST_ANSWER = 200
+
+
+def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[Block]:
+    """Return what the details of a score say that a judge found; sentences that hold are left out unless `full`.
+
+    `full` also tells which model was asked for the `metric`, and how its votes were cast.
+    """
+    if rubrics := _dicts(details.get("rubrics") or details.get("rubric_scores")):
+        yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
+    if sentences := _dicts(details.get("sentences")):
+        shown = [each for each in sentences if full or not _is_grounded(each)]
+        left = [LeftOut(count)] if (count := len(sentences) - len(shown)) else []
+        yield Findings("claims", [*(_sentence(each, full=full) for each in shown), *left])
+    if full and isinstance(ballot := details.get("ballot"), Mapping):
+        yield from _votes(ballot, metric)
+
+
+def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
+    score = found.get("score")
+    holds = None if not isinstance(score, int | float) else score >= 1
+    points = f", {found['points']:g} points" if isinstance(found.get("points"), int | float) else ""
+    why = _why(found, full=full) if full or not holds else ""
+    name, text = f"{found.get('rubric_id', '')}{points}", str(found.get("text") or "")
+    return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(found, full=full))
+
+
+def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
+    quoted = {"for": found.get("supporting_excerpt"), "against": found.get("contradicting_excerpt")}
+    sides = [f'{side}: "{_cut(str(text), full=full)}"' for side, text in quoted.items() if text]
+    why = "; ".join(filter(None, [_why(found, full=full).rstrip("."), *sides]))
+    label = str(found.get("label", "")).replace("_", " ")
+    return Finding(_is_grounded(found), label, str(found.get("sentence") or ""), why)
+
+
+def _is_grounded(found: Mapping[str, Any]) -> bool:
+    return found.get("label") in _GROUNDED
+
+
+def _why(found: Mapping[str, Any], *, full: bool) -> str:
+    """The reason that was given, and the share of the votes where some were of another opinion."""
+    why = _cut(str(found.get("rationale") or ""), full=full)
+    agreed = found.get("agreement")
+    if not isinstance(agreed, int | float) or agreed >= 1:
+        return why
+    return f"{why} ({agreed:.0%} of the votes)" if why else f"{agreed:.0%} of the votes"
+
+
+def _cut(text: str, *, full: bool) -> str:
+    return text if full else shorten(text, _LONGEST_WHY)
+
+
+# --- votes ---------------------------------------------------------------------------------------------------------------
+
+
+def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
+    """Who was asked, how the votes fell, and what was said by each that is none."""
+    votes = _dicts(ballot.get("votes"))
+    if votes:
+        yield Fact("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
+    yield from _dissent(votes)
+    alike: dict[str, list[Mapping[str, Any]]] = {}
+    for vote in votes:
+        if problem := vote.get("problem"):
+            alike.setdefault(str(problem), []).append(vote)
+    for problem, found in alike.items():
+        times = f" ({len(found)} votes)" if len(found) > 1 else ""
+        yield Note("vote", f"{problem}{times}{_said(found[0])}")
+
+
+def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """What those say who see it otherwise than most. Verdicts on many things at once have an agreement for each."""
+    plain = [vote for vote in votes if isinstance(vote.get("verdict"), bool | int | float | str)]
+    for most, _ in Counter(repr(vote["verdict"]) for vote in plain).most_common(1):
+        for vote in plain:
+            if repr(vote["verdict"]) != most:
+                why = shorten(str(vote.get("rationale") or "no reason given"), _LONGEST_WHY)
+                yield Note("vote", f"{_word(vote['verdict'])}: {why}")
+
+
+def _word(verdict: object) -> str:
+    return {True: "yes", False: "no"}[verdict] if isinstance(verdict, bool) else str(verdict)
+
+
+def _said(vote: Mapping[str, Any]) -> str:
+    answers = [str(each) for each in vote.get("answers") or ()]
+    return f"; it said: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
+
+
+def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield str(ballot.get("model") or "a model")
+    usable = sum(vote.get("verdict") is not None for vote in votes)
+    asked, planned = len(votes), ballot.get("planned")
+    yield f"{usable} of {asked} votes usable" if usable < asked else f"{asked} vote{'s' * (asked != 1)}"
+    if isinstance(planned, int) and planned > asked:
+        more = planned - asked
+        yield f"{more} more could not have changed it" if usable else f"{more} not asked for"
+    agreed = ballot.get("agreement")
+    if isinstance(agreed, int | float) and usable > 1:
+        yield f"{agreed:.0%} agree"
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list: a metric that is not ours may have put anything there."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

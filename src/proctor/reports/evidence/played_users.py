@@ -1,0 +1,116 @@
+"""A user who was played: from which plan, what each message took, and how the conversation ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.reports.content.cost_text import dollars
+from proctor.reports.evidence.blocks import Cause, Fact, Section, TrialEvidence
+from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
+from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.scenario import ConversationScenario
+
+_SIGNAL = "</finished>"
+
+__all__ = ["add_played", "ending_of", "told_of", "who_played"]
+
+
+def who_played(trial: Trial) -> str:
+    """Say who played the user, where nobody's words were recorded."""
+    played = trial.played_user
+    if played is None:
+        return ""
+    after = f" after {played.opening} recorded turns" if played.opening else ""
+    call = "()" if played.simulator == "function" and played.model else ""
+    return f"user played by {played.model or played.simulator}{call}{after}"
+
+
+def ending_of(trial: Trial) -> str:
+    """Say how a played conversation ended; empty where it is recorded, or broke off."""
+    played = trial.played_user
+    if played is None or trial.failure is not None:
+        return ""
+    last = played.replies[-1] if played.replies else None
+    if last is None or last.status is not NextStatus.STOP_SIGNAL_DETECTED:
+        return f"at the limit of {len(trial.turns)} turns; the user had not finished"
+    left = last.text.strip()
+    return "by the user" if left.lower() in ("", _SIGNAL) else f"by the user, who did not send: {left}"
+
+
+def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> None:
+    """Add to the evidence of a trial what is to be known of a user who was played.
+
+    `full`: of each message what it took, and how the conversation ended. Else only what is out of the ordinary: that it
+    ended at its limit, and what was said last before the user could not go on.
+    """
+    if trial is None or (played := trial.played_user) is None:
+        return
+    if full:
+        for reply in played.replies:
+            if reply.turn < len(trial.turns) and (took := _took(reply)):
+                _add(evidence, reply.turn, Fact("played", took))
+    if (ended := ending_of(trial)) and (full or not _ends_itself(played)):
+        took = _took(played.replies[-1]) if full and _ends_itself(played) else ""
+        _add(evidence, None, Fact("ended", f"{ended} ({took})" if took else ended))
+    for fault in played.faults if full else ():
+        if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
+            _add(
+                evidence,
+                fault.turn if fault.turn < len(trial.turns) else None,
+                Fact("at fault", _told(fault)),
+            )
+    is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
+    if not is_users:
+        return
+    evidence.sections = [each for each in evidence.sections if not _never_was(each, len(trial.turns))]
+    if not full and trial.turns and trial.failure is not None:
+        answered = trial.invocations[-1].final_response
+        _add(evidence, len(trial.turns) - 1, Fact("answer", answered.joined_text() if answered else "(none)"))
+
+
+def told_of(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
+    """Return what a user was to play, each thing with its label."""
+    yield "start", scenario.starting_prompt.strip()
+    yield "plan", scenario.conversation_plan.strip()
+    if (persona := scenario.user_persona) is not None:
+        yield "persona", f"{persona.id}: {persona.description}"
+
+
+def _told(fault: UserFault) -> str:
+    judge = " (a judge says so)" if fault.found_by == "judge" else ""
+    return f"{fault.kind.words}: {fault.why}{judge}"
+
+
+def _ends_itself(played: PlayedUser) -> bool:
+    return bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+
+
+def _took(reply: UserReply) -> str:
+    """Say what a message of a model took; of a function there is nothing to say."""
+    if not reply.model:
+        return ""
+    tokens = (reply.input_tokens or 0) + (reply.output_tokens or 0)
+    told = [
+        reply.model,
+        f"{tokens:,} tokens" if tokens else "",
+        dollars(reply.cost) if reply.cost is not None else "",
+        f"{reply.seconds:.1f} s",
+        f"prompt {reply.prompt}",
+    ]
+    return ", ".join(each for each in told if each)
+
+
+def _never_was(section: Section, turns: int) -> bool:
+    """Whether a section is about the turn that did not begin, and has no line of code to show for it."""
+    places = [block.place for block in section.blocks if isinstance(block, Cause)]
+    return section.turn == turns and len(places) == len(section.blocks) and not any(places)
+
+
+def _add(evidence: TrialEvidence, turn: int | None, fact: Fact) -> None:
+    section = next((one for one in evidence.sections if one.turn == turn), None)
+    if section is None:
+        section = Section(turn)
+        evidence.sections.append(section)
+    if fact not in section.blocks:
+        section.blocks.append(fact)

@@ -1,0 +1,239 @@
+"""Two trajectories side by side, one line a step, as the metric aligned them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from proctor.common.json_compare import equal_json
+from proctor.reports.evidence.blocks import (
+    Kind,
+    LeftOut,
+    Piece,
+    Pieces,
+    StateDifference,
+    StateLine,
+    StepLine,
+    Steps,
+)
+from proctor.reports.evidence.value_text import (
+    DEEPEST,
+    LONGEST_VALUE,
+    cut_value,
+    merged,
+    value_difference,
+    value_pair,
+    value_text,
+)
+
+LONGEST_CALL = 64
+"""Characters of a call above which its unchanged arguments give way to `…`."""
+
+_KINDS = {
+    "matched": Kind.SAME,
+    "differs": Kind.DIFFERS,
+    "missing": Kind.MISSING,
+    "extra": Kind.EXTRA,
+    "moved": Kind.MOVED,
+}
+_SHOWN_OF_A_RUN = 3
+LEAST_OF_VALUE = 16
+"""Characters of a value that are always kept where nothing is marked."""
+_LINES = 2.75
+"""Times the length of a call that it may have where nothing is marked: it wraps to three lines before it is cut."""
+
+
+def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LONGEST_CALL) -> Steps:
+    """Return an alignment (see `proctor.schema.results.score`) as lines, calls cut to about `longest` characters.
+
+    `None` leaves nothing out.
+    """
+    lines = [_line(step, longest) for step in alignment]
+    return Steps([*lines] if longest is None else _without_long_runs(lines))
+
+
+def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> StateDifference:
+    """Return the keys in which the state differs from the stated one; inside objects, only what differs there."""
+    lines: list[StateLine] = []
+    for entry in state:
+        kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
+        if told := entry.get("told"):
+            line = _state_line(key, None, entry.get("actual"), kind, full=full)
+            lines.append(replace(line, expected=str(told)))
+        elif kind is Kind.MISSING:
+            lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
+        elif kind is not Kind.SAME:
+            lines += _inside(key, entry.get("expected"), entry.get("actual"), full=full)
+    return StateDifference(lines)
+
+
+def _inside(key: str, expected: Any, actual: Any, *, full: bool, depth: int = 0) -> list[StateLine]:
+    if depth >= DEEPEST or not (
+        isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual
+    ):
+        return [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+    lines: list[StateLine] = []
+    for name in {**expected, **actual}:
+        path = f"{key}.{name}"
+        if name not in actual:
+            lines.append(_state_line(path, expected[name], None, Kind.MISSING, full=full))
+        elif name not in expected:
+            lines.append(_state_line(path, None, actual[name], Kind.EXTRA, full=full))
+        elif not equal_json(expected[name], actual[name]):
+            lines += _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
+    return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+
+
+def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
+    """Of a long run of equal steps only the ends are of interest: what came before a difference, and after."""
+    shown: list[StepLine | LeftOut] = []
+    for same, run in groupby(lines, key=lambda line: line.kind is Kind.SAME):
+        steps = list(run)
+        if same and len(steps) > _SHOWN_OF_A_RUN:
+            shown += [steps[0], LeftOut(len(steps) - 2), steps[-1]]
+        else:
+            shown += steps
+    return shown
+
+
+def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
+    kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
+    expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
+    if kind is not Kind.DIFFERS or not expected or not actual:
+        same = kind is Kind.SAME
+        left, right = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
+        return StepLine(kind, left, right, _places(expected, actual) if kind is Kind.MOVED else None)
+    wanted, made = _differing(
+        expected.get("args"), actual.get("args"), step.get("arguments"), full=longest is None
+    )
+    renamed = expected.get("name") != actual.get("name")
+    return StepLine(
+        kind,
+        _call(expected, longest, changed=wanted, renamed=renamed),
+        _call(actual, longest, changed=made, renamed=renamed),
+    )
+
+
+def _places(expected: Mapping[str, Any] | None, actual: Mapping[str, Any] | None) -> tuple[int, int] | None:
+    """Which call it was to be, and which it was, counted from 1."""
+    wanted, made = ((side or {}).get("index") for side in (expected, actual))
+    return (wanted + 1, made + 1) if isinstance(wanted, int) and isinstance(made, int) else None
+
+
+def _object(value: Any) -> Mapping[str, Any] | None:
+    """A call: a metric that is not ours may have put anything there."""
+    return value if isinstance(value, Mapping) else None
+
+
+def call_text(name: str, args: Mapping[str, Any] | None) -> str:
+    """Return a call in full, as `name(argument=value, …)`."""
+    return "".join(piece.text for piece in _call({"name": name, "args": args}, None))
+
+
+def _differing(
+    expected: Any, actual: Any, told: Any, *, full: bool
+) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
+    """The arguments that differ, with their values as they are to be shown on either side.
+
+    `told`: what the metric says which they are; to a matcher, values that are not equal may be as good.
+    """
+    wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
+    named = (
+        {str(each.get("name")) for each in told if isinstance(each, Mapping)}
+        if isinstance(told, list)
+        else set()
+    )
+    pairs = {
+        name: value_difference(wanted.get(name), made.get(name), full=full)
+        for name in {**wanted, **made}
+        if (name in named if named else _differ(name, wanted, made))
+    }
+    return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+
+
+def _differ(name: str, wanted: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+    return name not in wanted or name not in made or not equal_json(wanted[name], made[name])
+
+
+def _call(
+    call: Mapping[str, Any] | None,
+    longest: int | None,
+    *,
+    changed: Mapping[str, Pieces] | None = None,
+    renamed: bool = False,
+    may_leave_out: bool = False,
+) -> Pieces:
+    """A call with its `changed` arguments marked, as `name(argument=value, …)`.
+
+    Where it is longer than `longest`: beside changed arguments (and with `may_leave_out`) others are left out, the
+    longest first; where nothing is marked, values are cut, but only where they would fill more than three lines.
+    """
+    if not call:
+        return []
+    name, args = str(call.get("name") or "(no name)"), call.get("args")
+    head = Piece(name, changed=renamed)
+    if not isinstance(args, Mapping):  # null, or whatever a metric that is not ours put there
+        return merged([head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")])
+    differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
+    texts = {
+        key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
+        for key, value in args.items()
+    }
+    if longest is not None:
+        room = longest - len(name) - 2
+        if not differing:
+            wrapped = room if may_leave_out else int(longest * _LINES) - len(name) - 2
+            texts = _cut_values(texts, wrapped)
+        if differing or may_leave_out:
+            texts = _left_out(texts, set(differing), room)
+    arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
+    return merged([head, Piece("("), *_separated(arguments), Piece(")")])
+
+
+def _argument(name: str, value: Pieces) -> Pieces:
+    return [Piece("…")] if name.startswith(_GAP) else [Piece(f"{name}="), *value]
+
+
+_GAP = "\0…"  # stands for arguments left out; no argument is called that
+
+
+def _left_out(values: Mapping[str, str], marked: set[str], room: int) -> dict[str, str]:
+    """Leave out unmarked arguments, the longest first, until the call fits; each gap becomes one `…`."""
+    lengths = {name: len(name) + len(value) + 3 for name, value in values.items()}
+    total, gone = sum(lengths.values()), set()
+    for name in sorted(set(values) - marked, key=lambda name: -lengths[name]):
+        if total <= room:
+            break
+        total -= lengths[name]
+        gone.add(name)
+    kept: dict[str, str] = {}
+    for is_gone, group in groupby(values, key=lambda name: name in gone):
+        names = list(group)
+        kept.update({_GAP + names[0]: ""} if is_gone else {name: values[name] for name in names})
+    return kept
+
+
+def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
+    """Cut long values, the longest first, so that the call fits, but keep their beginnings."""
+    kept = dict(values)
+    over = sum(len(name) + len(value) + 3 for name, value in values.items()) - room
+    for name in sorted(values, key=lambda name: -len(values[name])):
+        if over <= 0:
+            break
+        kept[name] = cut_value(values[name], max(LEAST_OF_VALUE, len(values[name]) - over))
+        over -= len(values[name]) - len(kept[name])
+    return kept
+
+
+def _separated(arguments: list[Pieces]) -> Pieces:
+    found: Pieces = []
+    for index, argument in enumerate(arguments):
+        found += [Piece(", "), *argument] if index else argument
+    return found
+
+
+def _state_line(key: str, expected: Any, actual: Any, kind: Kind, *, full: bool) -> StateLine:
+    wanted, made = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
+    return StateLine(key, kind, "" if kind is Kind.EXTRA else wanted, "" if kind is Kind.MISSING else made)

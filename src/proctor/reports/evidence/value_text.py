@@ -1,0 +1,136 @@
+"""JSON values as text, and two of them with only what differs marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from proctor.common.error_text import safe_repr
+from proctor.common.json_compare import equal_json
+from proctor.reports.evidence.blocks import Piece, Pieces
+from proctor.reports.evidence.word_diff import elided, word_difference
+
+LONGEST_VALUE = 48
+"""Characters of a value that are shown at a glance."""
+
+DEEPEST = 30
+"""Levels of nesting into which a difference is followed; below, values are compared as a whole."""
+
+_LEAST_TEXT = 16
+_CONTEXT = 16
+_Members = list[tuple[bool, Pieces]]
+
+
+def value_text(value: Any) -> str:
+    """Return a value as JSON on one line; what is no JSON, in Python's words."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return safe_repr(value, limit=10**6)
+
+
+def cut_value(text: str, longest: int) -> str:
+    """Cut a value's JSON; a string keeps its closing quote."""
+    if len(text) <= longest:
+        return text
+    end = '…"' if text.startswith('"') else "…"
+    return text[: max(1, longest - len(end))] + end
+
+
+def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
+    """Return two values as JSON, cut so that the place where they first differ is seen in both."""
+    left, right = value_text(expected), value_text(actual)
+    if max(len(left), len(right)) <= longest:
+        return left, right
+    both = zip(left, right, strict=False)
+    common = next((n for n, (a, b) in enumerate(both) if a != b), min(len(left), len(right)))
+    skipped = max(0, common - longest // 3)
+    return _window(left, skipped, longest), _window(right, skipped, longest)
+
+
+def value_difference(
+    expected: Any, actual: Any, *, full: bool = False, depth: int = 0
+) -> tuple[Pieces, Pieces]:
+    """Return two values as JSON in pieces: inside objects, lists and texts only what differs is marked.
+
+    Members that are alike give way to `…` where the value is long; `full` shows all.
+    """
+    found = None
+    if depth >= DEEPEST:
+        pass
+    elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        found = _members(expected, actual, "{}", full=full, depth=depth)
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        found = _members(dict(enumerate(expected)), dict(enumerate(actual)), "[]", full=full, depth=depth)
+    elif isinstance(expected, str) and isinstance(actual, str) and len(expected) >= _LEAST_TEXT:
+        found = _texts(value_text(expected), value_text(actual), full=full)
+    return found or _whole(expected, actual, full=full)
+
+
+def _whole(expected: Any, actual: Any, *, full: bool) -> tuple[Pieces, Pieces]:
+    left, right = value_pair(expected, actual, longest=10**9 if full else LONGEST_VALUE)
+    return [Piece(left, changed=True)], [Piece(right, changed=True)]
+
+
+def _texts(expected: str, actual: str, *, full: bool) -> tuple[Pieces, Pieces] | None:
+    wanted, made = word_difference(expected, actual)
+    if full:
+        return wanted, made
+    if any(piece.changed and len(piece.text) > LONGEST_VALUE for piece in (*wanted, *made)):
+        return None
+    return elided(wanted, context=_CONTEXT), elided(made, context=_CONTEXT)
+
+
+def _members(
+    expected: Mapping[Any, Any], actual: Mapping[Any, Any], brackets: str, *, full: bool, depth: int
+) -> tuple[Pieces, Pieces] | None:
+    wanted: _Members = []
+    made: _Members = []
+    for name in {**expected, **actual}:
+        key = Piece(f"{value_text(name)}: " if brackets == "{}" else "")
+        if name not in actual:
+            wanted.append((False, [key, Piece(value_text(expected[name]), changed=True)]))
+        elif name not in expected:
+            made.append((False, [key, Piece(value_text(actual[name]), changed=True)]))
+        elif equal_json(expected[name], actual[name]):
+            wanted.append((True, [key, Piece(value_text(expected[name]))]))
+            made.append((True, [key, Piece(value_text(actual[name]))]))
+        else:
+            left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
+            wanted.append((False, [key, *left]))
+            made.append((False, [key, *right]))
+    if all(same for same, _ in (*wanted, *made)):  # equal as JSON, and not for the metric: 1 and 1.0
+        return None
+    return _bracketed(wanted, brackets, full=full), _bracketed(made, brackets, full=full)
+
+
+def _bracketed(members: _Members, brackets: str, *, full: bool) -> Pieces:
+    if not full and sum(len(piece.text) for _, pieces in members for piece in pieces) > LONGEST_VALUE:
+        members = _without_alike(members)
+    inside: Pieces = []
+    for index, (_, pieces) in enumerate(members):
+        inside += [Piece(", "), *pieces] if index else pieces
+    return merged([Piece(brackets[0]), *inside, Piece(brackets[1])])
+
+
+def _without_alike(members: _Members) -> _Members:
+    kept: _Members = []
+    for same, group in groupby(members, key=lambda member: member[0]):
+        kept += [(True, [Piece("…")])] if same else group
+    return kept
+
+
+def merged(pieces: Pieces) -> Pieces:
+    """Join neighbours that are marked alike."""
+    return [
+        Piece(text, changed)
+        for changed, group in groupby(pieces, key=lambda piece: piece.changed)
+        if (text := "".join(piece.text for piece in group))
+    ]
+
+
+def _window(text: str, start: int, longest: int) -> str:
+    shown = text[start : start + longest]
+    return f"{'…' if start else ''}{shown}{'…' if start + longest < len(text) else ''}"

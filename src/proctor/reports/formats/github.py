@@ -1,0 +1,105 @@
+"""A run as annotations of GitHub Actions: each points at the line of its case in the eval-set file (docs/reports.md).
+
+They are lines on stdout that the runner obeys: `::error file=…,line=…,title=…::text`. A step shows ten errors, ten
+warnings and ten notices, so that the worst come first and the rest is one line. What strangers said stands inside of
+them only, with everything escaped that could end a line or a field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, TextIO
+
+from proctor.common.safe_text import clean, encodable
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content import public_text
+from proctor.reports.content.repeat_stats import FLAKY, rate_sentence
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.source_locations import file_of, place_of
+from proctor.reports.content.summary import rate, sentence
+from proctor.reports.content.top_cases import Foremost
+from proctor.reports.terminal.symbols import UNICODE, WORDS
+from proctor.schema.evidence.trial import CONFIGURATION
+from proctor.schema.results.run_result import CaseResult, RunResult
+
+MOST = 10
+"""Annotations of one level that a step shows."""
+LONGEST = 4_000
+"""Characters of one annotation's text."""
+_LONGEST_TITLE = 200
+
+
+class GithubReport:
+    """An error for each case that did not pass (of many the worst), a warning for each flaky one, the verdict as notice."""
+
+    needs_evidence: ClassVar[bool] = False
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out`, an annotation a line."""
+        encoding = getattr(out, "encoding", None)
+        if options.note:
+            out.write(
+                encodable(_annotation("notice", "Proctor: nothing was run", [options.note]), encoding) + "\n"
+            )
+        for run in runs:
+            out.writelines(encodable(line, encoding) + "\n" for line in _annotations(run))
+
+
+def _annotations(run: RunResult) -> Iterator[str]:
+    digest, foremost = Digest(), Foremost(MOST)
+    for case in run.cases:
+        digest.add(case)
+        foremost.add(case)
+    told = sentence(run, flaky=digest.repeats.flaky)
+    share = rate(run, UNICODE)
+    yield _annotation("notice", f"Proctor: {run.agent}", [told, *([share] if share else [])])
+    errors = [*_broken(run), *map(_missed, foremost.red())]
+    if not errors and not run.passed:
+        errors = [_annotation("error", f"Proctor: {run.agent}", [told])]
+    if len(errors) > MOST or foremost.missed > MOST:
+        left = len(errors) - min(foremost.missed, MOST) + foremost.missed - (MOST - 1)
+        errors = [*errors[: MOST - 1], _annotation("error", "Proctor", [f"{left} more did not pass"])]
+    yield from errors
+    for case in foremost.flaky():
+        text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
+        yield _annotation(
+            "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place)
+        )
+
+
+def _broken(run: RunResult) -> Iterator[str]:
+    """Sets that could not be run, and why the run could not go on."""
+    for one in run.sets:
+        if one.failure is not None:
+            file = file_of(one.path) if one.path else ""
+            title = f"error: {one.eval_set_id} could not be run"
+            yield _annotation("error", title, [public_text.cause(one.failure)], file, None)
+    if run.failure is not None:
+        title = "nothing was run" if run.failure.where == CONFIGURATION else f"{run.agent} could not go on"
+        yield _annotation("error", f"Proctor: {title}", [public_text.cause(run.failure)])
+
+
+def _missed(case: CaseResult) -> str:
+    text = [public_text.reason(case), *public_text.lines(case)]
+    title = f"{WORDS[case.outcome]}: {case.eval_set_id}/{case.eval_id}"
+    return _annotation("error", title, text, *place_of(case.place))
+
+
+def _annotation(level: str, title: str, text: Sequence[str], file: str = "", line: int | None = None) -> str:
+    """Return one workflow command."""
+    fields = {"file": file, "line": str(line) if line and file else "", "title": _cut(title, _LONGEST_TITLE)}
+    told = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
+    lines = "\n".join(clean(_cut(each, LONGEST)) for each in text)
+    return f"::{level} {told}::{_data(_cut(lines, LONGEST))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(clean(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

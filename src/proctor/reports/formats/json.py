@@ -1,0 +1,208 @@
+"""A run as JSON: everything that is known, in a documented, versioned form (docs/json-report.md).
+
+Written piece by piece: one line for each trial and each case's verdict, so that no run is held in memory as text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar, TextIO
+
+from proctor.common.safe_text import clean
+from proctor.common.version import __version__
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.cost_text import spent_data
+from proctor.reports.content.fault_rates import fault_data
+from proctor.reports.content.reasons import reason_of
+from proctor.reports.content.summary import cases_run, exit_code
+from proctor.reports.formats.json_data import (
+    Write,
+    earlier_data,
+    failure_data,
+    json_line,
+    json_list,
+    json_writer,
+    rate_data,
+    rule_data,
+    score_data,
+)
+from proctor.schema.results.fault_attribution import WhoseFault
+from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.run_result import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+    worst,
+)
+from proctor.stats.intervals import Mean, wilson
+
+VERSION = 1
+"""Raised when a key changes its meaning or goes away; new keys may come at any time."""
+
+
+class JsonReport:
+    """The whole result: verdicts, scores with their details, and the evidence of every trial."""
+
+    needs_evidence: ClassVar[bool] = True
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out` as one JSON object, a case and a trial at a time."""
+        write = json_writer(out)
+        write(f'{{"proctor_report": {VERSION},\n')
+        write(f'"proctor_version": {json.dumps(__version__)},\n')
+        outcome = Outcome.NOT_RUN if options.note else worst(run.outcome for run in runs)
+        write(f'"outcome": "{outcome}",\n')
+        if options.note:
+            write(f'"note": {json.dumps(clean(options.note))},\n')
+        write(
+            f'"exit_code": {exit_code(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
+        )
+        for index, run in enumerate(runs):
+            write(",\n" if index else "\n")
+            _write_run(write, run)
+        write("\n]}\n")
+
+
+def _write_run(write: Write, run: RunResult) -> None:
+    head, notes = json_line(_run_head(run))
+    write(head[:-1])
+    write(f', "notes": {json_list(notes)},\n"cases": [')
+    repeats, whose_fault = Repeats(), WhoseFault()
+    for index, case in enumerate(run.cases):
+        write(",\n" if index else "\n")
+        _write_case(write, case)
+        repeats.add(case)
+        whose_fault.add(case)
+    text, _ = json_line(
+        {"repeats": _repeats(repeats), "at_fault": fault_data(whose_fault)}
+    )  # a mean of NaN is null, as the scores that made it
+    write(f"\n],\n{text[1:]}")
+
+
+def _run_head(run: RunResult) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id or None,
+        "agent": run.agent,
+        "outcome": run.outcome.value,
+        "exit_code": run.exit_code,
+        "counts": {outcome.value: count for outcome, count in sorted(run.counts.items())},
+        "pass_rate": _pass_rate(run),
+        "num_runs": run.num_runs,
+        "at_most": run.at_most or None,
+        "against": run.against or None,
+        "started_at": run.started_at,
+        "duration": run.duration,
+        "judging_duration": run.judging_duration,
+        "interrupted": run.interrupted,
+        "stopped_by": run.stopped_by or None,
+        "failure": failure_data(run.failure),
+        "warnings": run.warnings,
+        **spent_data(run),
+        "sets": [_set(one) for one in run.sets],
+    }
+
+
+def _pass_rate(run: RunResult) -> dict[str, Any]:
+    total, passed = cases_run(run), run.counts.get(Outcome.PASSED, 0)
+    low, high = wilson(passed, total)
+    return {
+        "passed": passed,
+        "of": total,
+        "rate": passed / total if total else None,
+        "low": low,
+        "high": high,
+    }
+
+
+def _set(one: SetSummary) -> dict[str, Any]:
+    return {
+        "eval_set_id": one.eval_set_id,
+        "path": one.path,
+        "config_source": one.config_source,
+        "cases": one.cases,
+        "metrics": one.metrics,
+        "skipped_metrics": one.skipped_metrics,
+        "num_runs": one.num_runs,
+        "rule": rule_data(one.rule),
+        "failure": failure_data(one.failure),
+    }
+
+
+def _write_case(write: Write, case: CaseResult) -> None:
+    head = {
+        "eval_set_id": case.eval_set_id,
+        "eval_id": case.eval_id,
+        "outcome": case.outcome.value,
+        "reason": reason_of(case),
+        "place": case.place,
+        "missed": case.missed,
+        "played": case.is_played,
+        "rule": rule_data(case.rule),
+        "pass_rate": rate_data(case),
+        "metrics": {name: _metric(metric) for name, metric in case.metrics.items()},
+    }
+    text, notes = json_line(head)
+    write(text[:-1])
+    write(f', "notes": {json_list(notes)},\n "trials": [')
+    for index, trial in enumerate(case.trials):
+        write(",\n  " if index else "\n  ")
+        text, notes = json_line(_trial(trial))
+        write(f'{text[:-1]}, "notes": {json_list(notes)}}}')
+    write("]}")
+
+
+def _metric(metric: MetricVerdict) -> dict[str, Any]:
+    return {
+        "outcome": metric.outcome.value,
+        "score": metric.score,
+        "threshold": metric.threshold,
+        "gate": metric.gate,
+        "reason": metric.reason,
+        "failure": failure_data(metric.failure),
+        "trials": [None if score is None else score_data(metric, score) for score in metric.per_trial],
+    }
+
+
+_MOST = 10
+
+
+def _repeats(repeats: Repeats) -> dict[str, Any] | None:
+    """What the trials of all cases say together; `None` where no case was tried twice."""
+    if repeats.most_trials < 2:
+        return None
+    by_set = repeats.by_set if len(repeats.by_set) > 1 else {}
+    return {**_in_a_row(repeats), "sets": {name: _in_a_row(one) for name, one in by_set.items()}}
+
+
+def _in_a_row(repeats: Repeats) -> dict[str, Any]:
+    most = repeats.most_trials
+    ks = [*range(1, min(most, _MOST) + 1), *([most] if most > _MOST else [])]
+    return {
+        "cases": repeats.cases,
+        "flaky": repeats.flaky,
+        "trials": repeats.trials,
+        "trials_passed": repeats.trials_passed,
+        "pass_hat": {str(k): _mean(repeats.pass_hat(k)) for k in ks},
+        "pass_at": {str(k): _mean(repeats.pass_at(k)) for k in ks},
+        "means": {name: _mean(mean) for name, mean in repeats.means().items()},
+    }
+
+
+def _mean(mean: Mean | None) -> dict[str, Any] | None:
+    return asdict(mean) if mean is not None else None
+
+
+def _trial(result: TrialResult) -> dict[str, Any]:
+    return {
+        "number": result.number,
+        "attempt": result.attempt,
+        "outcome": result.outcome.value,
+        "failure": failure_data(result.failure),
+        "evidence": result.evidence_data(),
+        "earlier_attempts": earlier_data(result),
+    }

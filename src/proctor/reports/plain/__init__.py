@@ -1,0 +1,4 @@
+"""Reports as plain lines, for logs and for terminals without colours.
+
+Start with `run`.
+"""

@@ -1,0 +1,238 @@
+"""A run as plain lines: stable, made for `grep`, logs and pipes. Its form is documented in docs/text-report.md.
+
+Every line begins with a word in capitals; its fields stand two spaces apart. Lines that begin with four spaces are the
+reason and the evidence of the case above. Nothing but line ends is a control character, and our own signs are ASCII.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, TextIO
+
+from proctor.common.safe_text import clean, encodable
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content import summary
+from proctor.reports.content.cost_text import money_of
+from proctor.reports.content.fault_rates import fault_fields
+from proctor.reports.content.reasons import reason_of, warnings_beside
+from proctor.reports.content.repeat_stats import (
+    FLAKY,
+    added_text,
+    held_text,
+    is_repeated,
+    ks_of,
+    mean_text,
+    means_of,
+    repeated_sets,
+    runs_text,
+)
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.runs_side_by_side import Row, line_up
+from proctor.reports.terminal.symbols import ASCII
+from proctor.schema.evidence.trial import CONFIGURATION
+from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.schema.results.score import score_text
+from proctor.stats.intervals import Mean
+
+_INDENT = "    "
+_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
+
+
+class PlainReport:
+    """One line a case, in the order of the sets, each failure with its evidence; the verdict is the last line."""
+
+    needs_evidence: ClassVar[bool] = False
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out` line by line; of several the comparison first, then what each did not pass."""
+        encoding = getattr(out, "encoding", None)
+        if options.note:
+            out.write(encodable(clean(_fields("EMPTY", options.note)), encoding) + "\n")
+        lines = _comparison(runs, options) if len(runs) > 1 else _runs(runs, options)
+        out.writelines(encodable(clean(line), encoding) + "\n" for line in lines)
+
+
+def _runs(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
+    for run in runs:
+        yield _run(run)
+        yield from _sets(run)
+        digest = Digest()
+        for case in run.cases:
+            digest.add(case)
+            yield from _case(case, options)
+        yield from _ending(run, digest)
+
+
+def _fields(*fields: str) -> str:
+    return "  ".join(field for field in fields if field)
+
+
+# --- several agents ------------------------------------------------------------------------------------------------------
+
+
+def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
+    rows = line_up(runs)
+    different = [row for row in rows if row.differs]
+    yield _fields("AGENTS", *(run.agent for run in runs), f"cases={len(rows)}", f"different={len(different)}")
+    yield from dict.fromkeys(line for run in runs for line in _sets(run))
+    for row in [*different, *(row for row in rows if not row.differs and not options.only_different)]:
+        yield _row(row, runs)
+    shown = {(row.eval_set_id, row.eval_id) for row in different}
+    for run in runs:
+        yield _run(run)
+        digest = Digest()
+        for case in run.cases:
+            digest.add(case)
+            if options.only_different and (case.eval_set_id, case.eval_id) not in shown:
+                continue
+            if options.verbose or not case.passed:
+                yield from _case(case, options)
+        yield from _ending(run, digest)
+
+
+def _row(row: Row, runs: Sequence[RunResult]) -> str:
+    cells = [f"{run.agent}={_cell(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
+    scored = any(case is not None and _scored(case, row.metric) for case in row.cases)
+    metric = f"score={row.metric}" if scored else ""
+    return _fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
+
+
+def _cell(case: CaseResult | None, metric: str) -> str:
+    if case is None:
+        return Outcome.NOT_RUN.value
+    passed = f"{case.trials_passed}/{len(case.trials)}" if is_repeated(case) else ""
+    return " ".join(part for part in (case.outcome.value, _scored(case, metric), passed) if part)
+
+
+def _scored(case: CaseResult, metric: str) -> str:
+    found = case.metrics.get(metric)
+    return (
+        score_text(found.score, found.threshold)
+        if found is not None and case.outcome is not Outcome.ERROR
+        else ""
+    )
+
+
+# --- one agent -----------------------------------------------------------------------------------------------------------
+
+
+def _run(run: RunResult) -> str:
+    runs = runs_text(run.sets, run.num_runs, ASCII) or "1"
+    return _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={runs}")
+
+
+def _sets(run: RunResult) -> Iterator[str]:
+    for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
+        source = summary.config_source(one)
+        criteria = f"criteria={source}" if source else ""
+        runs = f"runs={one.num_runs}" if one.num_runs != run.num_runs else ""
+        yield _fields("SET", name, f"cases={one.cases}", runs, criteria, *_rule(one.rule))
+    for metric, why in summary.left_out(run).items():
+        yield _fields("LEFT-OUT", metric, why)
+
+
+def _rule(rule: TrialRule | None) -> Iterator[str]:
+    if rule is not None:
+        yield f"min_pass_rate={rule.min_pass_rate:g}"
+        yield f"pass_k={rule.pass_k}" if rule.pass_k > 1 else ""
+        yield f"confidence={rule.confidence:g}" if rule.confidence is not None else ""
+        yield "until_decided" if rule.at_most is not None else ""
+
+
+def _repeats(run: RunResult, digest: Digest) -> Iterator[str]:
+    if added := added_text(run, digest.repeats.trials):
+        yield _fields("ADDED", f"until decided: {added}")
+    if not digest.is_repeated:
+        return
+    for eval_set_id, repeats in repeated_sets(digest.repeats).items():
+        yield _fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
+    yield _fields("REPEATS", *_in_a_row(digest.repeats))
+    means = means_of(digest.repeats, digest.gating)
+    if means:
+        yield _fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
+
+
+def _in_a_row(repeats: Repeats) -> Iterator[str]:
+    yield f"flaky={repeats.flaky}"
+    ks = ks_of(repeats)
+    for sign, several in (("^", repeats.pass_hat), ("@", repeats.pass_at)):
+        for k in ks:
+            if (found := several(k)) is not None:
+                yield f"pass{sign}{k}={_mean(found)}"
+
+
+def _mean(mean: Mean) -> str:
+    return mean_text(mean, ASCII).replace(" ", "")
+
+
+def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
+    for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
+        if one.failure is not None:
+            yield _fields("ERROR", name, f"could not be run: {one.failure.cause}")
+    if run.failure is not None and run.failure.where == CONFIGURATION:
+        yield _fields("ERROR", run.failure.cause)
+    for warning in digest.warnings(run):
+        yield _fields("WARNING", warning)
+    yield from _repeats(run, digest)
+    if at_fault := fault_fields(digest.whose_fault, ASCII):
+        yield _fields("AT-FAULT", *at_fault)
+    if figures := digest.figures():
+        yield _fields("FIGURES", ", ".join(figures))
+    if spent := money_of(run):
+        yield _fields("COST", *spent)
+    for name, badge in run.badges.items():
+        yield _fields("JUDGE", name, badge)
+    took = f"duration={summary.duration(run.duration)}" if run.duration else ""
+    if run.judging_duration is not None:
+        took += f"  judged_in={summary.duration(run.judging_duration)}"
+    kept = f"run={run.run_id}" if run.run_id else ""
+    yield _fields(
+        "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept
+    )
+
+
+def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
+    trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
+    yield _fields(
+        case.outcome.value.upper(),
+        f"{case.eval_set_id}/{case.eval_id}",
+        f"trials={trials}" if trials else "",
+        rate_field(case) if is_repeated(case) else "",
+        FLAKY if case.flaky else "",
+        *(score_field(case, metric) for metric in case.metrics.values() if _is_told(metric)),
+    )
+    reason = reason_of(case)
+    if reason:
+        yield f"{_INDENT}reason: {reason}"
+    elif case.passed and case.missed:
+        yield f"{_INDENT}missed: {case.missed}"
+    for warning in warnings_beside(case):
+        yield f"{_INDENT}warning: {warning}"
+    if options.verbose or case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}:
+        from proctor.reports.plain.evidence import evidence_lines
+
+        for line in evidence_lines(case, reason, full=options.verbose):
+            yield _INDENT + line
+
+
+def rate_field(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
+    low, high = case.interval
+    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
+
+
+def _is_told(metric: MetricVerdict) -> bool:
+    """What decides; but not what could not be computed for want of a trial: the reason says that once."""
+    if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
+        return False
+    return metric.outcome is not Outcome.ERROR or any(
+        score is not None and score.failure is not None for score in metric.per_trial
+    )
+
+
+def score_field(case: CaseResult, metric: MetricVerdict) -> str:
+    """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
+    told = held_text(case, metric, ASCII).replace(" of ", "/")
+    is_word = told.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
+    return f"{metric.name}={told.replace(' ', '_' if is_word else '')}"

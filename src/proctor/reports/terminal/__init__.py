@@ -1,0 +1,4 @@
+"""Reports on a terminal, with colours and live progress.
+
+Start with `run`.
+"""

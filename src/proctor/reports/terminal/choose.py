@@ -1,0 +1,31 @@
+"""The report for whoever is there: drawn on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TextIO
+
+from proctor.reports.base import DEFAULTS, Report, ReportOptions
+from proctor.schema.results.run_result import RunResult
+
+
+def show(runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Write `runs` to `out` in the form that suits it."""
+    report_for(out).write(runs, out, options=options)
+
+
+def report_for(out: TextIO) -> Report:
+    """Return the report that suits `out`; rich is loaded only for a terminal."""
+    if is_terminal(out):
+        from proctor.reports.terminal.run import TerminalReport
+
+        return TerminalReport()
+    from proctor.reports.plain.run import PlainReport
+
+    return PlainReport()
+
+
+def is_terminal(out: TextIO) -> bool:
+    """Tell whether `out` is a terminal that can do more than print lines."""
+    return not out.closed and out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}

@@ -1,0 +1,89 @@
+"""The bar itself, as rich draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TextIO, cast
+
+from rich.console import RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.text import Text
+
+from proctor.reports.base import ReportOptions
+from proctor.reports.terminal.console import STYLES, Page
+from proctor.reports.terminal.stream_capture import Aside, Direct
+from proctor.schema.results.run_result import Outcome
+
+REFRESHES = 8
+"""Times a second at which the bar is drawn anew; what happens between costs an addition."""
+
+
+class _Counts(ProgressColumn):
+    """What the watcher has to say, asked only when the bar is drawn."""
+
+    def __init__(self, told: Callable[[], Text]) -> None:
+        self._told = told
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        """Return the text beside the bar."""
+        del task
+        return self._told()
+
+
+class _Bar(Progress):
+    """A progress that asks for the counts when it is drawn, so that counting costs nothing."""
+
+    before_drawing: Callable[[], None] = staticmethod(lambda: None)
+    aside: Aside | None = None
+
+    def start(self) -> None:
+        """Draw the bar; what others write stands above it."""
+        super().start()
+        if self.aside is not None:
+            self.aside.begin()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        super().stop()
+        if self.aside is not None:
+            self.aside.end()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Bring the bar up to date, then draw it."""
+        self.before_drawing()
+        yield from super().get_renderables()
+
+
+def new_bar(
+    out: TextIO, options: ReportOptions, sync: Callable[[], None], told: Callable[[], Text]
+) -> Progress:
+    """Return a bar on `out` that goes away when it is stopped."""
+    console = Page(cast("TextIO", Direct(out)), options).console
+    bar = _Bar(
+        " ",
+        BarColumn(bar_width=min(30, console.width // 4), complete_style="green", finished_style="green"),
+        _Counts(told),
+        console=console,
+        refresh_per_second=REFRESHES,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    bar.before_drawing = sync
+    bar.aside = Aside(out, lambda text: console.print(Text.from_ansi(text), soft_wrap=True))
+    return bar
+
+
+def counts_text(done: str, signs: Iterable[tuple[str, Outcome]], speed: str) -> Text:
+    """Return `187/200   180 ✓  5 ✕  2 !   12/s, 3s left`."""
+    shown = Text("  ").join(Text(sign, STYLES.get(outcome, "dim")) for sign, outcome in signs)
+    return Text("   ").join(part for part in (Text(done), shown, Text(speed, "dim")) if part.plain)
+
+
+def print_above(bar: Progress, sign: str, text: str, outcome: Outcome | None) -> None:
+    """Print one line above the bar, cut to the width of the page."""
+    style = STYLES.get(outcome, "dim") if outcome is not None else "dim"
+    bar.console.print(
+        Text.assemble("  ", (f"{sign} ", style), text), no_wrap=True, overflow="ellipsis", crop=True
+    )

@@ -1,0 +1,256 @@
+"""A run on a terminal: the cases with their reasons and evidence, and the verdict as the last sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, TextIO
+
+from rich.table import Column
+from rich.text import Text
+
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content import summary
+from proctor.reports.content.cost_text import badge_style, money_of
+from proctor.reports.content.fault_rates import fault_texts
+from proctor.reports.content.repeat_stats import (
+    FLAKY,
+    added_text,
+    ks_of,
+    mean_text,
+    means_of,
+    repeated_sets,
+    rule_text,
+    runs_text,
+)
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.runs_side_by_side import line_up
+from proctor.reports.terminal.case_table import CaseRows
+from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
+from proctor.reports.terminal.matrix import Matrix
+from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
+
+_BAR = 40
+_MOST_SETS = 12
+
+
+class TerminalReport:
+    """The report for people at a terminal; several runs stand side by side."""
+
+    needs_evidence: ClassVar[bool] = False
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Draw `runs` on `out`; without colour not one escape sequence is written."""
+        page = Page(out, options)
+        page.print()
+        if len(runs) == 1:
+            _draw_run(page, runs[0], options)
+        elif runs:
+            _draw_matrix(page, runs, options)
+        page.print()
+
+
+def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
+    digest = Digest()
+    rows = CaseRows(page, run, digest, verbose=options.verbose)
+    _draw_header(page, run)
+    _draw_bar(page, run, digest)
+    page.print()
+    _draw_broken_sets(page, run)
+    rows.draw()
+    _draw_verdict(page, run, digest, rows.told)
+
+
+def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) -> None:
+    _draw_header(page, runs[0], agent=f"{len(runs)} agents")
+    page.print()
+    Matrix(page, runs, only_different=options.only_different, verbose=options.verbose).draw()
+    different = {(row.eval_set_id, row.eval_id) for row in line_up(runs) if row.differs}
+    for run in runs:
+        page.print()
+        page.print(page.text(run.agent, "bold"))
+        digest = Digest()
+        only = different if options.only_different else None
+        rows = CaseRows(page, run, digest, verbose=options.verbose, failures_only=True, only=only)
+        if not run.passed:
+            _draw_broken_sets(page, run)
+            rows.draw()
+        _draw_verdict(page, run, digest, rows.told, gap=False)
+
+
+def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
+    runs = runs_text(run.sets, run.num_runs, page.marks)
+    trials = f" {page.marks.times} {runs}" if runs else ""
+    count = sum(one.cases for one in run.sets) or len(run.cases)
+    cases = f"{count} {'case' if count == 1 else 'cases'}{trials}"
+    sources = summary.config_sources(run.sets)
+    parts = [page.text(agent or run.agent, "bold")]
+    parts.append(page.text(summary.set_name(run.sets[0]) if len(run.sets) == 1 else f"{len(run.sets)} sets"))
+    parts.append(page.text(cases))
+    if len(sources) == 1:
+        parts.append(page.text(f"criteria from {sources[0]}", "dim"))
+    rules = summary.rules(run.sets)
+    if len(rules) == 1 and rules[0] is not None:
+        parts.append(page.text(rule_text(rules[0]), "dim"))
+    page.print(page.joined(parts))
+    if len(sources) > 1 or len(rules) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
+        _draw_sets(page, run)
+    left_out = summary.left_out(run)
+    for why in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name, found in left_out.items() if found == why)
+        page.print(page.text(f"left out ({why}): {names}", "dim"))
+
+
+def _draw_sets(page: Page, run: RunResult) -> None:
+    """Which config judged each set, where there are several."""
+    grid = page.grid(Column(overflow="fold"), Column(justify="right", no_wrap=True), Column(overflow="fold"))
+    for name, one in zip(summary.set_names(run.sets[:_MOST_SETS]), run.sets, strict=False):
+        grid.add_row(page.text(name), *_cases_and_criteria(page, one))
+    page.print(grid, indent=4)
+    for source in summary.config_sources(run.sets[_MOST_SETS:]):
+        count = sum(summary.config_source(one) == source for one in run.sets[_MOST_SETS:])
+        page.print(page.text(f"… {count} more sets: criteria from {source}", "dim"), indent=4)
+
+
+def _cases_and_criteria(page: Page, one: SetSummary) -> tuple[Text, Text]:
+    if one.failure:
+        return Text(), Text("could not be run", STYLES[Outcome.ERROR])
+    source = summary.config_source(one)
+    runs = f" {page.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
+    told = [f"criteria from {source}" if source else "", rule_text(one.rule) if one.rule else ""]
+    criteria = page.joined(page.text(text, "dim") for text in told if text)
+    return Text(f"{one.cases}{runs}", "dim"), criteria
+
+
+def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
+    """All trials as one bar, coloured by outcome, and their counts."""
+    done = digest.trials.total()
+    if not done:
+        return
+    counts = {outcome: digest.trials[outcome] for outcome in Outcome if digest.trials[outcome]}
+    bar = Text()
+    for outcome, length in _shares(counts, min(_BAR, page.width // 3)).items():
+        bar.append(page.marks.bar * length, STYLES.get(outcome, "dim"))
+    told = [
+        Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
+        for outcome, n in counts.items()
+    ]
+    whole = Text.assemble(bar, f"  {done}/{_planned(run, done)}  ", Text("  ").join(told))
+    if run.duration:
+        whole.append(f"   {summary.duration(run.duration)}", "dim")
+    if run.judging_duration is not None:
+        whole.append(f"   judged again in {summary.duration(run.judging_duration)}", "dim")
+    page.print(whole)
+
+
+def _planned(run: RunResult, done: int) -> int:
+    return max(done, sum(one.cases * one.num_runs for one in run.sets))
+
+
+def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
+    """Divide a bar: everything that happened gets at least one sign, what happened most pays for it."""
+    total = sum(counts.values())
+    shares = {outcome: max(1, length * count // total) for outcome, count in counts.items()}
+    most = max(counts, key=lambda outcome: counts[outcome])
+    shares[most] = max(1, shares[most] + length - sum(shares.values()))
+    return shares
+
+
+def _draw_broken_sets(page: Page, run: RunResult) -> None:
+    mark = page.marks.outcome(Outcome.ERROR)
+    lines = [
+        f"{mark} error  {name} could not be run: {one.failure.cause}"
+        for name, one in zip(summary.set_names(run.sets), run.sets, strict=True)
+        if one.failure
+    ]
+    for line in lines:
+        page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
+    if lines:
+        page.print()
+
+
+def _draw_verdict(
+    page: Page, run: RunResult, digest: Digest, told: Mapping[str, int], *, gap: bool = True
+) -> None:
+    """Warnings, the verdict as a sentence, and what a turn took."""
+    warnings = digest.warnings(run, told)
+    if warnings and gap:
+        page.print()
+    for warning in warnings:
+        page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
+    if gap:
+        page.print()
+    mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
+    word, _, said = summary.sentence(run, flaky=digest.repeats.flaky).partition(": ")
+    verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(said))
+    rate = page.text(summary.rate(run, page.marks))
+    below = [] if not rate.plain else [rate]
+    if rate.plain and verdict.cell_len + rate.cell_len + 8 <= page.width:
+        verdict.append("      ").append_text(below.pop())
+    page.print(verdict)
+    figures = [page.text(figure, "dim") for figure in digest.figures()]
+    if added := added_text(run, digest.repeats.trials):
+        page.print(page.text(f"until decided: {added}", "dim"), indent=4)
+    if digest.is_repeated:
+        page.print(page.joined([*below, *_row_of_trials(page, digest.repeats)]), indent=4)
+        _draw_sets_of_trials(page, digest.repeats)
+        _draw_means(page, digest)
+        below = []
+    if below or figures:
+        page.print(page.joined([*below, *figures]), indent=4)
+    _draw_faults(page, digest)
+    _draw_money(page, run)
+
+
+def _draw_faults(page: Page, digest: Digest) -> None:
+    """Whose fault played conversations were that did not pass."""
+    if told := fault_texts(digest.whose_fault, page.marks):
+        page.print(
+            page.joined([page.text("played", "dim"), *(page.text(one, "dim") for one in told)]), indent=4
+        )
+
+
+def _draw_money(page: Page, run: RunResult) -> None:
+    """What models took, and what the judges are worth."""
+    if spent := money_of(run):
+        page.print(
+            page.joined([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)]), indent=4
+        )
+    for name, badge in run.badges.items():
+        page.print(
+            Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, badge_style(badge))), indent=4
+        )
+
+
+def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
+    """How sure it is that all of several trials pass, and that one does."""
+    k = ks_of(repeats)[-1]
+    for name, found in (("pass^", repeats.pass_hat(k)), ("pass@", repeats.pass_at(k))):
+        if found is not None:
+            yield Text.assemble((f"{name}{k} ", "dim"), mean_text(found, page.marks))
+
+
+_MOST_SETS_WITH_REPEATS = 8
+
+
+def _draw_sets_of_trials(page: Page, repeats: Repeats) -> None:
+    """The same for each eval set, where there are several."""
+    found = list(repeated_sets(repeats).items())
+    grid = page.grid(*(Column(overflow="fold") for _ in range(4)))
+    for eval_set_id, one in found[:_MOST_SETS_WITH_REPEATS]:
+        flaky = f"{one.flaky} {FLAKY}" if one.flaky else ""
+        grid.add_row(page.text(eval_set_id), *_row_of_trials(page, one), Text(flaky, FLAKY_STYLE))
+    if found:
+        page.print(grid, indent=6)
+    if len(found) > _MOST_SETS_WITH_REPEATS:
+        page.print(page.text(f"… {len(found) - _MOST_SETS_WITH_REPEATS} more sets", "dim"), indent=6)
+
+
+def _draw_means(page: Page, digest: Digest) -> None:
+    means = means_of(digest.repeats, digest.gating)
+    told = [
+        Text.assemble(page.text(f"{name} ", "dim"), mean_text(mean, page.marks))
+        for name, mean in means.items()
+    ]
+    if told:
+        page.print(Text.assemble(("means ", "dim"), page.joined(told)), indent=4)

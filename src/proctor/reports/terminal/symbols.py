@@ -1,0 +1,90 @@
+"""The signs of outcomes and differences: a shape for each, in two alphabets."""
+
+from __future__ import annotations
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.reports.evidence.diff_kind import Kind
+from proctor.schema.results.run_result import Outcome
+
+WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """One alphabet of signs."""
+
+    outcomes: dict[Outcome, str]
+    trials: dict[Outcome, str]
+    steps: dict[Kind, str]
+    arrow: str
+    cut: str
+    dot: str
+    times: str
+    at_least: str
+    between: str
+    plus_minus: str
+    bar: str
+    rest: str = ""
+
+    def outcome(self, outcome: Outcome) -> str:
+        """Return the sign of an outcome."""
+        return self.outcomes.get(outcome, self.rest)
+
+    def trial(self, outcome: Outcome) -> str:
+        """Return the sign of a trial in the strip of trials."""
+        return self.trials.get(outcome, self.rest)
+
+    def strip(self, outcomes: list[Outcome]) -> str:
+        """Return one sign per trial, or counts where they are many: `●12 ○3`."""
+        if len(outcomes) <= MOST_TRIALS:
+            return "".join(map(self.trial, outcomes))
+        counted = [(outcome, outcomes.count(outcome)) for outcome in Outcome]
+        return " ".join(f"{self.trial(outcome)}{n}" for outcome, n in counted if n)
+
+
+MOST_TRIALS = 10
+"""Trials of a case that are drawn one by one."""
+
+UNICODE = Marks(
+    outcomes={Outcome.PASSED: "✓", Outcome.FAILED: "✕", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
+    trials={Outcome.PASSED: "●", Outcome.FAILED: "○", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
+    steps={Kind.SAME: "=", Kind.DIFFERS: "≠", Kind.MISSING: "−", Kind.EXTRA: "+", Kind.MOVED: "⇄"},
+    arrow="→",
+    cut="…",
+    dot="·",
+    times="×",
+    at_least="≥",
+    between="–",
+    plus_minus="±",
+    bar="━",
+    rest="–",
+)
+ASCII = Marks(
+    outcomes={Outcome.PASSED: "v", Outcome.FAILED: "x", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
+    trials={Outcome.PASSED: "*", Outcome.FAILED: "o", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
+    steps={Kind.SAME: "=", Kind.DIFFERS: "#", Kind.MISSING: "-", Kind.EXTRA: "+", Kind.MOVED: "~"},
+    arrow="->",
+    cut="...",
+    dot="|",
+    times="x",
+    at_least=">=",
+    between="-",
+    plus_minus="+/-",
+    bar="-",
+    rest="-",
+)
+
+
+def marks_for(encoding: str | None, *, symbols: bool | None = None) -> Marks:
+    """Return the alphabet that a stream of this encoding can write; `symbols` decides it by hand."""
+    if symbols is None:
+        symbols = _can_write("✓✕●○≠−⇄→…·×≥–±━", encoding)
+    return UNICODE if symbols else ASCII
+
+
+def _can_write(text: str, encoding: str | None) -> bool:
+    try:
+        text.encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

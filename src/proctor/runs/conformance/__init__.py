@@ -1,0 +1,4 @@
+"""`proctor agent check`: whether an agent keeps the contract.
+
+Start with `check`.
+"""

@@ -1,0 +1,332 @@
+"""What every agent must do, a check each: what it shows, and a way to find out that fails where it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from proctor.agents.base import AgentInfo
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass
+from proctor.runs.conformance.conversation import (
+    KEY,
+    ConformanceError,
+    NotApplicableError,
+    Subject,
+    Talk,
+    ask,
+    begun,
+    case_of,
+    first_event,
+    shown,
+    talk_through,
+)
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Turn
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part
+
+AT_ONCE = 8
+"""Conversations that are had at the same time."""
+
+_MOMENT = 2.0
+"""Seconds in which an agent that is cancelled, or left, has to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule."""
+
+    name: str
+    shows: str
+    run: Callable[[Subject], Awaitable[None]]
+    """Raises ConformanceError where the agent breaks the rule, and NotApplicableError where it cannot be seen."""
+
+
+# --- one conversation ------------------------------------------------------------------------------------------------
+
+
+async def _events(subject: Subject) -> None:
+    for case in subject.cases:
+        talk = await talk_through(subject, case)  # what is no event, or no JSON, raises here
+        for event in talk.events:
+            again = Event.model_validate_json(event.model_dump_json(exclude_none=True))
+            if again.model_dump(exclude_none=True) != event.model_dump(exclude_none=True):
+                raise ConformanceError(
+                    f"an event is another one when it is read again: {safe_repr(event, 200)}"
+                )
+
+
+async def _final_response(subject: Subject) -> None:
+    async for number, turn in _turns(subject):
+        whole = [event for event in turn.events if not event.partial]
+        if not any(event.is_final_response() and _speaks(event) for event in whole):
+            raise ConformanceError(
+                f"turn {number} ({shown(turn.user_content)}) has no final response: {_kinds(turn)}"
+            )
+
+
+async def _order(subject: Subject) -> None:
+    async for number, turn in _turns(subject):
+        said = [event for event in turn.events if _parts(event)]
+        if said and not _waits(turn) and (said[-1].partial or not said[-1].is_final_response()):
+            raise ConformanceError(f"turn {number} does not end with its final response: {_kinds(turn)}")
+
+
+async def _pairing(subject: Subject) -> None:
+    seen = False
+    earlier: list[FunctionCall] = []
+    async for number, turn in _turns(subject):
+        earlier = [] if number == 1 else earlier  # calls that waited may be answered in a later turn
+        open_calls: list[FunctionCall] = []
+        waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
+        for event in turn.events:
+            calls = _calls(event)
+            seen = seen or bool(calls)
+            _check_ids(calls, open_calls, number)
+            open_calls += calls
+            for response in _responses(event):
+                call = _call_of(response, [*open_calls, *earlier], number)
+                (open_calls if call in open_calls else earlier).remove(call)
+        earlier += open_calls
+        unanswered = [call.name for call in open_calls if call.id not in waiting]
+        answered = any(_responses(event) for event in turn.events)
+        if unanswered and answered:
+            raise ConformanceError(
+                f"turn {number}: no response to the call of {', '.join(map(str, unanswered))}"
+            )
+    if not seen:
+        raise NotApplicableError("it called no tool: --set FILE names conversations in which it does")
+
+
+def _check_ids(calls: list[FunctionCall], before: list[FunctionCall], number: int) -> None:
+    known = {call.id for call in before}
+    for call in calls:
+        if call.id and call.id in known:
+            raise ConformanceError(f"turn {number}: two calls have the id {call.id!r}")
+        known.add(call.id)
+
+
+def _call_of(response: FunctionResponse, calls: list[FunctionCall], number: int) -> FunctionCall:
+    by_id = [call for call in calls if call.id and call.id == response.id]
+    found = by_id or [call for call in calls if call.name == response.name and not (call.id and response.id)]
+    if not found:
+        which = f" with the id {response.id!r}" if response.id else ""
+        raise ConformanceError(
+            f"turn {number}: a response of {response.name}{which} belongs to no call before it"
+        )
+    if found[0].name != response.name:
+        raise ConformanceError(f"turn {number}: the call of {found[0].name} is answered as {response.name}")
+    return found[0]
+
+
+async def _streaming(subject: Subject) -> None:
+    streamed = False
+    async for number, turn in _turns(subject):
+        pieces = ""
+        for event in turn.events:
+            said = "".join(part.text or "" for part in _parts(event) if not part.thought)
+            if event.partial:
+                pieces, streamed = pieces + said, True
+            elif said:
+                pieces = "" if pieces.strip() in said or not pieces else pieces
+        if pieces.strip():
+            raise ConformanceError(f"turn {number}: no whole event follows the pieces {pieces[:80]!r}")
+    if not streamed:
+        raise NotApplicableError("it streamed nothing")
+
+
+async def _state(subject: Subject) -> None:
+    for case in subject.cases:
+        talk = await talk_through(subject, case)
+        state = talk.final_state
+        if not isinstance(state, dict):
+            raise ConformanceError(f"final_state() returned {safe_repr(state)}; expected a dict")
+        try:
+            json.dumps(state)
+        except (TypeError, ValueError) as error:
+            raise ConformanceError(f"the final state is no JSON: {error}") from None
+        wanted = {**talk.session.state, KEY: talk.token, **_changes(talk)}
+        for key, value in wanted.items():
+            if not key.startswith("temp:") and state.get(key) != value and key in {KEY, *_changes(talk)}:
+                given = "was given with the session" if key == KEY else "was changed by an event"
+                raise ConformanceError(
+                    f"{key!r} {given} to {safe_repr(value)}, and is {safe_repr(state.get(key))} in the final state"
+                )
+
+
+def _changes(talk: Talk) -> dict[str, object]:
+    return {key: value for event in talk.events for key, value in (event.state_delta or {}).items()}
+
+
+# --- ends --------------------------------------------------------------------------------------------------------------
+
+
+async def _cancellation(subject: Subject) -> None:
+    case, talk = begun(subject.case())
+    agent, session = subject.agent, talk.session
+    await ask(agent, "begin", session, case)
+    task = asyncio.ensure_future(first_event(agent.answer(_message(case), session), leave=False))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    if task.done():
+        task.exception()
+        raise NotApplicableError("it answers without ever waiting, so that it cannot be cancelled")
+    task.cancel()
+    done, _ = await asyncio.wait([task], timeout=_MOMENT)
+    if not done:
+        task.cancel()
+        raise ConformanceError(f"it went on for more than {_MOMENT:g} s after it was cancelled")
+    if not task.cancelled() and task.exception() is None:
+        raise ConformanceError("it swallowed its cancellation and answered to the end")
+    await ask(agent, "end", session)
+    await _goes_on(subject, "a turn was cancelled")
+
+
+async def _leaving(subject: Subject) -> None:
+    case, talk = begun(subject.case())
+    await ask(subject.agent, "begin", talk.session, case)
+    try:
+        async with asyncio.timeout(subject.timeout + _MOMENT):
+            await first_event(subject.agent.answer(_message(case), talk.session), leave=True)
+    except TimeoutError:
+        raise ConformanceError("it went on although nobody took its events any more") from None
+    await ask(subject.agent, "end", talk.session)
+    await _goes_on(subject, "a turn was left after its first event")
+
+
+async def _goes_on(subject: Subject, what: str) -> None:
+    try:
+        talk = await talk_through(subject, subject.case())
+    except Exception as error:
+        raise ConformanceError(f"after {what}, the next conversation failed: {error}") from error
+    if not talk.events:
+        raise ConformanceError(f"after {what}, the next conversation had no answer")
+
+
+async def _concurrency(subject: Subject) -> None:
+    cases = [subject.case(number) for number in range(AT_ONCE)]
+    talks = await asyncio.gather(*(talk_through(subject, case) for case in cases))
+    for talk in talks:
+        said = json.dumps([event.model_dump(mode="json", exclude_none=True) for event in talk.events])
+        said += repr(talk.final_state)
+        for other in talks:
+            if other is not talk and (other.token in said or other.session.id in said):
+                raise ConformanceError(
+                    f"what belongs to the session {other.session.id} stands in that of {talk.session.id}, which was had "
+                    "at the same time"
+                )
+
+
+async def _errors(subject: Subject) -> None:
+    if subject.failing is None:
+        raise NotApplicableError("no message is known that makes it fail: --failing TEXT names one")
+    try:
+        talk = await talk_through(subject, case_of([subject.failing]))
+    except ConformanceError:
+        raise
+    except Exception:  # noqa: BLE001 - this is what is wanted, whatever it is
+        await _goes_on(subject, "it failed")
+        return
+    raise ConformanceError(f"{subject.failing!r} made it answer {_kinds(talk.turns[-1])}, and raise nothing")
+
+
+async def _description(subject: Subject) -> None:
+    if getattr(subject.agent, "describe", None) is None:
+        raise NotApplicableError("it has no describe()")
+    info = await ask(subject.agent, "describe")
+    if info is None:
+        raise NotApplicableError("it says nothing about itself")
+    if not (isinstance(info, AgentInfo) and info.name and isinstance(info.name, str)):
+        raise ConformanceError(f"describe() returned {safe_repr(info)}; expected an AgentInfo with a name")
+    details = info.app_details
+    if details is not None and not isinstance(details.get("agent_details"), dict):
+        raise ConformanceError(
+            f"app_details of describe() is {safe_repr(details)}; expected {{'agent_details': {{…}}}}"
+        )
+    try:
+        json.dumps(details)
+    except (TypeError, ValueError) as error:
+        raise ConformanceError(f"app_details of describe() is no JSON: {error}") from None
+
+
+async def _tidiness(subject: Subject) -> None:
+    before = asyncio.all_tasks()
+    await talk_through(subject, subject.case())
+    await ask(subject.agent, "close")
+    await asyncio.sleep(0.1)
+    left = asyncio.all_tasks() - before
+    await ask(subject.agent, "open")
+    if left:
+        names = ", ".join(sorted(task.get_name() for task in left)[:5])
+        raise ConformanceError(f"it left {len(left)} task(s) running when it was closed: {names}")
+
+
+CHECKS = (
+    Check("events", "everything it yields is an event, and JSON", _events),
+    Check("final-response", "every turn has a final response", _final_response),
+    Check("order", "a turn ends with its final response", _order),
+    Check("pairing", "every tool response belongs to a call before it, and calls are answered", _pairing),
+    Check("streaming", "a whole event follows the pieces of a streamed answer", _streaming),
+    Check("state", "the session's state reaches it and comes back, with what it changed", _state),
+    Check(
+        "cancellation",
+        "a turn that is cancelled ends at once, and the next conversation works",
+        _cancellation,
+    ),
+    Check("leaving", "a turn that is left in the middle ends, and the next conversation works", _leaving),
+    Check("concurrency", f"{AT_ONCE} conversations at once see nothing of each other", _concurrency),
+    Check("errors", "a failure is told as one, and the next conversation works", _errors),
+    Check("description", "it says who it is, and its tools in the shape of AppDetails", _description),
+    Check("tidiness", "it leaves no task running when it is closed", _tidiness),
+)
+"""In the order they are run; each with an agent that was opened for it."""
+
+
+# --- looking at events -------------------------------------------------------------------------------------------------
+
+
+async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
+    for case in subject.cases:
+        talk = await talk_through(subject, case)
+        for number, turn in enumerate(talk.turns, 1):
+            yield number, turn
+
+
+def _waits(turn: Turn) -> bool:
+    """Whether it ends with calls that somebody else is to answer."""
+    answered = {response.id for event in turn.events for response in _responses(event)}
+    return any({*(event.long_running_tool_ids or ())} - answered for event in turn.events)
+
+
+def _message(case: EvalCase) -> Content:
+    return (case.conversation or [])[0].user_content
+
+
+def _parts(event: Event) -> list[Part]:
+    return list((event.content and event.content.parts) or ())
+
+
+def _speaks(event: Event) -> bool:
+    return any(part.text and not part.thought for part in _parts(event)) or bool(event.long_running_tool_ids)
+
+
+def _calls(event: Event) -> list[FunctionCall]:
+    return [part.function_call for part in _parts(event) if part.function_call is not None]
+
+
+def _responses(event: Event) -> list[FunctionResponse]:
+    return [part.function_response for part in _parts(event) if part.function_response is not None]
+
+
+def _kinds(turn: Turn) -> str:
+    return ", ".join(_kind(event) for event in turn.events) or "no event at all"
+
+
+def _kind(event: Event) -> str:
+    names = [f"call of {call.name}" for call in _calls(event)]
+    names += [f"response of {response.name}" for response in _responses(event)]
+    if text := "".join(part.text or "" for part in _parts(event)):
+        names.append(("a piece " if event.partial else "text ") + repr(text[:40]))
+    return " and ".join(names) or ("state" if event.state_delta else "an event without content")

@@ -1,0 +1,347 @@
+"""Whether like is compared with like: in what two runs differ beside the agent's answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.runs.unknown_changes import unknown_changes
+from proctor.schema.analysis.comparison import PASSED, Comparison, Unlike
+from proctor.schema.results.manifest import USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.results.run_result import RunResult
+
+_MOST_NAMED = 5
+_NOT_OPTIONS = frozenset({"threshold", "judge_model"})
+"""Of a criterion: told by themselves."""
+_OF_THE_FORMAT = frozenset({"judge_model_options", "rubrics"})
+"""Options whose own keys are the format's; those of others may be names of tools, and are what they are."""
+_TOLD_BY_METRICS = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
+_LONGEST = 60
+
+
+def unlike(
+    base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
+) -> list[Unlike]:
+    """Return in what the second run differs from the first; each thing once, by its own name.
+
+    `objects` is how a manifest calls a played user that was an object in Python: of two such nothing is known.
+    """
+    found = [
+        *_agents(base[0], candidate[0]),
+        *_imports(base[0], candidate[0]),
+        *_users(base[0], candidate[0], objects),
+        *_versions(base[0], candidate[0]),
+        *_trials(base[0], candidate[0]),
+        *configs_unlike(base[1].sets, candidate[1].sets),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def cases_unlike(
+    changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
+) -> Iterator[Unlike]:
+    """Say which cases are not the same in both runs."""
+    if changed:
+        so = "paired all the same" if kept else "left out"
+        yield Unlike("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
+    if gone:
+        yield Unlike("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
+    if new:
+        yield Unlike("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
+
+
+def added_unlike(found: Comparison) -> Iterator[Unlike]:
+    """Say where trials were added by what came of them, for another reason than this comparison."""
+    for word, run in (("base", found.base), ("candidate", found.candidate)):
+        if run.most and found.look is None:
+            until = f"it was decided against run {run.against}" if run.against else "each case was decided"
+            yield Unlike(
+                "trials",
+                f"trials of the {word} were added until {until}: such shares lie a little too far out, and so may this",
+            )
+
+
+def _cases(names: Sequence[str]) -> str:
+    return "1 case is" if len(names) == 1 else f"{len(names):,} cases are"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+
+
+RESCORED = 0
+"""The number of a pass of scoring that is not known: of a result in memory that was scored again."""
+
+
+def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
+    """Return what a result that is not kept tells of itself."""
+    from proctor.schema.results.manifest import AgentManifest, SetManifest
+
+    sets = [SetManifest(eval_set_id=one.eval_set_id, num_runs=one.num_runs) for one in run.sets]
+    judged = [
+        JudgedSet(eval_set_id=one.eval_set_id, config={"criteria": {**one.criteria}}) for one in run.sets
+    ]
+    manifest = Manifest(
+        run_id=run.run_id,
+        created_at=run.started_at,
+        agent=AgentManifest(label=run.agent),
+        sets=sets,
+        num_runs=run.num_runs,
+    )
+    return manifest, Judging(number=1 if run.judging_duration is None else RESCORED, sets=judged)
+
+
+# --- what was run ----------------------------------------------------------------------------------------------------
+
+
+def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    if before.agent.label != now.agent.label:
+        yield Unlike("agent", f"the agent was {before.agent.label} and is {now.agent.label}", expected=True)
+    elif before.agent.source_hash != now.agent.source_hash:
+        yield Unlike("agent", f"the source of the agent {now.agent.label} has changed", expected=True)
+    elif before.agent.version != now.agent.version:
+        was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
+        yield Unlike("agent", f"the agent's version was {was} and is {is_now}", expected=True)
+    elif before.agent.description and now.agent.description not in (None, before.agent.description):
+        what = f"the agent {now.agent.label} describes itself differently (instructions or tools)"
+        yield Unlike("agent", what, expected=True)
+
+
+def knows_cases(before: Manifest, now: Manifest) -> bool:
+    """Tell whether the hashes of cases are of the same thing: an imported run has a case as its file tells it."""
+    return bool(before.imported_from) == bool(now.imported_from)
+
+
+def _imports(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    if not knows_cases(before, now):
+        yield Unlike("case", "one of the runs was imported: whether a case was changed is not known")
+
+
+def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[Unlike]:
+    was, is_now = before.options.get("user"), now.options.get("user")
+    if was != is_now and objects not in {was, is_now}:
+        model = "the config's model"
+        yield Unlike(
+            "user", f"the users of scenarios were played by {was or model} and are by {is_now or model}"
+        )
+    elif was == is_now:
+        codes = before.options.get(USER_CODE), now.options.get(USER_CODE)
+        if all(codes) and codes[0] != codes[1]:
+            yield Unlike("user", f"the code of {was}, which plays the users of scenarios, has changed")
+
+
+def _versions(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    for package in {**before.versions, **now.versions}:
+        was, is_now = before.versions.get(package), now.versions.get(package)
+        if was and is_now and was != is_now:
+            yield Unlike("version", f"{package} was {was} and is {is_now}")
+
+
+def _trials(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    there = {one.eval_set_id: one.num_runs for one in before.sets}
+    for one in now.sets:
+        was = there.get(one.eval_set_id, one.num_runs)
+        if was != one.num_runs:
+            yield Unlike(
+                "trials", f"the cases of {one.eval_set_id} had {_times(was)} and have {_times(one.num_runs)}"
+            )
+
+
+def _times(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count:,} trials"
+
+
+# --- how it was judged -----------------------------------------------------------------------------------------------
+
+
+def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
+    """Say in what two runs were judged differently."""
+    for was, is_now in _of_both(before, now):
+        yield from _metrics(was, is_now)
+        yield from _rest(was.config, is_now.config)
+
+
+def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[tuple[JudgedSet, JudgedSet]]:
+    """The sets that both runs have, told alike: of a result that is not kept only the criteria are known."""
+    there = {one.eval_set_id: one for one in before}
+    for one in now:
+        if (was := there.get(one.eval_set_id)) is not None:
+            if bool(was.metrics) == bool(one.metrics):
+                yield was, one
+            else:
+                yield was.model_copy(update={"metrics": []}), one.model_copy(update={"metrics": []})
+
+
+def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
+    was, is_now = _named(before), _named(now)
+    for name in {**was, **is_now}:
+        if name not in is_now:
+            yield Unlike("metric", f"the metric {name} is not judged any more")
+        elif name not in was:
+            yield Unlike("metric", f"the metric {name} is new")
+        else:
+            yield from _metric(
+                name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
+            )
+            yield from unknown_changes(name, [one for one in (was[name], is_now[name]) if one is not None])
+
+
+def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
+    """Return what was not judged alike, so that no comparison can go by it: metrics, and `passed`.
+
+    The scores of a metric with another option, judge, prompt or code are other scores. Pass and fail rest on all that
+    decides: on thresholds, too, and on which metrics there are.
+    """
+    found: set[str] = set()
+    for was, is_now in _of_both(before, now):
+        for name in {**_named(was), **_named(is_now)}:
+            found |= _apart(name, was, is_now)
+    return frozenset(found)
+
+
+def _apart(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
+    was, is_now = _named(before), _named(now)
+    found: set[str] = set()
+    if name in was and name in is_now:
+        both = (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
+        kinds = {one.what for one in _metric(name, *both)}
+        found |= {name} if kinds - {"threshold", "gate"} else set()
+        if not kinds:
+            return found
+    metrics = (was.get(name), is_now.get(name))
+    if any(metric.gate for metric in metrics if metric is not None) or metrics == (None, None):
+        found.add(PASSED)
+    return found
+
+
+def _named(judged: JudgedSet) -> dict[str, MetricManifest | None]:
+    if judged.metrics:
+        return {metric.name: metric for metric in judged.metrics}
+    return dict.fromkeys(judged.config.get("criteria") or {})
+
+
+def _criterion(judged: JudgedSet, name: str) -> dict[str, Any]:
+    found = (judged.config.get("criteria") or {}).get(name)
+    return found if isinstance(found, dict) else {} if found is None else {"threshold": found}
+
+
+_Measured = tuple[MetricManifest | None, dict[str, Any]]
+
+
+def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+    raw, before, now = (before[1], now[1]), (before[0], _spelled(before[1])), (now[0], _spelled(now[1]))
+    found = [*_own(name, before, now), *_options(name, before[1], now[1])]
+    yield from found
+    is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # of one spelling is no other metric
+    if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
+        yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
+
+
+def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
+    """Tell whether a metric is computed in another way; `is_told`: what else the definitions differ by is known."""
+    if before.has_other_modules(now) or (before.code and now.code and before.code != now.code):
+        return True
+    return not is_told and before.definition != now.definition
+
+
+def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+    """What every metric has: its threshold, whether it decides, whom it asks and how."""
+    was, is_now = _threshold(*before), _threshold(*now)
+    if was != is_now:
+        yield Unlike("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
+    if before[0] is None or now[0] is None:
+        yield from _told_by_criteria(name, before[1], now[1])
+        return
+    if before[0].gate != now[0].gate:
+        yield Unlike(
+            "gate", f"the metric {name} {'decides now' if now[0].gate else 'does not decide any more'}"
+        )
+    if before[0].judge != now[0].judge:
+        yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
+    elif before[0].has_other_judge_code(now[0]):
+        yield Unlike("judge", f"the code of the judge of {name} ({now[0].judge}) changed")
+    if before[0].prompts != now[0].prompts:
+        yield Unlike("prompt", f"the prompt of {name} is another one")
+
+
+def _told_by_criteria(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    gates = before.get("gate", True), now.get("gate", True)
+    if gates[0] != gates[1]:
+        yield Unlike("gate", f"the metric {name} {'decides now' if gates[1] else 'does not decide any more'}")
+    was, is_now = ((one.get("judge_model_options") or {}).get("judge_model") for one in (before, now))
+    if was != is_now:
+        yield Unlike("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
+
+
+def _spelled(criterion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a criterion with its options in the format's usual spelling; `gate` is told of the metric."""
+    named = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
+    return {name: _all_spelled(value) if name in _OF_THE_FORMAT else value for name, value in named.items()}
+
+
+def _all_spelled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_snake(name): _all_spelled(one) for name, one in value.items()}
+    return [_all_spelled(one) for one in value] if isinstance(value, list) else value
+
+
+def _snake(name: str) -> str:
+    if not (name.isidentifier() and name[0].islower()):
+        return name
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> Any:
+    return metric.threshold if metric is not None else criterion.get("threshold")
+
+
+def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    for option, values in _values_unlike(_flat(before), _flat(now)):
+        yield Unlike("option", f"the option {option} of {name} {values}")
+
+
+def _values_unlike(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The options that have other values, with both; what is false is as if it were not there, and 0 is a value."""
+    for option in {**was, **is_now}:
+        values = was.get(option), is_now.get(option)
+        known = [None if value is False else value for value in values]
+        if known[0] != known[1]:
+            yield option, f"was {_value(values[0])} and is {_value(values[1])}"
+
+
+def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{inside}{name}.")
+        elif name not in _NOT_OPTIONS:
+            found[f"{inside}{name}"] = value
+    found.pop("gate", None)
+    return found
+
+
+def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    """What a config says beside its criteria."""
+    if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
+        yield from _rule(before.get("trials") or {}, now.get("trials") or {})
+    was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
+    for option, values in _values_unlike(was, is_now):
+        yield Unlike("user", f"{option} of the users of scenarios {values}")
+    for name in {**before, **now}:
+        if name not in _TOLD_BY_METRICS and before.get(name) != now.get(name):
+            yield Unlike("config", f"the config's {name} has changed")
+
+
+def _rule(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    for name in {**before, **now}:
+        if name != "num_runs" and before.get(name) != now.get(name):
+            values = f"was {_value(before.get(name))} and is {_value(now.get(name))}"
+            yield Unlike("config", f"{name} of the config's trials {values}")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not given"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,279 @@
+"""What a run will take, told before it: by what cases took in an earlier run of the same sets. Nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from math import sqrt
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Unpack
+
+from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.queries import NoRunsError, open_runs
+from proctor.runs.setup.argument_checks import is_open
+from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
+from proctor.stats.intervals import student_quantile
+
+if TYPE_CHECKING:
+    from proctor.engine.execution.progress import Progress
+    from proctor.engine.planning.plan import Plan
+    from proctor.runs.setup.prepare import Prepared
+    from proctor.schema.results.manifest import RunRecord
+    from proctor.schema.results.run_result import CaseResult, MetricVerdict
+    from proctor.stores.base import Store
+
+_MOST_CASES = 1_000
+"""Cases of an earlier run that are looked at."""
+_MOST_RUNS = 50
+
+
+async def estimate(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> Estimate:
+    """Tell what `evaluate` with the same arguments would take: calls, tokens and dollars, with their intervals.
+
+    It goes by the newest run of these sets in the store (`store`, default: the project's), by one of the same agent where
+    there is one: what each of its cases took.
+    No agent and no model is asked, and nothing is written. Without such a run, run one case first (`limit=1`).
+
+    The interval is that in which the run to come lies if its cases are like those seen, by Student's t: it takes in how
+    cases differ, and how few were seen. (A prediction interval; for example W. Q. Meeker, G. J. Hahn, L. A. Escobar,
+    "Statistical Intervals", 2nd edition, 2017, section 4.7.)
+
+    Raises:
+        SetupProblems: what is wrong with the set-up, as `evaluate`.
+    """
+    from proctor.runs.setup.prepare import prepare
+
+    store = options.pop("store", None)
+    prepared = prepare(agent, eval_sets, options)
+    plan = prepared.plan
+    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    if not is_open(store):
+        try:
+            opened = open_runs(store, read_only=True)
+        except NoRunsError:
+            return _without_history(found, plan)
+        with closing(opened):
+            return _by_history(found, prepared, opened)
+    return _by_history(found, prepared, store)
+
+
+def estimate_sync(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> Estimate:
+    """Do what `estimate` does, from code that is not asynchronous."""
+    from proctor.engine.execution.event_loop import run_sync
+
+    return run_sync(lambda: estimate(agent, eval_sets, **options))
+
+
+LONG = 50
+"""Trials from which a run with judges is told beforehand what it will take."""
+
+
+def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
+    """Tell whoever follows a long run with judges what it will take, where an earlier run says so."""
+    tell = getattr(progress, "estimated", None)
+    plan, store = prepared.plan, prepared.store
+    if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
+        return
+    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    found = _by_history(found, prepared, store)
+    if found.run_id:
+        tell(found)
+
+
+# --- what a case took --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Took:
+    """What one trial of a case took, as the mean over its trials."""
+
+    calls: float
+    tokens: float
+    cost: float | None
+
+
+def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
+    plan = prepared.plan
+    judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
+    judged = judges.keys()
+    sets = {chosen.summary.eval_set_id for chosen in plan.sets}
+    for run in _to_go_by(store, sets, prepared.agent_label):
+        cases = _cases(store.load(run.run_id), sets)
+        seen = {name for case in cases for name, metric in case.metrics.items() if _has_scores(metric)}
+        if not cases or (judged and not judged & seen):
+            continue
+        found.run_id, found.seen = run.run_id, len(cases)
+        _add_judges(found, cases, judges)
+        _add(found, "agent", [_acting(case) for case in cases])
+        found.seconds = _time([_seconds(case) for case in cases], found, prepared.options.concurrency)
+        if run.agent != prepared.agent_label:
+            found.notes.append(f"that run was of {run.agent}: {prepared.agent_label} may take more, or less")
+        found.notes += [
+            f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
+        ]
+        return found
+    return _without_history(found, plan)
+
+
+def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
+    """The latest runs of these sets, newest first: those of the same agent before others."""
+    runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
+    return sorted(runs, key=lambda run: run.agent != agent)
+
+
+def _has_scores(metric: MetricVerdict) -> bool:
+    return any(score is not None for score in metric.per_trial)
+
+
+def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
+    tried = (case for case in result.cases if case.eval_set_id in sets and case.trials)
+    return list(islice(tried, _MOST_CASES))
+
+
+def _judging(case: CaseResult, judged: Iterable[str], price: float | None) -> _Took:
+    """What judging a case took, if each vote that was known from before had cost its `price`."""
+    votes = [vote for ballot in _ballots(case, judged) for vote in ballot.get("votes") or ()]
+    costs = [price if vote.get("cached") else vote.get("cost") for vote in votes]
+    known = [cost for cost in costs if cost is not None]
+    trials = len(case.trials)
+    return _Took(
+        calls=sum(max(1, len(vote.get("answers") or ())) for vote in votes) / trials,
+        tokens=sum((vote.get("input_tokens") or 0) + (vote.get("output_tokens") or 0) for vote in votes)
+        / trials,
+        cost=sum(known) / trials if len(known) == len(costs) else None,
+    )
+
+
+def _ballots(case: CaseResult, judged: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for name in judged:
+        for score in case.metrics[name].per_trial if name in case.metrics else ():
+            scored = (
+                [score.details, *(each.details for each in score.per_invocation)] if score is not None else []
+            )
+            found = ((details or {}).get("ballot") for details in scored)
+            yield from (ballot for ballot in found if isinstance(ballot, dict))
+
+
+def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
+    """The dollars of one vote, by those that were paid; `None` where that is not known."""
+    paid = [vote.get("cost") for vote in votes if not vote.get("cached")]
+    known = [cost for cost in paid if cost is not None]
+    return fmean(known) if known and len(known) == len(paid) else None
+
+
+def _acting(case: CaseResult) -> _Took:
+    from proctor.engine.usage.agent_costs import AgentCosts
+
+    costs = AgentCosts()
+    for trial in case.trials:
+        if (evidence := trial.trial) is not None:
+            for turns in (evidence.turns, *(attempt.turns for attempt in evidence.attempts)):
+                costs.add_turns(turns)
+    spent, trials = costs.spent(), len(case.trials)
+    return _Took(
+        calls=sum(one.calls for one in spent) / trials,
+        tokens=sum(one.input_tokens + one.output_tokens for one in spent) / trials,
+        cost=None if any(one.unpriced for one in spent) else sum(one.cost for one in spent) / trials,
+    )
+
+
+def _seconds(case: CaseResult) -> float:
+    """How long its agent took for a trial, as the mean over its trials."""
+    return fmean([one.trial.duration if one.trial is not None else 0.0 for one in case.trials])
+
+
+# --- what a run will take ----------------------------------------------------------------------------------------------
+
+
+def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[str, str]) -> None:
+    """Add what judging takes, as if no answer were known; of another judge than the one to come, no dollars."""
+    ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
+    votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
+    _add(found, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
+    asked, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
+    if votes and not asked & {*others}:
+        for part in found.parts:
+            part.cost = None
+        found.notes.append(
+            f"that run was judged by {', '.join(others)}: what {', '.join(sorted(asked))} costs is not known"
+        )
+    if known := sum(bool(vote.get("cached")) for vote in votes):
+        found.notes.append(
+            f"{known:,} of its {len(votes):,} votes were known from before and cost nothing: so may be some of these"
+        )
+
+
+def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
+    """Add what is to be expected for a purpose, where anything was reported for it."""
+    if not any(one.calls for one in took):
+        if purpose == "agent":
+            found.notes.append("the agent reports no token usage: what it costs is not in this")
+        return
+    costs = [one.cost for one in took if one.cost is not None]
+    found.parts.append(
+        PurposeEstimate(
+            purpose,
+            calls=_forecast([one.calls for one in took], found),
+            tokens=_forecast([one.tokens for one in took], found)
+            if any(one.tokens for one in took)
+            else None,
+            cost=_forecast(costs, found) if len(costs) == len(took) else None,
+        )
+    )
+
+
+def _time(seconds: Sequence[float], found: Estimate, at_once: int) -> Forecast:
+    """Return how long the trials take, so many at once: all are taken to be as busy to the end."""
+    whole, lanes = _forecast(seconds, found), max(1, min(at_once, found.trials))
+    longest = max(seconds)  # it takes no less than the slowest does alone
+    ends = [None if end is None else max(longest, end / lanes) for end in (whole.low, whole.high)]
+    return Forecast(value=max(longest, whole.value / lanes), low=ends[0], high=ends[1])
+
+
+def _forecast(values: Sequence[float], found: Estimate) -> Forecast:
+    """Return the sum over the cases to come, of which `values` are a sample (of one trial each)."""
+    mean, trials = fmean(values), found.trials / max(1, found.cases)
+    total = mean * found.trials
+    if len(values) < 2:
+        return Forecast(value=total)
+    spread = stdev(values) * sqrt(found.cases + found.cases**2 / len(values)) * trials
+    half = student_quantile(found.confidence, len(values) - 1) * spread
+    return Forecast(value=total, low=max(0.0, total - half), high=total + half)
+
+
+def _without_history(found: Estimate, plan: Plan) -> Estimate:
+    """Without a run to go by, the calls of judges are counted where that can be told; nothing else is known."""
+    found.notes.append(
+        "there is no run of these sets to go by: run one case first (--limit 1) and ask again, the more the surer"
+    )
+    low = high = 0
+    for chosen in plan.sets:
+        turns = sum(_turns(chosen.source.case(index)) for index in chosen.cases) * chosen.num_runs
+        for metric in (metric for metric in chosen.metrics if metric.judge):
+            samples = _samples(metric.metric)
+            low, high = low + turns * (samples // 2 + 1), high + turns * samples
+    if high:
+        calls = Forecast(value=float(low), low=float(low), high=float(high))
+        found.parts.append(PurposeEstimate("judge", calls=calls))
+        found.notes.append(
+            "calls are those of one question a turn, with as few votes as decide, to all of them"
+        )
+    return found
+
+
+def _turns(case: Any) -> int:
+    return len(case.conversation or ()) or 1
+
+
+def _samples(metric: Any) -> int:
+    stated = getattr(metric, "_samples", None)  # of a metric with a number of its own
+    if isinstance(stated, int):
+        return stated
+    options = getattr(getattr(metric, "_criterion", None), "judge_model_options", None)
+    return getattr(options, "num_samples", 5)

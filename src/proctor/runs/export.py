@@ -1,0 +1,100 @@
+"""Results leaving: a run written in one of the forms that other tools read (docs/exports.md)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from proctor.common.error_text import safe_repr
+from proctor.errors import SetupError
+from proctor.reports.base import Beside, ReportOptions, load_report
+from proctor.schema.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from proctor.runs.output_guard import OutputGuard
+
+ADK = "adk"
+
+FORMATS = ("json", "jsonl", "csv", "csv-raw", ADK)
+"""The reports that are made for other tools; any other report can be exported, too."""
+
+
+def export_run(
+    run: RunResult,
+    format: str,  # noqa: A002 - the option's own word
+    out: TextIO | str | Path,
+    *,
+    app_name: str | None = None,
+    beside: Beside | None = None,
+    overwrite: bool = False,
+    make_parents: bool = False,
+    stores: Sequence[Path] = (),
+) -> list[Path]:
+    """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
+
+    `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
+    each eval set: `out` is then a folder, which is made where it is not there, unless it ends in `.json`; `app_name` is
+    what ADK calls the agent (default: as it is called here). `beside` knows of the run where it is kept, for reports
+    that show more than a result says. An existing file that is not an earlier export of this format needs `overwrite`,
+    a missing parent folder `make_parents`; what Proctor reads or keeps (`stores`: files of stores) is never overwritten.
+
+    Raises:
+        UnknownNameError: there is no such report.
+        SetupError: the run does not fit one file of that form, or a file cannot be written.
+    """
+    if not isinstance(run, RunResult):
+        raise SetupError(f"run: expected a result, such as `load_run` returns, got {safe_repr(run)}")
+    report = load_report(format)
+    options = ReportOptions(beside=beside)
+    if not isinstance(out, str | Path):
+        report.write([run], out, options=options)
+        return []
+    from proctor.runs.output_guard import OutputGuard
+    from proctor.runs.queries import default_store
+
+    guard = OutputGuard(overwrite, make_parents, stores=[default_store(), *stores])
+    if format == ADK and _is_folder(out):
+        return _write_adk_folder(run, Path(out), app_name, guard)
+    path = Path(out)
+    if str(out).endswith(_SLASHES) or path.is_dir():
+        raise SetupError(f"{out} is a folder, and {format} goes to one file: name a file in it")
+    try:
+        with guard.open(path, format) as file:
+            report.write([run], file, options=options)
+    except OSError as error:
+        raise SetupError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return [path]
+
+
+def _write_adk_folder(run: RunResult, folder: Path, app_name: str | None, guard: OutputGuard) -> list[Path]:
+    from proctor.stores.adk_history import AdkFiles
+
+    guard.check_folder(folder)
+    return AdkFiles(folder, app_name).write_flat(run)
+
+
+_SLASHES = ("/",) if os.sep == "/" else ("/", os.sep)
+
+
+def _is_folder(out: str | Path) -> bool:
+    """Tell whether google-adk's files go into the folder `out`, and not into one file of that name."""
+    path = Path(out)
+    if str(out).endswith(_SLASHES):
+        return True
+    return path.is_dir() if path.exists() else path.suffix.lower() != ".json"
+
+
+def export_to_adk(run: RunResult, agents_dir: str | Path, *, app_name: str | None = None) -> list[Path]:
+    """Write the results of `run` to `AGENTS_DIR/<app>/.adk/eval_history`, where `adk web` finds them.
+
+    Raises:
+        StoreError: the folder is not there, or a file cannot be written.
+    """
+    from proctor.stores.adk_history import AdkFiles
+
+    files = AdkFiles(Path(agents_dir), app_name)
+    files.check()
+    return files.write(run, timestamp=run.started_at or time.time())

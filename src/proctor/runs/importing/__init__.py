@@ -1,0 +1,4 @@
+"""Runs made of results of other tools.
+
+Start with `import_runs`.
+"""

@@ -1,0 +1,213 @@
+"""Results that come in, held against themselves: a file that was cut, joined or edited is never better than it was.
+
+A verdict follows from the scores it came with, so it can be reached again without any metric; and our own forms say how
+many cases and trials there were. Where that does not agree, the case, or the run, is an *error* that says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.scoring.verdict import CaseVerdict, decide
+from proctor.files.results.run_file import RecordedCase, RecordedRun
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.results.outcome import Outcome, outcome_of_run, worst
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, TrialResult
+from proctor.schema.results.score import MetricScore
+
+_WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
+
+
+def agreeing(recorded: RecordedRun) -> RecordedRun:
+    """Return a run whose cases are held against their scores; when all were read, its head is held against them.
+
+    Of google-adk's own files nothing is known of how a verdict was reached: they are taken as they are.
+    """
+    return replace(recorded, cases=lambda: _held(recorded))
+
+
+def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
+    counts: Counter[Outcome] = Counter()
+    for case in recorded.cases():
+        counts[case.result.outcome] += 1
+        if case.trials is None:
+            recorded.head.warnings += _fail_below_threshold(case.result)
+        else:
+            reached = _reached(case.result)
+            if said := _contradiction(case, reached):
+                _make_error(case.result, said, reached)
+        yield case
+    if (said := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
+        recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=said)
+
+
+def _make_error(case: CaseResult, said: str, reached: CaseVerdict | None) -> None:
+    """Make a case an error, unless what was recorded, or its scores, already make it failed."""
+    case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
+    case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
+
+
+def _fail_below_threshold(case: CaseResult) -> list[str]:
+    """Make failed what google-adk's file calls passed with a score below its threshold; returns a warning for each."""
+    warnings = []
+    for metric in _gating(case):
+        if metric.outcome is Outcome.PASSED and _is_below(metric.score, metric.threshold):
+            metric.outcome = Outcome.FAILED
+            warnings.append(
+                f"{case.eval_set_id}/{case.eval_id}: {metric.name} is recorded as passed, and its score {metric.score:g} is "
+                f"below its threshold {metric.threshold:g}: imported as failed"
+            )
+        for index, score in enumerate(metric.per_trial[: len(case.trials)]):
+            trial = case.trials[index]
+            if (
+                score is not None
+                and _is_below(score.value, metric.threshold)
+                and trial.outcome is Outcome.PASSED
+            ):
+                trial.outcome = Outcome.FAILED
+    if warnings and case.outcome is Outcome.PASSED:
+        case.outcome, case.reason = Outcome.FAILED, case.reason or warnings[0].partition(": ")[2]
+    return warnings
+
+
+def _is_below(score: float | None, threshold: float | None) -> bool:
+    return score is not None and threshold is not None and score < threshold
+
+
+# --- the run --------------------------------------------------------------------------------------------------------------
+
+
+def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
+    """Say what the file lacks, or has too much of; empty when it is whole."""
+    totals, head = recorded.totals, recorded.head
+    if totals is None:
+        return ""
+    was, is_now = sum(totals.counts.values()), counts.total()
+    how = "it was cut, filtered or joined with another"
+    if was != is_now:
+        return f"the file is not what was written: the run had {_cases(was)}, and here {_are(is_now)} ({how})"
+    if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
+        return f"the file is not what was written: it had {_told(totals.counts)}, and has {_told(counts)} ({how}, or edited)"
+    missing = any(one.failure is not None for one in head.sets)
+    found = outcome_of_run(counts, set_missing=missing, broken_off=head.failure is not None)
+    if found is not totals.outcome:
+        return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {found} ({how})"
+    return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count:,} cases"
+
+
+def _are(count: int) -> str:
+    return "is 1" if count == 1 else f"are {count:,}"
+
+
+def _told(counts: Mapping[Outcome, int]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()) if count)
+
+
+# --- a case ---------------------------------------------------------------------------------------------------------------
+
+
+def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
+    """Say in what a case's verdict does not follow from what it came with; empty when it does."""
+    result = case.result
+    if case.doubt:
+        return case.doubt
+    if case.trials is not None and len(result.trials) != case.trials:
+        return f"{len(result.trials)} of its {case.trials} trials are in it"
+    if result.outcome in _WITHOUT_VERDICT:
+        return (
+            "it was skipped, and has scores" if result.outcome is Outcome.SKIPPED and result.metrics else ""
+        )
+    if not result.trials:
+        return f"it is {result.outcome} without a trial"
+    there = result.trials_passed
+    said = _of_failures(result) if reached is None else next(_milder(result, reached), "")
+    if case.passed is not None and case.passed != there:
+        return said or f"{case.passed} of its trials passed, and {there} are there as passed"
+    return said
+
+
+def _reached(case: CaseResult) -> CaseVerdict | None:
+    """Reach the verdict again from the scores of each trial; `None` where no metric decides."""
+    gating = _gating(case)
+    if not gating or not case.trials or case.outcome is Outcome.NOT_RUN:
+        return None
+    metrics = [_bound(metric.name, metric.threshold) for metric in gating]
+    columns = [_scores(metric, len(case.trials)) for metric in gating]
+    rows = [
+        None
+        if trial.failure is not None
+        else [_NO_SCORE if (score := column[index]) is None else score for column in columns]
+        for index, trial in enumerate(case.trials)
+    ]
+    return decide(metrics, rows, [trial.failure for trial in case.trials], case.rule)
+
+
+def _gating(case: CaseResult) -> list[MetricVerdict]:
+    return [metric for metric in case.metrics.values() if metric.gate]
+
+
+def _milder(case: CaseResult, reached: CaseVerdict) -> Iterator[str]:
+    """Say what is recorded as better than its scores; it becomes an error before the first word is said.
+
+    A recorded verdict may be stricter: some metrics must hold in every trial, and the file does not say which.
+    """
+    pairs: list[tuple[str, MetricVerdict | TrialResult, Outcome]] = [
+        *((metric.name, metric, reached.metrics[metric.name].outcome) for metric in _gating(case)),
+        *((f"trial {t.number + 1}", t, o) for t, o in zip(case.trials, reached.trials, strict=True)),
+    ]
+    said = [_made_error(*pair) for pair in pairs if _is_milder(pair[1].outcome, pair[2])]
+    if _is_milder(case.outcome, reached.outcome):
+        said.append(f"it is recorded as {case.outcome}, and its scores make it {reached.outcome}")
+    return iter(said)
+
+
+def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outcome) -> str:
+    said = f"{name} is recorded as {recorded.outcome}, and its scores make it {reached}"
+    recorded.outcome = Outcome.ERROR
+    return said
+
+
+def _of_failures(case: CaseResult) -> str:
+    """Of a case without metrics that decide only what broke off is known."""
+    broken = any(trial.failure is not None or trial.outcome is Outcome.ERROR for trial in case.trials)
+    return f"it is {case.outcome}, and a trial of it is an error" if broken and case.passed else ""
+
+
+def _is_milder(recorded: Outcome, reached: Outcome) -> bool:
+    return reached is not Outcome.NOT_APPLICABLE and worst([recorded, reached]) is not recorded
+
+
+def _scores(metric: MetricVerdict, trials: int) -> list[MetricScore | None]:
+    """The scores of each trial; where none was kept, the mean stands for each."""
+    found = list(metric.per_trial)
+    if metric.score is not None and all(one is None for one in found):
+        return [MetricScore(metric.score)] * trials
+    return found + [None] * (trials - len(found))
+
+
+_NO_SCORE = MetricScore(failure=Failure(where="metric", message="no score was recorded"))
+
+
+@lru_cache(maxsize=1000)
+def _bound(name: str, threshold: float | None) -> BoundMetric:
+    facts = MetricFacts(name=name, description="as recorded", maximum=None)
+    return BoundMetric(_AsRecorded(facts), threshold, gate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _AsRecorded:
+    """A metric of which only the scores are known."""
+
+    facts: MetricFacts
+
+    async def score(self, case: CaseView) -> MetricScore:
+        raise NotImplementedError(case.eval_id)

@@ -1,0 +1,344 @@
+"""Results coming in: result files become runs of the store, with what they recorded, and nothing judged anew."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from proctor.errors import EvalFileError, StoreError
+from proctor.files.results.read import read_runs
+from proctor.files.results.run_file import RecordedCase, RecordedRun
+from proctor.runs.failed_attempts import recorded_attempt
+from proctor.runs.importing.checks import agreeing
+from proctor.runs.importing.spool import RunSpool, Spool
+from proctor.runs.queries import StoreLike, open_store
+from proctor.runs.setup.argument_checks import is_open
+from proctor.schema.evidence.serialize import content_hash, hash_of_many, kept_json
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.adk_results import SUFFIX
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.manifest import (
+    AgentManifest,
+    JudgedSet,
+    Judging,
+    Manifest,
+    MetricManifest,
+    PlannedCase,
+    RunSummary,
+    SetManifest,
+    new_run_id,
+)
+from proctor.schema.results.outcome import Outcome, outcome_of_run
+from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
+from proctor.schema.results.score import MetricScore
+from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
+
+_AT_ONCE = 100
+"""Cases on their way to the disk at a time."""
+
+NOT_KEPT = "the evidence of this trial was not in the file that was imported"
+
+
+def read_results(path: str | Path) -> list[RunResult]:
+    """Return the runs in a result file: an ADK result of any age, a JSON report, or JSON Lines.
+
+    Raises:
+        EvalFileError: it cannot be read, or holds no results.
+    """
+    return [agreeing(recorded).result for recorded in read_runs(path)]
+
+
+def import_run(path: str | Path, store: StoreLike = None) -> str:
+    """Put the run of a result file into `store` (default: the project's own); returns its id there.
+
+    Raises:
+        EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`), or the store
+            has the results of a file with the same content.
+        StoreError: the store cannot be written.
+    """
+    with recorded_attempt(store, f"import_run({str(path)!r})", in_project=True):
+        recorded = read_runs(path)
+        if len(recorded) != 1:
+            raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
+        (run_id,) = _put_all([(recorded[0], Path(path))], store)
+        return run_id
+
+
+def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
+    """Put every run of a result file, or of a folder of ADK's result files, into `store`; returns their ids there.
+
+    All files are read before the first run is put.
+
+    Raises:
+        EvalFileError: one of them cannot be read, there are none, or a file with the same content was imported before.
+        StoreError: the store cannot be written; the runs before that are in it.
+    """
+    path = Path(path)
+    with recorded_attempt(store, f"import_runs({str(path)!r})", in_project=True):
+        files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+        if not files:
+            raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
+        return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
+
+
+def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
+    """Put runs into the store; one that is opened here is closed, too."""
+    with Spool() as spool:
+        ready = [_put_aside(recorded, path, spool) for recorded, path in found]
+        if is_open(store):
+            return _put_new(ready, store)
+        opened = open_store(store)
+        try:
+            return _put_new(ready, opened)
+        finally:
+            opened.close()
+
+
+def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
+    """Put runs into the store, unless one of their files is in it, or among them, already."""
+    known = {
+        _content_of(manifest): f"run {manifest.run_id}" for manifest in map(store.manifest, _run_ids(store))
+    }
+    first: dict[str, str] = {}
+    for run in ready:
+        content, file = _content_of(run.manifest), run.manifest.imported_from
+        there = known.get(content) or (first.get(content) if first.get(content) != file else None)
+        if content and there:
+            raise EvalFileError(
+                f"{file}: these results were imported before ({there}); `proctor prune` deletes a run that is to be "
+                "imported again"
+            )
+        first.setdefault(content, file)
+    return [_put(run, store) for run in ready]
+
+
+def _run_ids(store: Store) -> Iterator[str]:
+    return (record.run_id for record in store.runs())
+
+
+def _content_of(manifest: Manifest) -> str:
+    """Return the hash of the file that a run was imported from; empty for a run that was made, or imported long ago."""
+    imported = manifest.options.get("imported")
+    return str(imported.get("content") or "") if isinstance(imported, dict) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A run that can be put into a store, without another look at its file."""
+
+    manifest: Manifest
+    judging: Judging
+    summary: RunSummary
+    cases: RunSpool
+
+
+def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
+    """Read a run whole, each case once."""
+    seen, recorded, cases = _Seen(), agreeing(recorded), RunSpool(spool)
+    for position, case in enumerate(recorded.cases()):
+        cases.add(PlannedCase(position, *seen.take(case)), _records(position, case))
+    manifest, judging = _manifest(recorded, path, seen), _judging(recorded, seen)
+    return _Ready(manifest, judging, seen.summary(recorded.head), cases)
+
+
+def _put(run: _Ready, store: Store) -> str:
+    commits = _Commits()
+    writer = store.begin(run.manifest, run.cases.planned(), run.judging, commits)
+    try:
+        _put_cases(writer, run.cases, commits)
+        writer.finish(run.summary, complete=True)
+    except BaseException:
+        writer.close()
+        with suppress(StoreError):  # where it cannot be deleted either, it is unfinished and says what it is
+            store.delete([writer.run_id])
+        raise
+    return run.manifest.run_id
+
+
+def _put_cases(writer: RunWriter, cases: RunSpool, commits: _Commits) -> None:
+    for position, records in enumerate(cases.records()):
+        is_full = position % _AT_ONCE == _AT_ONCE - 1
+        writer.put(records, position if is_full else None)
+        if is_full:
+            commits.wait(position)
+
+
+class _Commits:
+    """Waits for the writer, so that a large file does not pile up in memory."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._last: object = None
+        self._error: Exception | None = None
+
+    def __call__(self, tokens: Sequence[object], error: Exception | None) -> None:
+        with self._changed:
+            self._error = self._error or error
+            self._last = tokens[-1] if tokens else self._last
+            self._changed.notify_all()
+
+    def wait(self, token: int) -> None:
+        """Return when what was put with `token` is on disk.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._last == token or self._error is not None)
+        if self._error is not None:
+            raise self._error if isinstance(self._error, StoreError) else StoreError(str(self._error))
+
+
+# --- what a case becomes ----------------------------------------------------------------------------------------------
+
+
+def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
+    case = recorded.result
+    case_json = _case_json(recorded)
+    for index, trial in enumerate(case.trials):
+        for attempt in (*trial.earlier, trial):
+            evidence = attempt.trial or _no_evidence(case, trial.number)
+            failed = attempt is not trial or attempt.failure is not None
+            which = position, trial.number, attempt.attempt
+            yield TrialRecord(*which, kept_json(evidence), failed, case_json)
+            case_json = b""
+        yield ScoreRecord(position, trial.number, trial.attempt, _scores(case, index))
+    yield VerdictRecord(position, case)
+
+
+def _scores(case: CaseResult, index: int) -> dict[str, MetricScore]:
+    found = {}
+    for name, metric in case.metrics.items():
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        if score is not None:
+            found[name] = score
+    return found
+
+
+def _no_evidence(case: CaseResult, number: int) -> Trial:
+    return Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id, number=number, notes=[NOT_KEPT])
+
+
+def _case_json(recorded: RecordedCase) -> bytes:
+    """The case as far as the file tells it: what was expected, or at least what the user said; empty for neither."""
+    case = recorded.result
+    turns = recorded.expected
+    if turns is None:
+        trial = next((trial for each in case.trials if (trial := each.trial) is not None), None)
+        turns = [Invocation(user_content=turn.user_content) for turn in trial.turns] if trial else []
+    return kept_json(EvalCase(eval_id=case.eval_id, conversation=turns)) if turns else b""
+
+
+# --- what a run becomes -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the cases of a file say together."""
+
+    metrics: dict[str, dict[str, MetricManifest]] = field(default_factory=dict)
+    """By set and name."""
+    hashes: dict[str, blake2b] = field(default_factory=dict)
+    """Of each set, over those of its cases so far."""
+    cases: Counter[str] = field(default_factory=Counter)
+    """How many each set has."""
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    models: dict[str, None] = field(default_factory=dict)
+    tokens: int = 0
+
+    def take(self, recorded: RecordedCase) -> tuple[str, str, str, str]:
+        """Take in what a case says, and return what is planned of it: set, id, hash of its content, place."""
+        case = recorded.result
+        name = content_hash(_case_json(recorded))
+        self.hashes.setdefault(case.eval_set_id, hash_of_many()).update(name.encode())
+        self.cases[case.eval_set_id] += 1
+        self.counts[case.outcome] += 1
+        known = self.metrics.setdefault(case.eval_set_id, {})
+        for metric in case.metrics.values():
+            manifest = MetricManifest(
+                name=metric.name, definition="as recorded", threshold=metric.threshold, gate=metric.gate
+            )
+            known.setdefault(metric.name, manifest)
+        for trial in filter(None, (each.trial for each in case.trials)):
+            self._count(trial)
+        return case.eval_set_id, case.eval_id, name, case.place
+
+    def _count(self, trial: Trial) -> None:
+        for event in (event for turn in trial.turns for event in turn.events):
+            if event.model_version:
+                self.models[event.model_version] = None
+            if event.usage_metadata is not None:
+                self.tokens += event.usage_metadata.total_token_count or 0
+
+    def summary(self, head: RunResult) -> RunSummary:
+        return RunSummary(
+            outcome=outcome_of_run(
+                self.counts,
+                set_missing=any(one.failure is not None for one in head.sets),
+                broken_off=head.failure is not None,
+            ),
+            failure=head.failure,
+            counts={outcome.value: count for outcome, count in self.counts.items()},
+            duration=head.duration,
+            judging_duration=head.judging_duration,
+            interrupted=head.interrupted,
+            warnings=head.warnings,
+            stopped_by=head.stopped_by,
+            models=list(self.models),
+            tokens=self.tokens,
+        )
+
+
+def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
+    head = recorded.head
+    return Manifest(
+        run_id=new_run_id(),
+        created_at=head.started_at or time.time(),
+        agent=AgentManifest(label=head.agent),
+        sets=[_set_manifest(one, seen) for one in head.sets],
+        num_runs=head.num_runs,
+        options={
+            "imported": {
+                "file": str(path),
+                "form": recorded.form,
+                "run_id": head.run_id,
+                "content": content_hash(path.read_bytes()),
+            }
+        },
+    )
+
+
+def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
+    hashed = seen.hashes.get(one.eval_set_id, hash_of_many())
+    return SetManifest(
+        eval_set_id=one.eval_set_id,
+        path=one.path,
+        content_hash=hashed.hexdigest(),
+        cases=seen.cases[one.eval_set_id],
+        num_runs=one.num_runs,
+        failure=one.failure,
+    )
+
+
+def _judging(recorded: RecordedRun, seen: _Seen) -> Judging:
+    head = recorded.head
+    return Judging(created_at=head.started_at, sets=[_judged(recorded, one, seen) for one in head.sets])
+
+
+def _judged(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSet:
+    metrics = seen.metrics.get(one.eval_set_id, {})
+    thresholds = {name: m.threshold for name, m in metrics.items() if m.threshold is not None}
+    return JudgedSet(
+        eval_set_id=one.eval_set_id,
+        config_source=one.config_source or "as recorded",
+        config={"criteria": {**thresholds, **recorded.criteria.get(one.eval_set_id, {})}},
+        metrics=list(metrics.values()),
+        skipped_metrics=one.skipped_metrics,
+    )

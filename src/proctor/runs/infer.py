@@ -1,0 +1,175 @@
+"""Running an agent without judging it, and judging what was recorded: the two halves of a run, each by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.agents.base import Agent
+from proctor.engine.execution.progress import Silent
+from proctor.engine.planning.criteria import BoundMetric, bind
+from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.undecided_cases import cannot_run
+from proctor.errors import SetupError, SetupProblems
+from proctor.runs.observers import begun
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.user_provider import UsersOnDemand
+from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig, UserSimulatorConfig
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.results.run_result import CaseResult, Outcome, SetSummary
+from proctor.simulation.base import Users
+
+__all__ = ["Metrics", "infer", "judge"]
+
+
+async def infer(
+    agent: Agent,
+    label: str,
+    eval_set: EvalSet,
+    *,
+    only: Sequence[str] = (),
+    concurrency: int = 8,
+    simulator: UserSimulatorConfig | None = None,
+    users: Users | None = None,
+) -> AsyncIterator[Trial]:
+    """Run the cases of `eval_set` (those of `only`, where given) once each; yields the evidence of each as it ends.
+
+    Nothing is scored, and nothing is decided. `simulator` says who plays the users of scenarios, or `users` play
+    them. What the agent raises is the trial's `failure`.
+
+    Raises:
+        SetupProblems: cases that cannot be run; no agent was asked.
+        AgentLoadError: the agent could not be opened.
+    """
+    from proctor.engine.planning.plan import Plan, SetPlan
+    from proctor.runs.evaluate import carry_out
+    from proctor.runs.setup.prepare import Prepared
+
+    source = GivenSet(eval_set)
+    chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
+    config, users = EvalConfig(user_simulator_config=simulator), users or UsersOnDemand()
+    if problems := [found for index in chosen for found in _unfit(source.case(index), users, config)]:
+        raise SetupProblems(problems)
+    summary = SetSummary(source.eval_set_id, None, "", len(chosen))
+    plan = Plan([SetPlan(source, summary, [], config, cases=chosen)], 1)
+    watch = _Ended()
+    prepared = Prepared(agent, label, plan, RunOptions(num_runs=1, concurrency=concurrency, users=users))
+    run = asyncio.create_task(carry_out(prepared, watch, None))
+    run.add_done_callback(lambda _: watch.ended.put_nowait(None))
+    try:
+        while (result := await watch.ended.get()) is not None:
+            if (trial := result.trials[0].trial) is not None:
+                yield trial
+        await run
+    finally:
+        run.cancel()  # of no effect once it is done
+
+
+def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
+    problem = cannot_run(case)
+    played = users.problems(case, config) if case.conversation_scenario is not None else ()
+    for said in (*([problem] if problem else ()), *played):
+        yield SetupError(f"case {case.eval_id!r}: {said}")
+
+
+class _Ended(Silent):
+    """Hands on each case as it ends."""
+
+    def __init__(self) -> None:
+        self.ended: asyncio.Queue[CaseResult | None] = asyncio.Queue()
+
+    def case_finished(self, result: CaseResult) -> None:
+        self.ended.put_nowait(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The metrics of a config, built and checked."""
+
+    config: EvalConfig
+    bound: list[BoundMetric]
+    judges: JudgesOnDemand
+    """Whom those ask that need a judge."""
+
+    @classmethod
+    def of(cls, config: EvalConfig, own: Mapping[str, Any] | None = None) -> Metrics:
+        """Build them; `own` has metrics, by name, that only this caller knows.
+
+        Raises:
+            SetupProblems: what is wrong with the criteria.
+        """
+        own = own or {}
+        others = {name: value for name, value in config.criteria.items() if name not in own}
+        judges = JudgesOnDemand()
+        bound = bind(config.model_copy(update={"criteria": others}), RunOptions(judges=judges))
+        found = {metric.name: metric for metric in bound.metrics}
+        problems = list(bound.problems)
+        for name, factory in own.items():
+            if (criterion := config.criterion_for(name)) is not None:
+                try:
+                    found[name] = BoundMetric(
+                        factory(criterion), criterion.threshold, gate=factory.facts.gates
+                    )
+                except SetupError as problem:
+                    problems.append(problem)
+        if problems:
+            raise SetupProblems(problems)
+        order = dict.fromkeys([*config.criteria, *found])
+        return cls(config, [found[name] for name in order if name in found], judges)
+
+
+async def judge(
+    recorded: Sequence[tuple[EvalCase, Trial]], metrics: Metrics, *, concurrency: int = 8
+) -> AsyncIterator[tuple[int, CaseResult]]:
+    """Score and decide what was recorded, without an agent; yields place and verdict of each as it is done."""
+    from proctor.engine.execution.case_state import CaseState, Job, TrialState
+    from proctor.engine.execution.executor import LocalExecutor
+    from proctor.engine.planning.assertions import skip_reason
+    from proctor.engine.planning.plan import SetPlan
+    from proctor.engine.trial.trial_work import TrialWork
+
+    begun()
+    options = RunOptions(concurrency=concurrency, explain="all", judges=metrics.judges)
+    work = TrialWork(None, options, None, stored=None)
+    done: asyncio.Queue[tuple[int, CaseResult] | None] = asyncio.Queue()
+
+    def job_of(position: int, case: EvalCase, trial: Trial) -> Job:
+        chosen = SetPlan(
+            _NO_SOURCE, SetSummary(trial.eval_set_id, None, "", 1), metrics.bound, metrics.config
+        )
+        result = CaseResult(trial.eval_set_id, case.eval_id, Outcome.NOT_RUN)
+        state = CaseState(chosen, case, position, chosen.metrics_for(case), [None], 1, result)
+        state.skip = skip_reason(case, metrics.bound)
+        return Job(state, 0, evidence=kept_json(trial))
+
+    def take(job: Job, outcome: TrialState) -> None:
+        job.state.trials[0] = outcome
+        done.put_nowait((job.state.position, job.state.decide(keep_all=True)))
+
+    executor = LocalExecutor(
+        work,
+        abandoned=work.abandoned,
+        on_done=take,
+        concurrency=concurrency,
+        shortest_timeout=options.timeout,
+    )
+    jobs = (job_of(position, *pair) for position, pair in enumerate(recorded))
+    run = asyncio.create_task(executor.run(jobs))
+    run.add_done_callback(lambda _: done.put_nowait(None))
+    try:
+        while (one := await done.get()) is not None:
+            yield one
+        await run
+    finally:
+        run.cancel()  # of no effect once it is done
+        await metrics.judges.close()
+
+
+_NO_SOURCE: Any = None
+"""Where cases are at hand, no set is read."""

@@ -1,0 +1,78 @@
+"""Reading files and agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.runs.options import AgentLike
+from proctor.runs.setup.working_folder import agent_code
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.eval_set import EvalSet
+
+if TYPE_CHECKING:
+    from proctor.agents.base import Agent
+
+
+def load_eval_set(
+    path: str | Path | EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False
+) -> EvalSet:
+    """Read an eval set of any generation of the format, JSON or YAML, whole; or a dict in any form that a file may have.
+
+    Raises:
+        EvalFileError: every problem of the file with its place.
+        SetupError: two cases of an `EvalSet` share an id.
+    """
+    if not isinstance(path, str | os.PathLike):
+        from proctor.runs.setup.inline_eval_sets import given_eval_set
+
+        return given_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
+    from proctor.files.eval_sets.source import load_eval_set as load
+
+    return load(path, allow_duplicate_ids=allow_duplicate_ids)
+
+
+def load_config(path: str | Path) -> EvalConfig:
+    """Read a `test_config.json`.
+
+    Raises:
+        EvalFileError: it is missing, or no config; every problem with its place.
+    """
+    from proctor.files.eval_sets.load import load_config as load
+
+    return load(path)[0]
+
+
+def load_agent(
+    ref: AgentLike,
+    *,
+    agent_name: str | None = None,
+    isolate: bool = False,
+    isolate_memory: str | int | None = None,
+) -> Agent:
+    """Load an agent under test from an AGENT string or an object of any recognised kind.
+
+    With `isolate` a Python agent is loaded in worker processes when it is opened, and not here; `isolate_memory` is what
+    each of them may take (`"2GB"`), and isolates, too.
+
+    Raises:
+        AgentLoadError: it cannot be loaded; the message has the cause. Or it is to be isolated, and no string names it.
+        MissingExtraError: it needs an optional package.
+    """
+    if isolate or isolate_memory is not None:
+        from proctor.agents.process.worker_agent import isolated
+
+        return isolated(ref, agent_name=agent_name, memory=isolate_memory)
+    from proctor.agents.load import load_agent as load
+
+    with agent_code():
+        return load(ref, agent_name=agent_name)
+
+
+def forget_changed(folder: Path) -> None:
+    """See that an agent whose files were changed since it was imported is imported anew by whoever loads it next."""
+    from proctor.agents.import_user_code import forget_changed as forget
+
+    forget(folder)

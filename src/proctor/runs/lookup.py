@@ -1,0 +1,120 @@
+"""A run, and a case of it, as they are shown: what a store keeps of a case put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.registry import METRICS
+from proctor.reports.content.case_data import CaseView, Judged
+from proctor.reports.plain.run_list import ListedRun, short_ids
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.run_result import CaseResult, TrialResult
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+_MOST_NAMES = 5_000
+"""Case ids among which the closest one is searched."""
+
+
+def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
+    """Return the number of the judging that is wanted, by default of the one whose verdicts count.
+
+    Raises:
+        UnknownNameError: the run has not been judged so often.
+    """
+    judgings = store.judgings(run_id)
+    numbers = [judging.number for judging in judgings]
+    if wanted is not None and wanted not in numbers:
+        listed = ", ".join(map(str, numbers))
+        raise UnknownNameError(f"--judging {wanted}: the run has {listed}; `proctor score` adds another")
+    return wanted or counting(judgings).number
+
+
+def listed_run(store: Store, run_id: str) -> ListedRun:
+    """Return a run as a list has it."""
+    short = short_ids([entry.run_id for entry in store.index()])[run_id]
+    manifest = store.manifest(run_id)
+    return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from)
+
+
+def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
+    """Return the case called `name`: its id, or `set/case`.
+
+    Raises:
+        UnknownNameError: there is none; the message has the closest id.
+        SetupError: several sets have one.
+    """
+    found: list[PlannedCase] = []
+    names: list[str] = []
+    for case in planned:
+        if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}"):
+            found.append(case)
+        if len(names) < _MOST_NAMES:
+            names.append(case.eval_id)
+    if not found:
+        listed = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
+        raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {listed}.")
+    if len(found) > 1:
+        choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in found)
+        raise SetupError(f"several sets have a case {name!r}: say {choice}")
+    return found[0]
+
+
+def view_case(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
+    """Return all that is known of a case, as `judging` has it."""
+    run = listed.run
+    history = [
+        Judged(
+            one.number,
+            one.created_at,
+            _criteria(one.sets, planned),
+            _case(store, run.run_id, planned, one.number),
+        )
+        for one in store.judgings(run.run_id)
+    ]
+    shown = next(one.case for one in history if one.number == judging)
+    badges = {
+        name: badge for name, badge in store.load(run.run_id, judging).badges.items() if name in shown.metrics
+    }
+    return CaseView(
+        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history, badges=badges,
+        earlier={trial.number: list(_evidence(trial.earlier)) for trial in shown.trials if trial.earlier},
+        scenario=case.conversation_scenario if (case := case_of(store, run.run_id, planned.position)) else None,
+    )  # fmt: skip
+
+
+def _evidence(attempts: Sequence[TrialResult]) -> Iterator[Trial]:
+    return (one.trial for one in attempts if one.trial is not None)
+
+
+def case_of(store: Store, run_id: str, position: int) -> EvalCase | None:
+    """Return a case as it was run; `None` where it was not kept."""
+    case = store.case(run_id, position)
+    return EvalCase.model_validate_json(case) if case else None
+
+
+def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:
+    return store.load(run_id, judging).cases[planned.position]
+
+
+def _criteria(sets: Sequence[Any], planned: PlannedCase) -> str:
+    return next((one.config_source for one in sets if one.eval_set_id == planned.eval_set_id), "")
+
+
+def lacks_reasons(case: CaseResult) -> bool:
+    """Tell whether nothing says why a case passed, although metrics that decided could; a miss has its reason."""
+    passed = [
+        score
+        for name, metric in case.metrics.items()
+        if metric.gate and metric.threshold is not None and name in METRICS
+        for of_trial in metric.per_trial
+        for score in (of_trial.per_invocation if of_trial is not None else ())
+        if score.value is not None and score.value >= metric.threshold
+    ]
+    return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)

@@ -1,0 +1,85 @@
+"""What there is to know about the metrics without running them: facts, and what each option may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from proctor.errors import SetupError
+from proctor.metrics.base import NEEDS, MetricFacts, example_of, options_of
+from proctor.registry import METRICS
+from proctor.runs.metrics.page import MetricInfo, MetricsPage, OptionFacts
+from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
+
+_OURS: dict[str, dict[str, Any]] = {
+    "gate": {"type": "boolean", "default": True},
+    "applies_to": {"enum": ["recorded", "scenario"]},
+    "aggregate": {"enum": ["mean", "min", "every_invocation"]},
+    "compat": {"enum": ["adk"]},
+}
+"""Options that every criterion has, and that no class of criteria declares."""
+
+
+def facts_of(name: str) -> MetricFacts:
+    """Return the facts of a metric; a plug-in function has none of its own.
+
+    Raises:
+        UnknownNameError: there is no such metric.
+        SetupError: what is registered by that name is no metric.
+    """
+    plugin = METRICS.get(name)
+    facts = getattr(plugin, "facts", None)
+    if isinstance(facts, MetricFacts):
+        return facts
+    if not callable(plugin):
+        raise SetupError(f"The metric {name!r} is {type(plugin).__name__}: neither a metric nor a function.")
+    first_line = next(iter((plugin.__doc__ or "").strip().splitlines()), "")
+    return MetricFacts(name=name, description=first_line, kind="custom", minimum=float("-inf"), maximum=None)
+
+
+def metrics_page(judge: str) -> MetricsPage:
+    """Return every metric; `judge`: whom they ask where nobody is named."""
+    return MetricsPage(items=[_info(facts_of(name), name) for name in METRICS.names()], judge=judge)
+
+
+def _info(facts: MetricFacts, name: str) -> MetricInfo:
+    return MetricInfo(
+        name=name,
+        description=facts.description,
+        kind=facts.kind,
+        needs=[NEEDS.get(need, need) for need in sorted(facts.needs)],
+        asks_judge="judge" in facts.needs,
+        gates=facts.gates,
+        minimum=None if facts.minimum == float("-inf") else facts.minimum,
+        maximum=facts.maximum,
+        default_threshold=facts.default_threshold,
+        options=list(_options(facts, name)),
+        example=example_of(facts) if facts.gates else None,
+        source=facts.source,
+    )
+
+
+def _options(facts: MetricFacts, name: str) -> Iterator[OptionFacts]:
+    schema = _schema(name)
+    properties, shared = schema.get("properties", {}), schema.get("$defs", {})
+    for option, meaning in options_of(facts).items():
+        required = option in facts.required
+        said = meaning.removesuffix(" (required)") if required else meaning
+        known = _OURS.get(option) or properties.get(option, {})
+        if "$ref" in str(known):
+            known = {**known, "$defs": shared}
+        yield OptionFacts(name=option, meaning=said, required=required, json_schema=known)
+
+
+def _schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a metric's criterion; what cannot be said in one is left open."""
+    kind = getattr(METRICS.get(name), "kind", BaseCriterion)
+    if not (isinstance(kind, type) and issubclass(kind, BaseCriterion)):
+        kind = BaseCriterion
+    try:
+        found = kind.model_json_schema()
+    except Exception:  # noqa: BLE001 - a class of somebody's own may have types that JSON Schema has no words for
+        found = BaseCriterion.model_json_schema()
+    found["properties"].setdefault("judge_model_options", {"$ref": "#/$defs/JudgeModelOptions"})
+    found.setdefault("$defs", {}).setdefault("JudgeModelOptions", JudgeModelOptions.model_json_schema())
+    return found

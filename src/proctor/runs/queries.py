@@ -1,0 +1,312 @@
+"""Runs that are kept: where, which there are, and what came of one."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from proctor.common.error_text import safe_repr
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
+from proctor.runs.setup.argument_checks import check_count, is_open
+from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.settings import load_settings, project_root
+from proctor.stores.base import RunEntry, Store
+
+FOLDER = ".proctor"
+STORE_FILE = "store.sqlite3"
+_SET_SUFFIX = re.compile(r"\.(evalset|test)?\.?(jsonc?|json5|ya?ml)$")
+
+StoreLike = str | Path | Store | None
+"""A URL (`sqlite:///path`, `memory:`), the path of a SQLite file, an open store, or `None`: the project's own."""
+
+
+# --- where runs are kept ------------------------------------------------------------------------------------------------
+
+
+def store_url(url: str | Path | None = None) -> str:
+    """Return the URL of the store that `url` means.
+
+    `None` means the setting `store`, and without one the file `.proctor/store.sqlite3` in the project's root, or in the
+    working folder where there is no project.
+
+    Raises:
+        StoreError: it is a place for results only, which holds no runs.
+    """
+    if url is None:
+        settings = load_settings(Path.cwd())
+        url = next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+    if is_open(url) or not str(url).strip():
+        raise StoreError(f"store: expected a URL (sqlite:///PATH, memory:) or a path, got {safe_repr(url)}")
+    if is_for_results(str(url)):
+        raise StoreError(
+            f"{url} holds results in google-adk's form, and no runs: give the store that the runs are in. "
+            "`proctor import FILE` takes such results into a store"
+        )
+    return str(url)
+
+
+def default_store() -> Path:
+    """Return the file that runs of this project are kept in, whether it is there or not."""
+    here = Path.cwd()
+    return (project_root(here) or here) / FOLDER / STORE_FILE
+
+
+def is_for_results(url: str) -> bool:
+    """Tell whether `url` names a place that results are also written to (`adk:DIR`), and not a store."""
+    return url.startswith("adk:")
+
+
+def open_store(url: str | Path | None = None) -> Store:
+    """Open the store at `url` for keeping runs; a SQLite file that is not there is made.
+
+    `url` is a URL, the path of a SQLite file, or `None` for the project's own store (see `store_url`).
+
+    Raises:
+        UnknownNameError: no kind of store has that scheme.
+        StoreError: it cannot be opened; the message names it and says what to do.
+    """
+    from proctor.stores.open import open_store as opened
+
+    return opened(store_url(url))
+
+
+def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
+    """Open the store at `url` for the runs that are in it; no store is made.
+
+    `read_only`: nothing can be changed, so that it need not be writable.
+
+    Raises:
+        NoRunsError: there is no store yet.
+        StoreError: it cannot be opened.
+    """
+    from proctor.stores.open import open_store as opened
+
+    wanted = store_url(url)
+    if (file := store_file(wanted)) is not None and not file.exists():
+        raise NoRunsError(
+            f"no runs yet: there is no store {near(file)}. `proctor eval AGENT SET` keeps its runs; "
+            "--store names another place"
+        )
+    return opened(wanted, read_only=read_only)
+
+
+def store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store; `None` for a store of another kind."""
+    from proctor.stores import urls
+
+    return urls.sqlite_path(url) if urls.split(url)[0] == "sqlite" else None
+
+
+class NoRunsError(StoreError):
+    """There is no store yet, so that there is no run either."""
+
+
+def near(path: Path) -> str:
+    """Return a path below the working folder as it is seen from there."""
+    return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+# --- which runs there are -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs of a list are wanted; what is not said does not matter."""
+
+    agent: str | None = None
+    """What its agent is called; `*` and `?` stand for anything."""
+    eval_set: str | None = None
+    """The id of one of its sets, or the name of its file; `*` and `?` stand for anything."""
+    outcome: Collection[Outcome] = ()
+    state: Collection[RunState] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes(self, run: RunRecord) -> bool:
+        """Tell whether `run` is wanted."""
+        return (
+            self.takes_by_index(run)
+            and (not self.outcome or run.summary.outcome in self.outcome)
+            and (not self.state or run.state in self.state)
+        )
+
+    def takes_by_index(self, run: RunRecord | RunEntry) -> bool:
+        """Tell whether a run is wanted, its outcome and state aside."""
+        return (
+            (self.agent is None or fnmatchcase(run.agent, self.agent))
+            and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
+            and (self.since is None or run.created_at >= _seconds(self.since))
+            and (self.until is None or run.created_at < _seconds(self.until))
+        )
+
+
+def is_set(name: str, wanted: str) -> bool:
+    """Tell whether the set of this id is meant by `wanted`: its id, or the name of its file; `*` and `?` stand for anything."""
+    return (
+        name == wanted
+        or fnmatchcase(name, wanted)
+        or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+    )
+
+
+def _seconds(when: datetime) -> float:
+    """A time without a zone is one on the clock here."""
+    return when.timestamp()
+
+
+def list_runs(
+    store: StoreLike = None,
+    *,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    outcome: Outcome | str | None = None,
+    state: RunState | str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
+) -> list[RunRecord]:
+    """Return the runs that are kept, newest first; all of them unless something narrows them down.
+
+    `agent` and `eval_set` may have `*` and `?`; `outcome` and `state` are how a run ended and where it stands (an
+    `Outcome`, a `RunState`, or its name); `since` (inclusive) and `until` (exclusive) are about when a run began.
+    A place where no store is yet has no runs.
+
+    Raises:
+        UnknownNameError: there is no such outcome or state.
+        SetupError: the limit is below 0.
+        StoreError: the store cannot be read.
+    """
+    check_count("limit", limit)
+    wanted = RunFilter(
+        agent=agent,
+        eval_set=eval_set,
+        outcome=[_named_so(_ENDS, "outcome", outcome)] if outcome is not None else (),
+        state=[_named_so(list(RunState), "state", state)] if state is not None else (),
+        since=since,
+        until=until,
+    )
+    try:
+        opened = as_store(store)
+    except NoRunsError:
+        return []
+    return list(islice(filter(wanted.takes, opened.runs()), limit))
+
+
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+_ENDS = [Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN]
+"""What a run can come to."""
+
+
+def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
+    """Return the one of `names` that is called `given`."""
+    for name in names:
+        if name == given:
+            return name
+    known = [name.value for name in names]
+    raise UnknownNameError(
+        f"No {what} named {str(given)!r}.{did_you_mean(str(given), known)} Known: {', '.join(known)}."
+    )
+
+
+def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
+    """Return a run that is kept; its cases are read from the store as they are asked for.
+
+    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `judging` is the number of a judging (1 is
+    the run's own); without it the last one counts.
+
+    Raises:
+        UnknownNameError: there is no such run.
+        SetupError: the last attempt to run failed, and the run is named by `latest`.
+        StoreError: there is no store, or it cannot be read.
+    """
+    from proctor.runs.failed_attempts import find_current_run
+
+    opened = as_store(store)
+    return opened.load(find_current_run(opened, run), judging)
+
+
+def as_store(store: StoreLike) -> Store:
+    """Return the store that `store` means, opened for looking at its runs."""
+    return open_runs(store, read_only=True) if not is_open(store) else store
+
+
+# --- forgetting ---------------------------------------------------------------------------------------------------------
+
+
+def prune_runs(
+    store: StoreLike = None,
+    *,
+    keep: int | None = None,
+    older_than: timedelta | None = None,
+    runs: Sequence[str] = (),
+    dry_run: bool = False,
+) -> list[RunRecord]:
+    """Delete runs, and return what was deleted (`dry_run`: what would be), newest first.
+
+    `keep`: all but the newest so many. `older_than`: those that began longer ago. With both, only what is neither among
+    the newest nor young enough goes. `runs` names single ones. A run that is under way is never deleted, nor one that
+    is a baseline.
+
+    Raises:
+        SetupError: nothing says what is to be deleted, `keep` is below 0, a run that is named is under way or a baseline, or it is named by
+            `latest` and the last attempt to run failed.
+        UnknownNameError: a run that is named is not there.
+    """
+    check_count("keep", keep)
+    if older_than is not None and not isinstance(older_than, timedelta):
+        raise SetupError(f"older_than must be a timedelta, got {safe_repr(older_than)}")
+    opened = open_runs(store) if not is_open(store) else store
+    if runs:
+        doomed = _named(opened, runs)
+    elif keep is None and older_than is None:
+        raise SetupError("nothing says which runs are to go: give keep, older_than or runs")
+    else:
+        doomed = list(_surplus(opened, keep or 0, older_than))
+    if doomed and not dry_run:
+        opened.delete([run.run_id for run in doomed])
+    return doomed
+
+
+def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
+    baselines = _baselines(store)
+    from proctor.runs.failed_attempts import find_current_run
+
+    wanted = {find_current_run(store, name): name for name in ([names] if isinstance(names, str) else names)}
+    found = [run for run in store.runs() if run.run_id in wanted]
+    for run in found:
+        if run.state is RunState.RUNNING:
+            raise SetupError(f"run {wanted[run.run_id]} is under way: it is not deleted")
+        if called := baselines.get(run.run_id):
+            raise SetupError(
+                f"run {wanted[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
+                f"`proctor baseline remove {called[0]}` comes first"
+            )
+    return found
+
+
+def _baselines(store: Store) -> dict[str, list[str]]:
+    from proctor.analysis.compare.baselines import baseline_names
+
+    return baseline_names(store)
+
+
+def _surplus(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
+    limit = time.time() - older_than.total_seconds() if older_than is not None else None
+    baselines = _baselines(store)
+    for run in islice(store.runs(), keep, None):
+        if run.run_id in baselines:
+            continue
+        if run.state is not RunState.RUNNING and (limit is None or run.created_at < limit):
+            yield run

@@ -1,0 +1,207 @@
+"""What is not as it was when a run began: only the same set, config and agent can go on with it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.engine.planning.judging_manifest import judging_of, planned_cases
+from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting
+
+if TYPE_CHECKING:
+    from proctor.runs.setup.prepare import Prepared
+    from proctor.stores.base import Store
+
+_MOST_NAMED = 5
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is different now, and where the cases of the plan stand in the run."""
+
+    said: list[str] = field(default_factory=list)
+    """One line each; empty when everything is as it was."""
+    positions: list[int] = field(default_factory=list)
+    """For each case of the plan its place in the run."""
+    added: list[PlannedCase] = field(default_factory=list)
+    """Cases of the plan that the run did not have, or has with another content and no evidence yet."""
+    gone: list[int] = field(default_factory=list)
+    """Where the cases of the run stand that are not in the plan."""
+
+
+def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
+    """Compare a plan with the run that it is to go on with."""
+    now = prepared.manifest
+    if now is None:
+        raise RuntimeError("the plan was made without a store")
+    found = Changes()
+    found.said += _agent(manifest, now)
+    found.said += _user(manifest, now)
+    found.said += _versions(manifest, now)
+    judgings = store.judgings(manifest.run_id)
+    found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
+    found.said += _judged_otherwise(manifest, judgings)
+    _cases(store, manifest.run_id, prepared, found)
+    return found
+
+
+def plain(value: Any) -> str:
+    """Return JSON that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _agent(before: Manifest, now: Manifest) -> Iterator[str]:
+    if before.agent.label != now.agent.label:
+        yield f"the agent was {before.agent.label} and is {now.agent.label}"
+    elif before.agent.source_hash != now.agent.source_hash:
+        yield f"the source of the agent {now.agent.label} has changed"
+
+
+def _user(before: Manifest, now: Manifest) -> Iterator[str]:
+    was, is_now = before.options.get("user"), now.options.get("user")
+    if was != is_now and AN_OBJECT not in {was, is_now}:
+        model = "the config's model"
+        yield f"the users of scenarios were played by {was or model} and are by {is_now or model}"
+
+
+def _versions(before: Manifest, now: Manifest) -> Iterator[str]:
+    for package in {**before.versions, **now.versions}:
+        was, is_now = before.versions.get(package), now.versions.get(package)
+        if was != is_now and was is not None and is_now is not None:
+            yield f"{package} was {was} and is {is_now}"
+
+
+def _configs(before: Judging, now: Judging) -> Iterator[str]:
+    for was, is_now in zip(before.sets, now.sets, strict=False):
+        if was.config_hash != is_now.config_hash:
+            yield f"the config of {is_now.eval_set_id} ({is_now.config_source}) has changed"
+            continue
+        metrics = {metric.name: metric for metric in was.metrics}
+        for metric in is_now.metrics:
+            before_it = metrics.get(metric.name)
+            if before_it is None or _is_other(before_it, metric):
+                yield f"the metric {metric.name} of {is_now.eval_set_id} has changed{_judge(before_it, metric)}"
+
+
+def _is_other(was: MetricManifest, is_now: MetricManifest) -> bool:
+    if was.has_other_modules(is_now) or was.has_other_judge_code(is_now):
+        return True
+    return was.definition != is_now.definition
+
+
+def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
+    """Say what has changed about whom it asks, and how."""
+    if was is None or not is_now.judge:
+        return ""
+    if was.judge != is_now.judge:
+        return f": its judge was {was.judge} and is {is_now.judge}"
+    if was.has_other_judge_code(is_now):
+        return f": the code of its judge {is_now.judge} is another one"
+    return ": its prompt is another one" if was.prompts != is_now.prompts else ""
+
+
+def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What decides the verdicts of a judging: it is the same for two that say the same of the same evidence."""
+    return [
+        (one.config_hash, [(metric.name, metric.definition) for metric in one.metrics])
+        for one in judging.sets
+    ]
+
+
+def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
+    """Say that the run's verdicts are by other criteria than it was begun with, and how to get such verdicts again."""
+    last, first = counting(judgings), judgings[0]
+    metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]
+    if _verdicts_of(last) == _verdicts_of(first) and not any(map(_is_other, *metrics)):
+        return
+    sources = {one.config_source for one in last.sets if one.metrics} or {""}
+    named = next(iter(sources)) if len(sources) == 1 else ""
+    config = f" --config {shlex.quote(named)}" if named and Path(named).is_file() else " with these criteria"
+    yield (
+        f"the run was judged again by other criteria (judging {last.number}{f': {named}' if named else ''}). What goes "
+        f"on is judged as it was begun, and these verdicts count then; `proctor score {manifest.run_id}{config}` "
+        "judges all of it by the others again"
+    )
+
+
+def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
+    """Find every case of the plan in the run; an id that stands there twice is told apart by its order."""
+    there = _There(store.planned(run_id))
+    added: list[str] = []
+    changed: list[str] = []
+    for case in planned_cases(prepared.plan):
+        before = there.take(case)
+        if before is None:
+            position = there.count + len(added)
+            found.positions.append(position)
+            found.added.append(_at(case, position))
+            added.append(case.eval_id)
+            continue
+        found.positions.append(before.position)
+        if before.content_hash != case.content_hash:
+            changed.append(case.eval_id)
+            if store.case(run_id, before.position) is None:
+                found.added.append(_at(case, before.position))
+    missing = there.left()
+    found.gone = [case.position for case in missing]
+    gone = [case.eval_id for case in missing]
+    for what, ids in (("changed", changed), ("new", added), ("gone", gone)):
+        if ids:
+            found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
+
+
+class _There:
+    """The cases of a run, taken one at a time; as long as they come in the run's own order, none is kept in memory."""
+
+    def __init__(self, planned: Iterator[PlannedCase]) -> None:
+        self._planned = planned
+        self._others: defaultdict[tuple[str, str], deque[PlannedCase]] | None = None
+        self.count = 0
+        """How many the run has; known from the first case on that is not the next one."""
+
+    def take(self, wanted: PlannedCase) -> PlannedCase | None:
+        """Return the next case of that set and id, if there is one."""
+        if self._others is None:
+            case = next(self._planned, None)
+            if case is not None and _id_of(case) == _id_of(wanted):
+                self.count += 1
+                return case
+            self._look_through(case)
+        known = self._others.get(_id_of(wanted)) if self._others else None
+        return known.popleft() if known else None
+
+    def left(self) -> list[PlannedCase]:
+        """Return those that nobody has taken."""
+        if self._others is None:
+            self._look_through(None)
+        return [case for cases in (self._others or {}).values() for case in cases]
+
+    def _look_through(self, first: PlannedCase | None) -> None:
+        self._others = defaultdict(deque)
+        for case in chain([] if first is None else [first], self._planned):
+            self._others[_id_of(case)].append(case)
+            self.count += 1
+
+
+def _id_of(case: PlannedCase) -> tuple[str, str]:
+    return case.eval_set_id, case.eval_id
+
+
+def _at(case: PlannedCase, position: int) -> PlannedCase:
+    return PlannedCase(position, case.eval_set_id, case.eval_id, case.content_hash, case.place)
+
+
+def _cases_are(ids: list[str]) -> str:
+    return "1 case of the set is" if len(ids) == 1 else f"{len(ids)} cases of the sets are"
+
+
+def _some(ids: list[str]) -> str:
+    shown = ", ".join(ids[:_MOST_NAMED])
+    return shown if len(ids) <= _MOST_NAMED else f"{shown}, …"

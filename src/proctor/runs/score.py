@@ -1,0 +1,159 @@
+"""Scoring recorded invocations, without an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.engine.planning.run_options import RunOptions
+from proctor.errors import SetupError, SetupProblems
+from proctor.metrics.base import CaseView
+from proctor.runs.load import load_config
+from proctor.runs.observers import begun, ended
+from proctor.runs.options import ConfigLike, lines_of
+from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.tool_names import by_name_only, turns_of_names
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.results.metric_verdict import MetricVerdict, MetricVerdicts
+
+InvocationLike = Invocation | Mapping[str, Any]
+ToolNames = Sequence[str] | Sequence[Sequence[str]]
+"""The names of the tools called in one turn, or in each of several."""
+
+
+async def score(
+    actual: InvocationLike | Sequence[InvocationLike] | ToolNames,
+    expected: InvocationLike | Sequence[InvocationLike] | ToolNames | None,
+    *,
+    criteria: ConfigLike,
+    scenario: Any = None,
+    judge: Any = None,
+    timeout: float | None = 300.0,  # noqa: ASYNC109 - of each metric, as in `evaluate`; not of the whole
+) -> dict[str, MetricVerdict]:
+    """Score recorded invocations, without an agent.
+
+    `actual` and `expected` are one invocation or a list of them, as models or plain dicts; `criteria` is a dict from
+    metric name to threshold or criterion, an `EvalConfig`, or the path of one. Either side may be a bare list of tool
+    names (`["search", "book"]`; a list of such lists for several turns): then only names are compared. The answer has, per metric name,
+    `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
+
+    What a metric raises is in its `.reason`, and its status is an error's; so is a metric of one's own that has not answered
+    after `timeout` seconds (`None`: it is waited for).
+
+    Raises:
+        SetupProblems: no criteria, a metric that does not exist, a criterion that does not fit, an invocation that
+            cannot be read.
+    """
+    from proctor.engine.planning.criteria import bind
+    from proctor.engine.scoring.score_outside_run import score_alone
+    from proctor.engine.scoring.verdict import decide_metric
+
+    begun()
+    config = _criteria(criteria)
+    judges = JudgesOnDemand(judge)
+    options = RunOptions(judges=judges, timeout=timeout)
+    names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
+    if names is not None or expected_names is not None:
+        config = by_name_only(config)
+    bound = bind(config, options)
+    if problems := [*options.problems(), *bound.problems]:
+        raise SetupProblems(problems)
+    metrics = [metric for metric in bound.metrics if metric.name in config.criteria]
+    if not metrics:
+        raise SetupProblems([SetupError("criteria: none are given, so there is nothing to score")])
+    view = CaseView(
+        eval_id="",
+        actual=names or _invocations(actual, "actual"),
+        expected=None if expected is None else expected_names or _invocations(expected, "expected"),
+        scenario=None if scenario is None else _scenario(scenario),
+    )
+    try:
+        scores = await score_alone(metrics, view, timeout)
+    finally:
+        await judges.close()
+    verdicts = [decide_metric(metric, [scored]) for metric, scored in zip(metrics, scores, strict=True)]
+    return ended(MetricVerdicts({verdict.name: verdict for verdict in verdicts}))
+
+
+def score_sync(
+    actual: InvocationLike | Sequence[InvocationLike] | ToolNames,
+    expected: InvocationLike | Sequence[InvocationLike] | ToolNames | None,
+    *,
+    criteria: ConfigLike,
+    scenario: Any = None,
+    judge: Any = None,
+    timeout: float | None = 300.0,
+) -> dict[str, MetricVerdict]:
+    """Do what `score` does, from code that is not asynchronous."""
+    from proctor.engine.execution.event_loop import run_sync
+
+    return run_sync(
+        lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge, timeout=timeout)
+    )
+
+
+def _criteria(criteria: ConfigLike) -> EvalConfig:
+    if isinstance(criteria, EvalConfig):
+        return criteria
+    if isinstance(criteria, str | Path):
+        return load_config(criteria)
+    if criteria is None:
+        return EvalConfig.default()
+    if not isinstance(criteria, Mapping):
+        expected = "expected a dict from metric name to threshold or criterion, an EvalConfig, or a path"
+        raise SetupProblems([SetupError(f"criteria: {expected}, got {type(criteria).__name__}")])
+    named = {str(getattr(name, "value", name)): value for name, value in criteria.items()}
+    document = named if isinstance(named.get("criteria"), Mapping) else {"criteria": named}
+    try:
+        return EvalConfig.model_validate(document)
+    except ValidationError as error:
+        raise SetupProblems([SetupError(f"criteria: {line}") for line in lines_of(error)]) from None
+
+
+def _scenario(given: Any) -> ConversationScenario:
+    try:
+        return ConversationScenario.model_validate(given)
+    except ValidationError as error:
+        raise SetupProblems([SetupError(f"scenario: {line}") for line in lines_of(error)]) from None
+
+
+def _invocations(given: Any, what: str) -> list[Invocation]:
+    is_one = isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields")
+    several = [given] if is_one else given
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        wanted = "expected invocations or a list of tool names"
+        raise SetupProblems([SetupError(f"{what}: {wanted}, got {type(several).__name__}")])
+    several = list(several)
+    if several and any(isinstance(one, str | list | tuple) for one in several):
+        mixed = "expected a list of invocations, of tool names, or of lists of tool names; got a mixture"
+        raise SetupProblems([SetupError(f"{what}: {mixed}")])
+    read = [_invocation(one, what if is_one else f"{what}[{n}]") for n, one in enumerate(several)]
+    if problems := [problem for _, found in read for problem in found]:
+        raise SetupProblems(problems)
+    return [one for one, _ in read if one is not None]
+
+
+def _invocation(given: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
+    """One invocation, or what is wrong with it."""
+    if isinstance(given, Mapping) and (whole := next((key for key in _LARGER if key in given), None)):
+        wanted = "give the invocations, which stand in the `conversation` of a case"
+        return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {wanted}")]
+    try:
+        return Invocation.model_validate(given), []
+    except ValidationError as error:
+        if error.errors()[0]["loc"] == ():
+            wanted = "expected an invocation (an object with `user_content` and what was done)"
+            return None, [SetupError(f"{place}: {wanted}, got {type(given).__name__}")]
+        return None, [SetupError(f"{place}: {line}") for line in lines_of(error)]
+
+
+_LARGER = {
+    "eval_cases": "an eval set",
+    "evalCases": "an eval set",
+    "conversation": "an eval case",
+}

@@ -1,0 +1,62 @@
+"""Check what functions of the Python API are given, where a value of another type would fail far from its cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.common.error_text import safe_repr
+from proctor.errors import SetupError, StoreError
+from proctor.schema.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from proctor.stores.base import Store
+
+
+def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
+    """Tell whether `store` is an open store, and not the place of one.
+
+    Raises:
+        StoreError: it is neither.
+    """
+    if store is None or isinstance(store, str | Path):
+        return False
+    if isinstance(store, type) or not all(hasattr(store, name) for name in ("url", "index", "find")):
+        raise StoreError(
+            f"store: expected a URL (sqlite:///PATH, memory:), a path, an open store (`open_store`) or None, got {safe_repr(store)}"
+        )
+    return True
+
+
+def name_of_run(run: str | RunResult) -> str:
+    """Return the name of a run that is in a store: as it is given, or the id of a result.
+
+    Raises:
+        SetupError: it is neither, or the result is in no store.
+    """
+    if isinstance(run, str):
+        return run
+    if not isinstance(run, RunResult):
+        raise SetupError(
+            "run: expected an id, the beginning of one, `latest`, `latest~1` or a result that is in the store, "
+            f"got {safe_repr(run)}"
+        )
+    if not run.run_id:
+        raise SetupError(
+            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"
+        )
+    return run.run_id
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse a number of runs that cannot be one; `None` is none stated.
+
+    Raises:
+        SetupError: it is no whole number, is below 0 or above 2**63 - 1.
+    """
+    from proctor.engine.planning.run_options import LARGEST, count_problem
+
+    if problem := count_problem(value, 0, LARGEST, may_be_none=True):
+        raise SetupError(f"{name} must be {problem}")

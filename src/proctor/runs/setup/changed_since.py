@@ -1,0 +1,198 @@
+"""Only the cases whose content is another one than at a commit of git.
+
+Contents are compared, not lines: a case that was moved, or written otherwise, is as it was. What judges a case belongs
+to it: where the config is another one, every case of the set counts as changed. So it does where nothing is known of how
+the set was: the file is new, or what it was cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from proctor.engine.planning.plan import PlannedSet
+from proctor.errors import NothingToRunError, SetupError
+from proctor.runs.setup.git_files import CommitFiles
+from proctor.schema.evidence.serialize import case_hash
+from proctor.schema.format.config import EvalConfig
+from proctor.settings import project_root
+
+
+@dataclass(slots=True)
+class Changed:
+    """The sets that something has changed in, and what is said of the choice."""
+
+    sets: list[PlannedSet]
+    said: list[str]
+    commit: str
+    """The hash of the commit; where the sets are in several repositories, its name."""
+
+
+def only_changed(wanted: Sequence[PlannedSet], ref: str, config: object, *, renames: bool = False) -> Changed:
+    """Narrow `wanted` to the cases that have changed since the commit `ref`.
+
+    `config` is what was given for all sets (`None`: each has its own); `renames` says that ids which stand twice are
+    told apart.
+
+    Raises:
+        SetupError: a set is no file, it is in no git repository, or that has no such commit.
+        NothingToRunError: nothing has changed.
+    """
+    if not isinstance(ref, str):
+        raise SetupError(f"changed_since must be the name of a commit, such as main or HEAD~1; got {ref!r}")
+    choice = _Choice(ref, config, renames=renames)
+    sets = [planned for planned in wanted if choice.narrowed(planned)]
+    named = f"{ref!r} ({choice.commit[:12]})" if choice.commit != ref else ref[:12]
+    if wanted and not sets:
+        raise NothingToRunError(f"no case has changed since {named}: {_as_it_was(choice.cases)}")
+    share = f"changed since {named}: {choice.changed:,} of {choice.cases:,} case{'' if choice.cases == 1 else 's'}"
+    share += _others(choice.cases - choice.changed)
+    return Changed(sets, [share, *choice.said], choice.commit)
+
+
+def _as_it_was(cases: int) -> str:
+    return "the one there is, is as it was" if cases == 1 else f"all {cases:,} are as they were"
+
+
+def _others(count: int) -> str:
+    if not count:
+        return ""
+    return "; the other is as it was" if count == 1 else "; the others are as they were"
+
+
+@dataclass(slots=True)
+class _Choice:
+    ref: str
+    config: object
+    renames: bool = field(kw_only=True)
+    said: list[str] = field(default_factory=list)
+    cases: int = 0
+    changed: int = 0
+    _then: CommitFiles = field(init=False)
+    _configs: dict[Path, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._then = CommitFiles(self.ref)
+        if isinstance(self.config, Mapping | EvalConfig):
+            self.said.append(
+                "the config was given in Python, where nothing is known of how it was: cases are not run for its sake"
+            )
+
+    @property
+    def commit(self) -> str:
+        found = self._then.commits
+        return found[0] if len(found) == 1 else self.ref
+
+    def narrowed(self, planned: PlannedSet) -> bool:
+        """Leave in a set only the cases that have changed; tells whether there are any."""
+        if planned.source.label is None:
+            raise SetupError(
+                f"changed since {self.ref!r}: the eval set {planned.source.eval_set_id!r} was made in Python, and only "
+                "files have a history"
+            )
+        path = Path(planned.source.label)
+        picked = set(planned.only)
+        ids = [eval_id for eval_id in planned.source.ids() if not picked or eval_id in picked]
+        self.cases += len(ids)
+        unknown = picked.difference(ids)  # they stay, to be refused
+        if why := self._why_all(planned, path):
+            self.said.append(f"{path}: every case is run: {why}")
+        else:
+            ids = [] if self._then.is_as_it_was(path) else self._another_content(planned, path, ids)
+            planned.only = [*ids, *unknown]
+        self.changed += len(ids)
+        return bool(ids or unknown)
+
+    def _why_all(self, planned: PlannedSet, path: Path) -> str:
+        """Say why every case of a set counts as changed; empty when it does not."""
+        if not self._then.was_there(path):
+            return "the file is new"
+        return self._why_judged_otherwise(planned, path)
+
+    def _another_content(self, planned: PlannedSet, path: Path, ids: list[str]) -> list[str]:
+        before = self._contents(path)
+        if before is None:
+            self.said.append(f"{path}: every case is run: what the file was cannot be read")
+            return ids
+        wanted = set(ids)
+        indexes = (index for index, eval_id in enumerate(planned.source.ids()) if eval_id in wanted)
+        cases = map(planned.source.case, indexes)
+        return [case.eval_id for case in cases if case_hash(case) not in before]
+
+    def _contents(self, path: Path) -> set[bytes] | None:
+        """Return the hashes of the contents of the cases that the file had; `None` where it cannot be read."""
+        from proctor.files.eval_sets.source import open_eval_set
+
+        with self._as_it_was(path) as file:
+            if file is None:
+                return None
+            try:
+                opened = open_eval_set(file, allow_duplicate_ids=self.renames, allow_empty=True)
+                return {case_hash(case) for case in opened}
+            except SetupError:
+                return None
+
+    # --- configs -----------------------------------------------------------------------------------------------------
+
+    def _why_judged_otherwise(self, planned: PlannedSet, path: Path) -> str:
+        if isinstance(self.config, Mapping | EvalConfig):
+            return ""
+        used = Path(planned.config_source) if Path(planned.config_source).is_file() else None
+        if used is not None and (why := self._config_changed(used)):
+            return why
+        if self.config is None:
+            for gone in _nearer(path, used):
+                if self._then.was_there(gone):
+                    return f"{gone} judged it, and is gone"
+        return ""
+
+    def _config_changed(self, path: Path) -> str:
+        if path not in self._configs:
+            self._configs[path] = self._difference(path)
+        return self._configs[path]
+
+    def _difference(self, path: Path) -> str:
+        from proctor.files.eval_sets.load import load_config
+
+        if not self._then.was_there(path):
+            return f"its config {path} is new"
+        if self._then.is_as_it_was(path):
+            return ""
+        with self._as_it_was(path) as file:
+            try:
+                before = load_config(file)[0] if file is not None else None
+            except SetupError:
+                before = None
+        if before is None:
+            return f"what its config {path} was cannot be read"
+        same = before.model_dump(mode="json") == load_config(path)[0].model_dump(mode="json")
+        return "" if same else f"its config {path} has changed"
+
+    @contextmanager
+    def _as_it_was(self, path: Path) -> Iterator[Path | None]:
+        """Lay a file as it was where it can be read, under its own name; `None` where git cannot give it."""
+        content = self._then.content(path)
+        if content is None:
+            yield None
+            return
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / path.name
+            file.write_bytes(content)
+            yield file
+
+
+def _nearer(path: Path, used: Path | None) -> Iterator[Path]:
+    """Return where a config would stand that goes before the one that is `used` for a set; without one, any."""
+    from proctor.files.eval_sets.selectors import CONFIG_NAMES
+
+    folder = path.absolute().parent
+    last = used.absolute().parent if used is not None else project_root(folder) or folder
+    for place in (folder, *folder.parents):
+        if used is not None and place == last:
+            return
+        yield from (place / name for name in CONFIG_NAMES)
+        if place == last:
+            return

@@ -1,0 +1,137 @@
+"""The config that judges a set: given, found beside the set, or ADK's defaults; checked whole, each one once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.errors import SetupError, SetupProblems
+from proctor.runs.options import ConfigLike, EvaluateOptions, lines_of
+from proctor.schema.format.config import EvalConfig, TrialsConfig
+
+GIVEN = "the config given"
+
+
+ADK_RS = "adk-rs"
+ADK_RS_CRITERIA = {
+    "tool_trajectory_avg_score": 1.0,
+    "final_response_match_v1": {"threshold": 0.5, "aggregate": "every_invocation"},
+}
+"""What adk-rs's `eval` scores with; it reads no config."""
+ADK_RS_SOURCE = "adk-rs's criteria (no test_config.json found)"
+
+
+class Configs:
+    """Finds and reads the configs of a run; what is wrong or doubtful goes to `problems` and `warnings`."""
+
+    def __init__(
+        self,
+        given: ConfigLike,
+        problems: list[SetupError],
+        warnings: list[str],
+        trials: Mapping[str, Any] | None = None,
+        *,
+        default: str | None = None,
+    ) -> None:
+        """Take the config that was given for all sets, if one was, and what stands over each one's `trials`."""
+        self._given, self._problems, self.warnings = given, problems, warnings
+        self._trials = trials or {}
+        self._default = default
+        self._read: dict[str, EvalConfig | None] = {}
+
+    def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+        """The config that judges a set, and where it came from; `None` when that is among the problems."""
+        config, origin = self._of(set_path)
+        return self._with_trials(config) if config and self._trials else config, origin
+
+    def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
+        """Put what was asked of the trials over what the config asks of them: the same rules hold for both."""
+        stated = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
+        try:
+            trials = TrialsConfig.model_validate({**stated, **self._trials})
+        except ValidationError as error:
+            self._problems += [
+                SetupError(f"trials: {line.removeprefix('document: ')}") for line in lines_of(error)
+            ]
+            return None
+        return config.model_copy(update={"trials": trials})
+
+    def _of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+        given = self._given
+        if isinstance(given, Mapping | EvalConfig):
+            if GIVEN not in self._read:
+                self._read[GIVEN] = self._checked(given)
+            return self._read[GIVEN], GIVEN
+        try:
+            path = Path(given) if given is not None else _config_beside(set_path)
+        except SetupError as problem:
+            self._problems.append(problem)
+            return None, ""
+        if path is None and self._default == ADK_RS:
+            return EvalConfig.model_validate({"criteria": ADK_RS_CRITERIA}), ADK_RS_SOURCE
+        if path is None:
+            return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
+        return self._from_file(path), str(path)
+
+    def _from_file(self, path: Path) -> EvalConfig | None:
+        from proctor.files.eval_sets.load import load_config_strictly
+        from proctor.files.eval_sets.strictness import refusal_of
+
+        key = str(path)
+        if key not in self._read:
+            try:
+                self._read[key], doubts, doubled = load_config_strictly(path)
+                self.warnings += [doubt.said for doubt in doubts]
+                if doubled:
+                    self._problems.append(refusal_of(doubled))
+            except SetupError as problem:
+                self._read[key] = None
+                self._problems.append(problem)
+        return self._read[key]
+
+    def _checked(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
+        from proctor.files.eval_sets.config_warnings import config_findings, misspelled_keys
+
+        try:
+            config = EvalConfig.model_validate(given)
+        except ValidationError as error:
+            self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
+            return None
+        slips = misspelled_keys(config)
+        self._problems += [SetupError(f"{GIVEN}: {slip.said}") for slip in slips]
+        if not slips:
+            self.warnings += [f"{GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
+        return config
+
+
+def trials_asked(options: EvaluateOptions) -> dict[str, Any]:
+    """Return what `options` ask of the trials beyond their number; the number is told only beside it."""
+    named = {name: options.get(name) for name in ("min_pass_rate", "pass_k", "confidence")}
+    asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    if options.get("until_decided") and options.get("against") is None:
+        asked["until_decided"] = True
+    num_runs = options.get("num_runs")
+    return {**asked, "num_runs": num_runs} if asked and num_runs is not None else asked
+
+
+def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
+    """Return the config that was given, where it came from, and what is doubtful about it.
+
+    Raises:
+        SetupProblems: what is wrong with it.
+    """
+    problems: list[SetupError] = []
+    configs = Configs(given, problems, [])
+    config, source = configs.of(None)
+    if config is None or problems:
+        raise SetupProblems(problems)
+    return config, source, configs.warnings
+
+
+def _config_beside(set_path: Path | None) -> Path | None:
+    from proctor.files.eval_sets.selectors import find_config
+
+    return find_config(set_path) if set_path is not None else None

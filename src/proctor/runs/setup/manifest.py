@@ -1,0 +1,200 @@
+"""The manifest of a run: which agent, from which code, with which options, on which versions."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from proctor.agents.load import agent_folder
+from proctor.agents.reference import read_reference
+from proctor.common.secrets import redacted, redacted_text
+from proctor.common.version import __version__
+from proctor.engine.planning.judging_manifest import set_manifests
+from proctor.engine.planning.plan import Plan
+from proctor.runs.options import AgentLike, EvalSetLike
+from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.schema.evidence.serialize import content_hash
+from proctor.schema.results.manifest import USER_CODE, AgentManifest, Manifest, new_run_id
+from proctor.schema.results.set_summary import SetSummary
+
+_FRAMEWORKS = {
+    "google.adk": "google-adk",
+    "agents": "openai-agents",
+    "langgraph": "langgraph",
+    "pydantic_ai": "pydantic-ai",
+    "litellm": "litellm",
+}
+_NOT_SOURCE = frozenset({"__pycache__", "node_modules", "site-packages", "venv", "build", "dist"})
+_MOST_FILES = 2_000
+_GIT_SECONDS = 2.0
+
+
+def manifest_of(
+    plan: Plan,
+    unreadable: Sequence[SetSummary] = (),
+    *,
+    agent: AgentLike,
+    label: str,
+    eval_sets: list[EvalSetLike],
+    options: Mapping[str, Any],
+) -> Manifest:
+    """Return the manifest of a run that is about to begin, but for what the agent will say about itself."""
+    now = time.time()
+    return Manifest(
+        run_id=new_run_id(),
+        created_at=now,
+        agent=agent_manifest(agent, label),
+        sets=set_manifests(plan, unreadable),
+        num_runs=plan.num_runs,
+        options=told(eval_sets, options),
+        command=redacted(sys.argv),
+        folder=str(Path.cwd()),
+        versions=versions(),
+    )
+
+
+def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
+    """Return what is known of an agent from outside: how it was named, its source, its commit."""
+    reference = str(agent) if isinstance(agent, str | Path) else None
+    if reference is not None and ("//" in reference or reference.startswith("cmd:")):
+        # an address or a command: whoever goes on with the run brings its secret again
+        reference = redacted_text(reference)
+    folder = agent_folder(agent)
+    return AgentManifest(
+        reference=reference,
+        label=label,
+        source_hash=_source_hash(agent, folder),
+        commit=_commit(folder) if folder is not None else None,
+    )
+
+
+def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was told, as JSON: enough to go on with it; what cannot be written down is left out."""
+    kept = {name: value for name, value in options.items() if name not in _NOT_TOLD and _is_plain(value)}
+    for name in ("setup", "teardown"):
+        if (hook := options.get(name)) is not None and (named := _function_of(hook)):
+            kept[name] = named
+    if (user := options.get("user")) is not None and not isinstance(user, str):
+        is_main = getattr(user, "__module__", "") == "__main__"  # another one, in another process
+        kept["user"] = AN_OBJECT if is_main else _function_of(user) or AN_OBJECT
+    elif user is not None and (code := _code_of_user(user)):
+        kept[USER_CODE] = code
+    if isinstance(options.get("config"), Path):
+        kept["config"] = str(options["config"])
+    if (outputs := kept.pop("outputs", None)) is not None:
+        kept["outputs"] = {name: redacted(list(places)) for name, places in outputs.items()}
+    if all(isinstance(one, str | Path) for one in eval_sets):
+        kept["eval_sets"] = [str(one) for one in eval_sets]
+    return kept
+
+
+def _function_of(given: Any) -> str:
+    """Return `module:function` for a function that can be named, else an empty text."""
+    named = getattr(given, "__qualname__", "<")
+    return "" if "<" in named else f"{given.__module__}:{named}"
+
+
+def _code_of_user(named: str) -> str:
+    """Return the hash of the file whose function plays the users; empty where it is no file, as of a model."""
+    file = Path(named if named.endswith(".py") else named.rpartition(":")[0])
+    try:
+        return content_hash(file.read_bytes()) if file.suffix == ".py" else ""
+    except (OSError, ValueError):
+        return ""
+
+
+_NOT_TOLD = frozenset({"progress", "stop", "store", "setup", "teardown"})
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, str | int | float | bool)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, of proctor, and of the agent frameworks that are loaded."""
+    found = {"python": platform.python_version(), "proctor": __version__, "pydantic": pydantic.VERSION}
+    loaded = {module: package for module, package in _FRAMEWORKS.items() if module in sys.modules}
+    if not loaded:
+        return found
+    from importlib.metadata import PackageNotFoundError, version  # 10 ms, which most runs can do without
+
+    for package in loaded.values():
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # a module of the user's own that has the same name
+            continue
+    return found
+
+
+def _source_hash(agent: AgentLike, folder: Path | None) -> str | None:
+    """Return one hash over the Python files that the agent is made of: its own one, or all of its folder."""
+    if folder is None:
+        return None
+    files = sorted(_sources(agent, folder))
+    hashed = blake2b(digest_size=16)
+    for file in files:
+        hashed.update(str(file.relative_to(folder)).encode() + b"\0")
+        try:
+            hashed.update(file.read_bytes())
+        except OSError:
+            continue
+    return hashed.hexdigest() if files else None
+
+
+def _sources(agent: AgentLike, folder: Path) -> Iterator[Path]:
+    if not isinstance(agent, str | Path):
+        return
+    file = read_reference(str(agent)).file
+    if file is not None and file.is_file() and file.stem not in ("agent", "__init__"):
+        yield file
+        return
+    for count, found in enumerate(_python_files(folder)):
+        if count >= _MOST_FILES:
+            return
+        yield found
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith(".") or entry.name in _NOT_SOURCE or entry.is_symlink():
+            continue
+        if entry.is_dir():
+            yield from _python_files(entry)
+        elif entry.suffix == ".py":
+            yield entry
+
+
+def _commit(folder: Path) -> str | None:
+    """Return the commit that a folder is at, with `+` behind it where something in its project was changed."""
+    if not any((above / ".git").exists() for above in (folder, *folder.parents)):
+        return None
+    import subprocess
+
+    ask = [
+        "git",
+        "-c",
+        "core.fsmonitor=false",
+        "describe",
+        "--always",
+        "--abbrev=40",
+        "--exclude=*",
+        "--dirty=+",
+    ]
+    try:
+        said = subprocess.run(
+            ask, cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip() or None

@@ -1,0 +1,350 @@
+"""Loading what a run names, and planning it: everything that can be wrong is said at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.analysis.compare.until_decided import kept_of, looks_of, problems_of_deciding
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.engine.planning.duplicate_names import same_names
+from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
+from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.setup.find_config import Configs, trials_asked
+from proctor.runs.setup.inline_eval_sets import given_set, listed
+from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of
+from proctor.runs.setup.option_checks import odd_types
+from proctor.runs.setup.strict_warnings import errors_from, refuse_warnings
+from proctor.runs.setup.user_provider import UsersOnDemand
+from proctor.runs.setup.working_folder import user_folder
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.results.set_summary import NOT_JUDGED, SetSummary
+
+if TYPE_CHECKING:
+    from proctor.agents.base import Agent
+    from proctor.schema.results.manifest import Manifest
+    from proctor.stores.base import Store
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Agent and sets loaded, everything checked."""
+
+    agent: Agent | None
+    """`None` where recorded evidence is judged again."""
+    agent_label: str
+    plan: Plan
+    options: RunOptions
+    warnings: list[str] = field(default_factory=list)
+    judging_warnings: list[str] = field(default_factory=list)
+    """Those of the warnings that are about the criteria."""
+    notes: list[str] = field(default_factory=list)
+    """Those of the warnings that only inform, such as which share of the cases a shard has."""
+    warnings_as_errors: bool = False
+    """Whether any other warning is a configuration error."""
+    unreadable: list[SetSummary] = field(default_factory=list)
+    """Sets that could not be read (`keep_going`)."""
+    store: Store | None = None
+    """Where the run is to be kept."""
+    manifest: Manifest | None = None
+    """What it is, where it is kept; what the agent says about itself is missing yet."""
+    agent_ref: object = None
+    """How the agent was named, where it was: its code may import more while it runs."""
+
+
+_RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
+
+
+@user_folder()
+def prepare(
+    agent: AgentLike,
+    eval_sets: EvalSetLike | Sequence[EvalSetLike],
+    options: EvaluateOptions,
+    *,
+    plays: bool = True,
+) -> Prepared:
+    """Load the agent and the sets, find the configs, and plan: everything that can be wrong is said at once.
+
+    `plays`: whether somebody must be there to play the users of scenarios; not where all has happened already.
+
+    Raises:
+        SetupProblems: what is wrong.
+        NothingToRunError: nothing is wrong, and of what was chosen no case is left.
+    """
+    if odd := odd_types(options):
+        raise SetupProblems([*_unknown(options), *odd])
+    run_options = _run_options(options, plays=plays)
+    judges, users = run_options.judges, run_options.users
+    wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
+    wrong += users.wrong() if isinstance(users, UsersOnDemand) else []
+    problems = [*_unknown(options), *wrong, *problems_of_deciding(options)]
+    store = _store(options, problems)
+    loading = _Loading(agent, options, problems)
+    loaded = loading.agent()
+    wanted = loading.sets(eval_sets)
+    if not wanted and not problems and not loading.unreadable:
+        problems.append(SetupError("no eval set given"))
+    commit = loading.keep_changed(wanted, run_options)
+    loading.refuse_warnings()
+    plan = _planned(wanted, run_options, loading, hashed=store is not None)
+    if loaded is None:
+        raise SetupProblems([SetupError("no agent given")])
+    looks = looks_of(options, plan, store)
+    run_options = replace(run_options, looks=looks)
+    about_criteria = [*loading.judging_warnings, *plan.warnings, *plan.skips]
+    notes = [*loading.notes, *plan.shares]
+    warnings = [*loading.warnings, *notes, *same_names(plan.sets), *about_criteria]
+    notes += plan.skips
+    prepared = Prepared(
+        loaded,
+        loading.label,
+        plan,
+        run_options,
+        warnings,
+        about_criteria,
+        notes,
+        loading.is_strict,
+        loading.unreadable,
+        store,
+    )
+    prepared.agent_ref = agent
+    refuse_warnings(prepared)
+    if store is not None:
+        from proctor.runs.setup.manifest import manifest_of
+
+        prepared.manifest = manifest_of(
+            plan,
+            loading.unreadable,
+            agent=agent,
+            label=loading.label,
+            eval_sets=listed(eval_sets),
+            options={**options, **commit, **kept_of(looks)},
+        )
+    return prepared
+
+
+def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
+    """Plan the run; where nothing but sets that cannot be read is left, that is what it comes to."""
+    empty = Plan([], options.num_runs or 1)
+    if not loading.problems and not wanted:
+        return empty
+    try:
+        return make_plan(wanted, options, loading.problems, hashed=hashed)
+    except SetupProblems as found:
+        from proctor.runs.setup.problem_locations import placed
+
+        raise placed(found) from None
+    except NothingToRunError:
+        if not loading.unreadable:
+            raise
+        return empty
+
+
+def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None:
+    """Open the store that a run is to be written to; `None` when it is kept nowhere, or cannot be."""
+    wanted = options.get("store")
+    from proctor.runs.queries import open_store
+
+    try:
+        return wanted if wanted is None or is_open(wanted) else open_store(wanted)
+    except SetupError as problem:
+        problems.append(problem)
+        return None
+
+
+def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
+    """Take what the engine reads; `None` is the default, one name a list of one."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    for name in ("metrics", "tags"):
+        if isinstance(given.get(name), str):
+            given[name] = [given[name]]
+    given["budget"] = budget_of(options)
+    given["judges"] = JudgesOnDemand(options.get("judge"), budget=given["budget"])
+    given["users"] = UsersOnDemand(options.get("user"), budget=given["budget"]) if plays else None
+    without_limit = {"timeout"}  # the one option for which None says something else than the default
+    return RunOptions(
+        **{name: value for name, value in given.items() if value is not None or name in without_limit}
+    )
+
+
+def _unknown(options: EvaluateOptions) -> list[SetupError]:
+    known = EvaluateOptions.__annotations__
+    return [
+        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
+        for name in options
+        if name not in known
+    ]
+
+
+class _Loading:
+    """Loads what a run names, collecting every problem instead of stopping at the first."""
+
+    def __init__(self, agent: AgentLike, options: EvaluateOptions, problems: list[SetupError]) -> None:
+        self._ref, self._options, self.problems = agent, options, problems
+        self.warnings: list[str] = []
+        self.judging_warnings: list[str] = []
+        self.notes: list[str] = []
+        self.is_strict = bool(options.get("warnings_as_errors"))
+        self._allows_keys = bool(options.get("allow_unknown_keys"))
+        self.unreadable: list[SetSummary] = []
+        self.label = ""
+        self._configs = Configs(
+            options.get("config"),
+            problems,
+            self.judging_warnings,
+            trials_asked(options),
+            default=options.get("default_config"),
+        )
+
+    def agent(self) -> Agent | None:
+        """Load the agent; `None` when that is among the problems."""
+        from proctor.agents.load import describe_ref
+        from proctor.runs.load import load_agent
+
+        self.label = describe_ref(self._ref)
+        how: dict[str, Any] = {
+            name: self._options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
+        }
+        try:
+            return load_agent(self._ref, **how)
+        except SetupError as problem:
+            self.problems.append(problem)
+            return None
+
+    def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
+        """Open every set that is named, each with its config."""
+        wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
+        only = self._options.get("only")
+        return wanted if only is None else self._chosen(wanted, only)
+
+    def keep_changed(self, wanted: list[PlannedSet], run_options: RunOptions) -> dict[str, str]:
+        """Leave of `wanted` what has changed since a commit, where that is asked for; returns it as an option.
+
+        Raises:
+            NothingToRunError: nothing has changed, and nothing else is wrong.
+        """
+        ref = self._options.get("changed_since")
+        if ref is None or not wanted:
+            return {}
+        from proctor.runs.setup.changed_since import only_changed
+
+        renames = self._options.get("allow_duplicate_ids", False)
+        try:
+            changed = only_changed(wanted, ref, self._options.get("config"), renames=renames)
+        except NothingToRunError:
+            self.problems += run_options.problems()
+            if not self.problems and not self.unreadable:
+                raise
+            wanted.clear()
+            return {}
+        except SetupError as problem:
+            self.problems.append(problem)
+            return {}
+        self.notes += changed.said
+        wanted[:] = changed.sets
+        return {"changed_since": changed.commit}
+
+    def refuse_warnings(self) -> None:
+        """Add the warnings so far to the problems, where each is an error: all are reported at once."""
+        if self.is_strict:
+            self.problems += errors_from([*self.warnings, *self.judging_warnings])
+
+    def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
+        """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
+        there = {planned.source.eval_set_id for planned in wanted}
+        unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
+        if wanted and not there & only.keys():
+            message = f"{_ONLY} names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
+            self.problems.append(SetupError(message))
+        elif there < there | only.keys():
+            self.warnings.append(f"{_ONLY} names {unknown}, which is not among the sets to run")
+        named = [planned for planned in wanted if planned.source.eval_set_id in only]
+        chosen = [planned for planned in named if _narrowed(planned, only[planned.source.eval_set_id])]
+        if named and not chosen:
+            asked = ", ".join(repr(name) for planned in named for name in only[planned.source.eval_set_id])
+            self.problems.append(
+                SetupError(f"{_ONLY} names {asked or 'no case'}, and none of it was picked: nothing to run")
+            )
+        return chosen
+
+    def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
+        if isinstance(entry, str | Path):
+            return self._files(str(entry))
+        try:
+            source = given_set(
+                entry,
+                allow_duplicate_ids=self._options.get("allow_duplicate_ids", False),
+                allow_unknown_keys=self._allows_keys,
+            )
+        except SetupError as problem:
+            self.problems.append(problem)
+            return []
+        self.warnings += source.warnings
+        config, origin = self._configs.of(None)
+        return [PlannedSet(source, config, origin)] if config else []
+
+    def _files(self, selector: str) -> list[PlannedSet]:
+        from proctor.agents.load import agent_folder
+        from proctor.files.eval_sets.selectors import find_sets
+
+        try:
+            found = find_sets([selector], agent_folder=agent_folder(self._ref))
+        except SetupProblems as problems:
+            self.problems += problems.problems
+            return []
+        opened = [self._file(one.path, one.label, one.case_ids) for one in found]
+        return [planned for planned in opened if planned is not None]
+
+    def _file(self, path: Path, label: str, case_ids: list[str]) -> PlannedSet | None:
+        from proctor.files.eval_sets.source import open_eval_set
+        from proctor.files.eval_sets.strictness import refusal_of, refused_in, warnings_of
+
+        duplicates = self._options.get("allow_duplicate_ids", False)
+        try:
+            source = open_eval_set(path, allow_duplicate_ids=duplicates, label=label)
+        except EvalFileError as problem:
+            self._not_readable(label, problem)
+            return None
+        if refused := refused_in(source, allow_unknown_keys=self._allows_keys):
+            allows = bool(source.misread) and not self._allows_keys
+            self._not_readable(label, refusal_of(refused, allows=allows))
+        self.warnings += [one.said for one in warnings_of(source, allow_unknown_keys=self._allows_keys)]
+        config, origin = self._configs.of(path)
+        if refused and self._options.get("keep_going"):
+            return None
+        return PlannedSet(source, config, origin, case_ids) if config else None
+
+    def _not_readable(self, label: str, problem: EvalFileError) -> None:
+        if not self._options.get("keep_going"):
+            self.problems.append(problem)
+            return
+        failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
+        self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))
+
+
+_ONLY = "what is asked for (`only`, --failed)"
+
+
+def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
+    """Keep the cases of `named` that were picked, if any were; ids that do not exist stay, to be refused."""
+    there = set(planned.source.ids())
+    unknown = [eval_id for eval_id in planned.only if eval_id not in there]
+    planned.only = [eval_id for eval_id in named if not planned.only or eval_id in planned.only] + unknown
+    return bool(planned.only)
+
+
+def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
+    """A file that is named twice comes once, with the cases of both; all cases and a list is the list, as in ADK."""
+    merged: dict[object, PlannedSet] = {}
+    for planned in wanted:
+        label = planned.source.label
+        first = merged.setdefault(os.path.realpath(label) if label else id(planned), planned)
+        if first is not planned:
+            first.only = list(dict.fromkeys([*first.only, *planned.only]))
+    return list(merged.values())

@@ -1,0 +1,105 @@
+"""Who plays the users, as it is named on a command line: a model, or a function in a module or a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from proctor.common.error_text import safe_str
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+
+__all__ = ["AN_OBJECT", "FUNCTION", "find_user", "is_function"]
+
+FUNCTION = "user"
+"""What a function is called in a file that is named without it."""
+AN_OBJECT = "<an object in Python>"
+"""Stands in a manifest for who played, where that cannot be named."""
+_FILE = re.compile(r"(?P<file>.+\.py)(:(?P<name>[^\W\d][\w.]*))?", re.DOTALL)
+_DOTTED = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):[^\W\d][\w.]*")
+_FUNCTIONS = "A function is named by MODULE:FUNCTION or FILE.py:FUNCTION."
+
+
+def find_user(named: str) -> str | Callable[..., Any]:
+    """Return the function that is named, or the name of the model as it is.
+
+    `file.py:function` and `module:function` are functions (`file.py` alone: its function `user`), unless what stands
+    before the colon is a provider of models.
+
+    Raises:
+        SetupError: there is no such function, or no model is called so.
+    """
+    from proctor.models.names import read_name
+    from proctor.registry import MODELS
+
+    if named == AN_OBJECT:
+        raise SetupError(
+            "user: whoever played in this run was an object in Python: give it again, resume(run, user=…)"
+        )
+    if is_function(named):
+        if (found := _FILE.fullmatch(named)) is not None:
+            return _in_file(Path(found["file"]), found["name"] or FUNCTION, named)
+        return _in_module(named.partition(":")[0], named)
+    try:
+        read_name(named, MODELS.names())
+    except UnknownNameError as problem:
+        raise UnknownNameError(f"user: {problem} {_FUNCTIONS}") from None
+    return named
+
+
+def is_function(named: str) -> bool:
+    """Tell whether a function is named, and no model; nothing is imported."""
+    from proctor.models.names import ALIASES
+    from proctor.registry import MODELS
+
+    prefix = named.partition(":")[0].strip().lower()
+    if prefix in {*MODELS.names(), *ALIASES}:
+        return False
+    dotted = _DOTTED.fullmatch(named)
+    return _FILE.fullmatch(named) is not None or (dotted is not None and _is_module(dotted["module"]))
+
+
+def _in_module(dotted: str, named: str) -> Callable[..., Any]:
+    from proctor.agents.import_user_code import import_dotted
+    from proctor.runs.setup.project_defaults import load_function
+
+    with suppress(Exception):  # as agents are, the working folder included; why it cannot be is said below
+        import_dotted(dotted)
+    return load_function(named, "user")
+
+
+def _is_module(dotted: str) -> bool:
+    """Whether there is a package or module of that first name; nothing is imported."""
+    from importlib.util import find_spec
+
+    first = dotted.partition(".")[0]
+    if Path(first).is_dir() or Path(f"{first}.py").is_file():
+        return True
+    try:
+        return find_spec(first) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
+    if not file.is_file():
+        raise SetupError(f"user: there is no file {file}. {_FUNCTIONS}")
+    from proctor.agents.import_user_code import import_folder
+
+    try:
+        module = import_folder(file.parent, file.stem)
+    except (Exception, SystemExit) as error:  # a script that ends itself when imported would end this, too
+        raise SetupError(
+            f"user: {file} cannot be imported: {type(error).__name__}: {safe_str(error)}"
+        ) from error
+    function: Any = module
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        has = [known for known, value in vars(module).items() if callable(value) and known[0] != "_"]
+        what = "no function" if function is None else f"a {type(function).__name__}, and no function, called"
+        raise SetupError(f"user: {named}: {file} has {what} {name!r}.{did_you_mean(name, has)}")
+    found: Callable[..., Any] = function
+    return found

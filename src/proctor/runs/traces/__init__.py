@@ -1,0 +1,4 @@
+"""Runs made of OpenTelemetry traces: receiving, matching with cases, scoring.
+
+Start with `score`.
+"""

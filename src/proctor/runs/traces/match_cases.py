@@ -1,0 +1,198 @@
+"""Which conversation of the traces belongs to which case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.engine.planning.plan import CaseSource, Plan
+from proctor.files.eval_sets.duplicate_ids import rename_duplicates
+from proctor.files.traces.conversations import TracedConversation
+from proctor.files.traces.semantic_conventions import CASE
+from proctor.runs.traces.to_trials import differing_turn, plain
+from proctor.schema.evidence.serialize import case_hash
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, text_of
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import Invocation
+
+_MOST_SAID = 10
+_LONGEST_ID = 120
+
+Where = tuple[int, int]
+"""A case: the number of its set in the plan, and its index in the set."""
+
+
+@dataclass(slots=True)
+class Matched:
+    """The conversation of each case."""
+
+    told: dict[Where, TracedConversation] = field(default_factory=dict)
+    claimed: dict[Where, int] = field(default_factory=dict)
+    """How many conversations could be a case's, and as well another's."""
+    warnings: list[str] = field(default_factory=list)
+
+
+def own_cases(conversations: Sequence[TracedConversation], eval_set_id: str = "traces") -> EvalSet:
+    """Return a set in which each conversation is a case that expects nothing, in order."""
+    cases = []
+    for eval_id, told in zip(ids_of(conversations), conversations, strict=True):
+        turns = [Invocation(user_content=Content.model_validate(turn.asked)) for turn in told.turns]
+        cases.append(EvalCase(eval_id=eval_id, conversation=turns))
+    return EvalSet(eval_set_id=eval_set_id, eval_cases=cases)
+
+
+def ids_of(conversations: Sequence[TracedConversation]) -> list[str]:
+    """Return a name for each conversation: its case's, else its own id, made such that the command line can say it."""
+    names = [_speakable(told.case_id or told.id) for told in conversations]
+    renamed = rename_duplicates(names)
+    return [renamed.get(index, name) for index, name in enumerate(names)]
+
+
+def _speakable(name: str) -> str:
+    return re.sub(r"[^\w.@#+=-]+", "_", name)[:_LONGEST_ID].strip("_") or "conversation"
+
+
+def as_given(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
+    """Match the cases that `own_cases` made, each with what it was made of."""
+    return Matched({(0, index): conversations[index] for index in plan.sets[0].cases})
+
+
+def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
+    """Put each conversation to its case. A further one for a case gets a case of its own in the plan: `case#2` …"""
+    matched = Matched()
+    finder = _Finder(plan)
+    unmatched: list[str] = []
+    for told in conversations:
+        fitting, why = finder.cases_of(told)
+        found = fitting[0] if len(fitting) == 1 else None
+        if found is None:
+            for each in fitting:
+                matched.claimed[each] = matched.claimed.get(each, 0) + 1
+            unmatched.append(f"{told.place}: the conversation {told.id!r} belongs to no case: {why}")
+            continue
+        if found in matched.told:
+            found = _once_more(plan, found)
+        matched.told[found] = told
+        case = plan.sets[found[0]].source.case(found[1])
+        if (turn := differing_turn(told, case)) is not None:
+            said = f"case {case.eval_id}: in turn {turn + 1} the user says something else in the trace than in the case"
+            matched.warnings.append(said)
+    matched.warnings = _some(unmatched) + _some(matched.warnings)
+    return matched
+
+
+def _some(said: list[str]) -> list[str]:
+    more = [f"… and {len(said) - _MOST_SAID} more of that kind"] if len(said) > _MOST_SAID else []
+    return said[:_MOST_SAID] + more
+
+
+class _Finder:
+    """Knows the cases of a plan by id, by session, and by what their users say."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._by_id: dict[str, list[Where]] = {}
+        self._by_session: dict[str, list[Where]] = {}
+        self._by_texts: dict[tuple[str, ...], list[Where]] = {}
+        self._by_first: dict[str, list[Where]] = {}
+        self._names: dict[Where, str] = {}
+        for where, case in _cases(plan):
+            self._names[where] = case.eval_id
+            self._by_id.setdefault(case.eval_id, []).append(where)
+            if case.session_input is not None and case.session_input.session_id:
+                self._by_session.setdefault(case.session_input.session_id, []).append(where)
+            if texts := tuple(plain(text_of(turn.user_content)) for turn in case.conversation or ()):
+                self._by_texts.setdefault(texts, []).append(where)
+                self._by_first.setdefault(texts[0], []).append(where)
+
+    def cases_of(self, told: TracedConversation) -> tuple[Sequence[Where], str]:
+        """Return the case of a conversation, or those that fit alike, and why it is not one."""
+        texts = tuple(plain(turn.text) for turn in told.turns)
+        if told.is_case_ours and told.case_id not in self._by_id:
+            return (), f"its spans name the case {told.case_id!r} ({CASE}), which is not there"
+        looks = (
+            self._by_id.get(told.case_id, ()),
+            self._by_id.get(told.id, ()),
+            self._by_session.get(told.id, ()),
+            self._by_texts.get(texts, ()) if all(texts) else (),
+        )
+        for found in looks:
+            if found:
+                return found, f"it could be {self._listed(found)}; the attribute {CASE} on a span says which"
+        if not texts[0]:
+            return (), "no case has its id, and what the user said is not in the trace"
+        if begun := self._by_first.get(texts[0], ()):
+            why = f"it only begins as {self._listed(begun)}, and what the user says then is something else"
+            return (), f"{why}; the attribute {CASE} on a span says which case it is"
+        return (), "no case has its id, or a user who says the same"
+
+    def _listed(self, found: Sequence[Where]) -> str:
+        return ", ".join(self._names[where] for where in found[:_MOST_SAID])
+
+
+def _cases(plan: Plan) -> Iterator[tuple[Where, EvalCase]]:
+    for number, chosen in enumerate(plan.sets):
+        for index in chosen.cases:
+            yield (number, index), chosen.source.case(index)
+
+
+# --- a case for each conversation ---------------------------------------------------------------------------------------
+
+
+class _Extended:
+    """A set with some of its cases more than once, under further ids."""
+
+    def __init__(self, source: CaseSource) -> None:
+        self._source = source
+        self._base = len(source.ids())
+        self._more: list[tuple[int, str]] = []
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        return self._source.eval_set_id
+
+    @property
+    def label(self) -> str | None:
+        """Where the set came from."""
+        return self._source.label
+
+    def add(self, index: int) -> int:
+        """Take a case once more; returns its index."""
+        ids = self.ids()
+        name = self.case(index).eval_id
+        self._more.append((index, rename_duplicates([*ids, name])[len(ids)]))
+        return self._base + len(self._more) - 1
+
+    def ids(self) -> Sequence[str]:
+        """The ids of the cases, in order."""
+        return [*self._source.ids(), *(name for _, name in self._more)]
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case."""
+        if index < self._base:
+            return self._source.case(index)
+        original, name = self._more[index - self._base]
+        return self._source.case(original).model_copy(update={"eval_id": name})
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case."""
+        return self._source.where(index if index < self._base else self._more[index - self._base][0])
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        """Read every case, in order."""
+        return map(self.case, range(self._base + len(self._more)))
+
+
+def _once_more(plan: Plan, found: Where) -> Where:
+    """Put a case into the plan once more."""
+    number, index = found
+    chosen = plan.sets[number]
+    if not isinstance(chosen.source, _Extended):
+        chosen.source = _Extended(chosen.source)
+    again = chosen.source.add(index)
+    chosen.cases.append(again)
+    chosen.hashes += case_hash(chosen.source.case(again))
+    chosen.summary.cases += 1
+    return number, again

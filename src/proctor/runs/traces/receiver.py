@@ -1,0 +1,249 @@
+"""Taking traces from OTLP exporters over HTTP into a file: `POST /v1/traces` and `/v1/logs`, JSON or protobuf.
+
+Only what tells about agents is written: headers of requests, in which secrets stand, are not. Source: the OpenTelemetry protocol's
+specification, OTLP/HTTP.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from proctor.common.network import is_loopback_ip
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import SetupError
+from proctor.files.traces.otlp_json import LogRecord, only_kept, spans_in
+from proctor.runs.output_guard import OutputGuard
+from proctor.runs.queries import default_store
+from proctor.runs.traces.receiver_http import OtlpHandler
+
+LISTEN = "127.0.0.1:4318"
+"""OTLP/HTTP's own port, on this machine only."""
+
+TOKEN = "PROCTOR_TRACE_TOKEN"  # noqa: S105 - the name of the variable, not a token
+"""The variable with the token that exporters must send where others than this machine may reach the receiver."""
+
+MOST_BODY = 16 << 20
+"""The most bytes of one request, unpacked."""
+
+MOST_CONNECTIONS = 128
+"""The most clients that are connected at a time; further ones are closed at once."""
+
+_MOST_REASONS = 10
+
+MOST_FILE = 1 << 30
+"""The most bytes that are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came in."""
+
+    path: Path
+    requests: int
+    spans: int
+    refused: int
+    """Requests that could not be taken."""
+
+
+class TraceReceiver:
+    """An OTLP/HTTP endpoint that appends what it gets to a file, a request a line. Use as a context manager.
+
+    It listens on this machine only, unless `token` (or the variable PROCTOR_TRACE_TOKEN) is set: then exporters must send
+    `Authorization: Bearer TOKEN`.
+
+    Raises:
+        SetupError: the address is none, is taken, or is not of this machine and there is no token; the file cannot be
+            written.
+    """
+
+    def __init__(self, path: str | Path, listen: str = LISTEN, *, token: str | None = None) -> None:
+        """Take the file and the address, `HOST:PORT`; port 0 is any that is free."""
+        self._path = Path(path)
+        OutputGuard(stores=[default_store()]).check(self._path, "traces")
+        self._token = token or os.environ.get(TOKEN, "")
+        self._host, port = _address(listen)
+        if not _is_loopback(self._host) and not self._token:
+            raise SetupError(
+                f"{listen} can be reached from other machines: set {TOKEN} to a token that exporters must send "
+                f"(OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20TOKEN), or listen on {LISTEN}"
+            )
+        self._lock, self._changed = threading.Lock(), threading.Condition()
+        self._requests = self._spans = self._refused = 0
+        self.reasons: list[str] = []
+        """Why requests could not be taken, each once."""
+        self._server = _bound(self._host, port, listen, self._handler())
+        try:
+            self._file = self._path.open("ab")
+        except OSError as error:
+            self._server.server_close()
+            raise SetupError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+    @property
+    def url(self) -> str:
+        """What exporters are to be told: OTEL_EXPORTER_OTLP_ENDPOINT."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._server.server_address[1]}"
+
+    @property
+    def received(self) -> Received:
+        """What came in so far."""
+        return Received(self._path, self._requests, self._spans, self._refused)
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening; what has been taken is in the file."""
+        self._server.shutdown()
+        self._server.server_close()
+        with self._lock:
+            self._file.close()
+
+    def wait(
+        self,
+        *,
+        count: int | None = None,
+        seconds: float | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Received:
+        """Return when `count` requests have been taken, `seconds` are over, or `stopped()` says so."""
+        end = None if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while not stopped() and (count is None or self._requests < count):
+                left = 0.2 if end is None else min(0.2, end - time.monotonic())
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+        return self.received
+
+    def _handler(self) -> type[OtlpHandler]:
+        receiver = self
+
+        class Handler(OtlpHandler):
+            most_body = MOST_BODY
+            loopback_only = _is_loopback(receiver._host)
+
+            def is_allowed(self, authorization: str) -> bool:
+                return receiver.is_allowed(authorization)
+
+            def take(self, request: dict[str, Any]) -> None:
+                receiver.take(request)
+
+            def refused(self, why: str) -> None:
+                receiver.refused(why)
+
+        return Handler
+
+    def is_allowed(self, authorization: str) -> bool:
+        """Whether a request with this header may tell anything."""
+        wanted = f"Bearer {self._token}"
+        return not self._token or hmac.compare_digest(authorization.encode(), wanted.encode())
+
+    def take(self, request: dict[str, Any]) -> None:
+        """Write down a request.
+
+        Raises:
+            Malformed: it is not what OTLP has.
+            OSError: it cannot be written.
+        """
+        spans = sum(not isinstance(one, LogRecord) for one in spans_in(request))
+        line = json.dumps(only_kept(request), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            if self._file.tell() + len(line) > MOST_FILE:
+                raise OSError(f"the file has reached {MOST_FILE >> 20} MiB")
+            self._file.write(line)
+            self._file.flush()
+        with self._changed:
+            self._requests += 1
+            self._spans += spans
+            self._changed.notify_all()
+
+    def refused(self, why: str) -> None:
+        """Count a request that could not be taken, and keep why."""
+        with self._changed:
+            self._refused += 1
+            if len(self.reasons) < _MOST_REASONS and why not in self.reasons:
+                self.reasons.append(why)
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, colon, port = listen.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not (port.isascii() and port.isdigit() and int(port) < 1 << 16) or (colon and "/" in host):
+        raise SetupError(f"{listen}: expected an address to listen on, HOST:PORT, such as {LISTEN}")
+    return host, int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or is_loopback_ip(host)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], handler: type[OtlpHandler]) -> None:
+        self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a client in a thread of its own, where there is room for one more."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a client until it goes away."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a client that goes away is its own affair."""
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+def _bound(host: str, port: int, listen: str, handler: type[OtlpHandler]) -> _Server:
+    try:
+        return (_Server6 if ":" in host else _Server)((host, port), handler)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise SetupError(
+            f"{listen} cannot be listened on: {why.lower()}; is another receiver at work?"
+        ) from None
+
+
+def receive_traces(
+    path: str | Path,
+    *,
+    listen: str = LISTEN,
+    count: int | None = None,
+    seconds: float | None = None,
+    token: str | None = None,
+) -> Received:
+    """Take traces from OTLP exporters into a file until `count` requests came or `seconds` are over.
+
+    Raises:
+        SetupError: it cannot listen there, or the file cannot be written.
+    """
+    with TraceReceiver(path, listen, token=token) as receiver:
+        return receiver.wait(count=count, seconds=seconds)

@@ -1,0 +1,260 @@
+"""One OTLP/HTTP request after the other: its body read within bounds, and what it says handed on."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import zlib
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+from threading import BoundedSemaphore, Timer
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic_core import from_json
+
+from proctor.common.optional_packages import import_extra
+from proctor.errors import MissingExtraError
+from proctor.files.traces.otlp_json import Malformed, is_request
+
+_SECONDS = 30.0
+"""That a request may take to arrive, and a connection may wait for the next one."""
+_AT_ONCE = 32
+"""Requests that are read at a time; others are told to come again."""
+_LONGEST_LINE = 1_000
+_PATHS = {"/v1/traces": "trace", "/v1/logs": "logs"}
+_LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not an error of ours
+    """What a client is told in place of "taken"."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+class OtlpHandler(BaseHTTPRequestHandler):
+    """Answers `POST /v1/traces` and `POST /v1/logs`. Whoever uses it says what is allowed, and takes the requests."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "proctor", ""
+    timeout = _SECONDS
+    most_body = 1 << 20
+    loopback_only = True
+    most_seconds = _SECONDS
+    _room = BoundedSemaphore(_AT_ONCE)
+
+    def is_allowed(self, authorization: str) -> bool:
+        """Whether a request with this header may tell anything."""
+        raise NotImplementedError
+
+    def take(self, request: dict[str, Any]) -> None:
+        """Take a request; raises `Malformed` or `OSError`."""
+        raise NotImplementedError
+
+    def refused(self, why: str) -> None:
+        """Hear of a request that was not taken."""
+        raise NotImplementedError
+
+    def do_POST(self) -> None:
+        """Take one request, or say why not."""
+        if not self._room.acquire(blocking=False):
+            self._answer(503, b"too many requests at once: try again", "text/plain")
+            return
+        try:
+            self._take_one()
+        finally:
+            self._room.release()
+
+    def handle_one_request(self) -> None:
+        """Read and answer one request, its first line and headers included, while there is patience."""
+        patience = Timer(self.most_seconds, self._give_up)  # a read's own limit begins anew with each byte
+        patience.daemon = True
+        patience.start()
+        try:
+            super().handle_one_request()
+        finally:
+            patience.cancel()
+
+    def _give_up(self) -> None:
+        """Let go of a client that takes for ever."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def do_GET(self) -> None:
+        """Say what this is."""
+        self._answer(
+            405, b"this takes POST /v1/traces and /v1/logs, as OTLP/HTTP exporters send them\n", "text/plain"
+        )
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
+        """Say nothing: what came is counted."""
+
+    def _take_one(self) -> None:
+        kind = self.headers.get_content_type()
+        try:
+            self._check()
+            body = self._unpacked(self._body())
+            request = _read(body, kind, _PATHS[self.path])
+            self.take(request)
+        except Refused as refused:
+            self._refuse(refused.status, refused.message)
+        except Malformed as error:
+            self._refuse(400, f"{'.'.join(map(str, error.finding.path))}: {error.finding.message}")
+        except MissingExtraError as error:
+            self._refuse(
+                415, f"{error}, or let the exporter send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json"
+            )
+        except OSError as error:
+            self._refuse(503, str(error))
+        else:
+            is_json = kind == "application/json"
+            self._answer(200, b"{}" if is_json else b"", kind)
+
+    def _check(self) -> None:
+        """Refuse what is not meant for this, or comes from a page in a browser."""
+        if self.path not in _PATHS:
+            raise Refused(404, "there is /v1/traces and /v1/logs")
+        host, origin = _host(f"//{self.headers.get('Host', '')}"), self.headers.get("Origin")
+        if self.loopback_only and host not in _LOCAL:
+            raise Refused(403, "this listens for this machine only, and the request names another host")
+        if origin is not None and _host(origin) not in _LOCAL:
+            raise Refused(403, "pages of other origins are not listened to")
+        if not self.is_allowed(self.headers.get("Authorization", "")):
+            raise Refused(401, "expected the header Authorization: Bearer TOKEN")
+
+    # --- the body -----------------------------------------------------------------------------------------------------
+
+    def _body(self) -> bytes:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return self._chunks()
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            raise Refused(411, "expected Content-Length")
+        if len(length) > 12 or int(length) > self.most_body:
+            raise self._too_large()
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise Refused(400, "the body ended before its length")
+        return body
+
+    def _chunks(self) -> bytes:
+        body = bytearray()
+        while True:
+            size = self.rfile.readline(_LONGEST_LINE).split(b";")[0].strip()
+            try:
+                wanted = int(size, 16)
+            except ValueError:
+                raise Refused(400, "a chunk without a size") from None
+            if wanted < 0 or len(body) + wanted > self.most_body:
+                raise self._too_large()
+            piece = self.rfile.read(wanted)
+            self.rfile.readline(_LONGEST_LINE)
+            if len(piece) < wanted:
+                raise Refused(400, "the body ended within a chunk")
+            if not wanted:
+                return bytes(body)
+            body += piece
+
+    def _unpacked(self, body: bytes) -> bytes:
+        encoding = self.headers.get("Content-Encoding", "identity").lower()
+        if encoding == "identity":
+            return body
+        if encoding not in ("gzip", "deflate"):
+            raise Refused(415, f"expected gzip, got {encoding!r}")
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            data = unpacker.decompress(body, self.most_body + 1)
+        except zlib.error:
+            raise Refused(400, "the body is not what its Content-Encoding says") from None
+        if len(data) > self.most_body:
+            raise self._too_large()
+        if not unpacker.eof:
+            raise Refused(400, "the compressed body is cut off")
+        if unpacker.unused_data:
+            raise Refused(400, "something stands behind the compressed body: one request at a time")
+        return data
+
+    def _too_large(self) -> Refused:
+        return Refused(
+            413, f"at most {self.most_body >> 20} MiB at a time; let the exporter send smaller batches"
+        )
+
+    # --- the answer ---------------------------------------------------------------------------------------------------
+
+    def _refuse(self, status: int, message: str) -> None:
+        self.refused(message)
+        self.close_connection = True  # what is left of the body is not read
+        self._answer(status, f"{message}\n".encode(errors="replace"), "text/plain")
+
+    def _answer(self, status: int, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _host(url: str) -> str:
+    """The host that a header names; empty where it names none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+# --- what it says ---------------------------------------------------------------------------------------------------------
+
+
+def _read(body: bytes, kind: str, signal: str) -> dict[str, Any]:
+    if kind == "application/x-protobuf":
+        return _of_protobuf(body, signal)
+    if kind != "application/json":
+        raise Refused(415, f"expected application/json or application/x-protobuf, got {kind!r}")
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise Refused(400, f"the body is not JSON: {error}") from None
+    if value == {}:
+        return {}
+    if not is_request(value):
+        raise Refused(400, "expected an object with `resourceSpans` (or `resourceLogs`)")
+    request: dict[str, Any] = value
+    return request
+
+
+def _of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
+    """Return a request in protobuf as its JSON, with ids in hex.
+
+    Raises:
+        MissingExtraError: what reads it is not installed.
+    """
+    name = f"opentelemetry.proto.collector.{signal}.v1.{signal}_service_pb2"
+    messages = import_extra(name, extra="traces", feature="taking traces as protobuf")
+    formats = import_extra("google.protobuf.json_format", extra="traces", feature="taking traces as protobuf")
+    errors = import_extra("google.protobuf.message", extra="traces", feature="taking traces as protobuf")
+    request = getattr(messages, f"Export{signal.capitalize()}ServiceRequest")()
+    try:
+        request.ParseFromString(body)
+    except errors.DecodeError:
+        raise Refused(400, "the body is not an OTLP request in protobuf") from None
+    value: dict[str, Any] = formats.MessageToDict(request)
+    _ids_in_hex(value)
+    return value
+
+
+def _ids_in_hex(value: Any) -> None:
+    """Protobuf's JSON has bytes as base64; OTLP's has ids as hex."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            for key in ("traceId", "spanId", "parentSpanId"):
+                if isinstance(one.get(key), str):
+                    one[key] = base64.b64decode(one[key]).hex()
+            waiting += one.values()

@@ -1,0 +1,118 @@
+"""What a trace tells of one conversation, as the evidence of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any
+
+from proctor.agents.base import Session
+from proctor.engine.trial.event_recorder import record_turn
+from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.failure_attribution import ReportedError
+from proctor.errors import AgentError
+from proctor.files.traces.conversations import TRACE, TracedConversation, TracedTurn
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, text_of
+from proctor.schema.format.session import SessionInput
+
+CAPS = Caps()
+
+
+def trial_of(
+    told: TracedConversation | None, case: EvalCase | None, eval_set_id: str, *, claimed: int = 0
+) -> Trial:
+    """Return the evidence for a case; where no conversation is told of it, the failure that says so.
+
+    `claimed`: how many conversations could be this case's, and as well another's. The texts go through the same checks
+    as those of an agent that runs: bounded, and readable by everyone.
+    """
+    trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id if case is not None else "")
+    if told is None:
+        message = "none of the conversations in the traces belongs to this case"
+        if claimed:
+            message += (
+                f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span says which"
+            )
+        trial.failure = Failure(where=TRACE, kind=FailureKind.NOT_LOADED, message=message)
+        return trial
+    intake = Intake(CAPS, trial.notes)
+    trial.session_id, trial.app_name = (
+        intake.readable(told.id, "session id: "),
+        intake.readable(told.app_name, "app: "),
+    )
+    trial.user_id = intake.readable(told.user_id, "user id: ")
+    trial.failure = told.failure
+    for turn in told.turns:
+        trial.turns.append(_recorded(turn, intake, trial))
+    trial.notes += told.notes
+    trial.started_at = told.turns[0].started_at
+    trial.duration = round(sum(turn.duration or 0.0 for turn in told.turns), 3)
+    if trial.failure is None and case is not None:
+        trial.failure = _other_length(trial.turns, case)
+    return trial
+
+
+def _recorded(told: TracedTurn, intake: Intake, trial: Trial) -> Turn:
+    """Write down one turn as if its events came in now, but for the time that it took."""
+    asked = Content.model_validate(told.asked)
+    for part in asked.parts or ():
+        if part.text is not None:
+            part.text = intake.readable(part.text, "user message: ")
+    turn = Turn(user_content=asked, started_at=told.started_at)
+    session = Session(id="", app_name="", user_id="", memory={"spans": told.spans()})
+    try:
+        _drained(record_turn(_all(told.events), turn, session, intake))
+    except AgentError as error:
+        failure = Failure(where="agent", kind=FailureKind.RAISED, message=str(error), turn=len(trial.turns))
+        trial.failure = trial.failure or failure
+    except ReportedError as error:
+        trial.failure = trial.failure or error.failure("agent", len(trial.turns))
+    turn.duration, turn.started_at = told.duration, told.started_at
+    turn.model_duration, turn.tool_duration = told.model_duration, told.tool_duration
+    turn.app_details = intake.object(told.app_details, "agents: ") if told.app_details else None
+    return turn
+
+
+async def _all(events: Sequence[Event]) -> AsyncIterator[Event]:
+    for event in events:
+        yield event
+
+
+def _drained(recording: Coroutine[Any, Any, None]) -> None:
+    """Carry out a coroutine that waits for nothing."""
+    try:
+        recording.send(None)
+    except StopIteration:
+        return
+    raise RuntimeError("what is in memory already had to be waited for")
+
+
+def _other_length(turns: Sequence[Turn], case: EvalCase) -> Failure | None:
+    """A conversation of another length than its case cannot be compared turn by turn."""
+    wanted = len(case.conversation) if case.conversation is not None else len(turns)
+    if len(turns) == wanted:
+        return None
+    message = f"the case has {wanted} turn(s), and the conversation in the trace {len(turns)}"
+    return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message)
+
+
+def differing_turn(told: TracedConversation, case: EvalCase) -> int | None:
+    """Return the first turn, from 0, in which the user says something else than in the case."""
+    for index, (turn, expected) in enumerate(zip(told.turns, case.conversation or (), strict=False)):
+        if turn.text and plain(turn.text) != plain(text_of(expected.user_content)):
+            return index
+    return None
+
+
+def plain(text: str) -> str:
+    """Return a text for comparing: runs of space are one."""
+    return " ".join(text.split())
+
+
+def session_of(told: TracedConversation) -> SessionInput | None:
+    """Return the app and the user that a conversation belongs to, where the trace says them."""
+    if not told.app_name and not told.user_id:
+        return None
+    return SessionInput(app_name=told.app_name, user_id=told.user_id)

@@ -1,0 +1,254 @@
+"""What an agent emits while it answers: one `Event` at a time."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from proctor.common.lazy_object import Waiting
+from proctor.schema.evidence.fast_models import (
+    WAITING_ROOM,
+    count_as_given,
+    defaults,
+    maker,
+    put_fields,
+    put_unknown,
+)
+from proctor.schema.evidence.flat import flat_size
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
+from proctor.schema.format.grounding import GroundingMetadata
+from proctor.schema.format.wire_model import WireModel
+
+
+class Event(WireModel):
+    """What an agent emits at one moment: a text, tool calls or their responses, a change of state, usage.
+
+    The fields are those of google-adk's events that matter to an evaluation; anything else is kept as it came.
+    `Event.said`, `.called`, `.returned` and `.changed` build the common ones.
+    """
+
+    author: str = "agent"
+    content: Content | None = None
+    partial: bool | None = None
+    """True for a piece of a streamed answer; the whole follows in an event of its own."""
+    state_delta: dict[str, Any] | None = None
+    """Session state keys that this event sets."""
+    usage_metadata: UsageMetadata | None = None
+    model_version: str | None = None
+    grounding_metadata: GroundingMetadata | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    long_running_tool_ids: list[str] | None = None
+    skip_summarization: bool | None = None
+    invocation_id: str = ""
+    timestamp: float | None = None
+
+    @classmethod
+    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
+        """Return an event in which the agent says `text`."""
+        if cls is Event and not fields and type(text) is str and (author == "agent" or _is_an_agent(author)):
+            fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("text", author, len(text) if fits else -1, text))
+            return event
+        return cls._of_part({"text": text}, "model", author=author, **fields)
+
+    @classmethod
+    def called(
+        cls,
+        name: str,
+        args: dict[str, Any] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the format's own word
+        author: str = "agent",
+        **fields: Any,
+    ) -> "Event":
+        """Return an event in which the agent calls the tool `name` with `args`."""
+        given = {} if args is None else args
+        if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("function_call", author, size, name, id, given.copy()))
+            return event
+        given = {"id": id, "name": name, "args": given}
+        return cls._of_part({"function_call": given}, "model", author=author, **fields)
+
+    @classmethod
+    def returned(
+        cls,
+        name: str,
+        response: dict[str, Any],
+        *,
+        id: str | None = None,  # noqa: A002 - the format's own word
+        author: str = "agent",
+        **fields: Any,
+    ) -> "Event":
+        """Return an event in which the tool `name` answers with `response`."""
+        if cls is Event and not fields and (size := _size_of_call(author, id, name, response)) is not None:
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("function_response", author, size, name, id, response.copy()))
+            return event
+        given = {"id": id, "name": name, "response": response}
+        return cls._of_part({"function_response": given}, "user", author=author, **fields)
+
+    @classmethod
+    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> "Event":
+        """Return an event that sets session state keys."""
+        return cls(author=author, state_delta=state_delta, **fields)
+
+    @classmethod
+    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> "Event":
+        # one call of the validator for all that is nested: agents make events by the thousand
+        event = {**fields, "content": {"role": role, "parts": [part]}}
+        made: Event = cls.__pydantic_validator__.validate_python(event)
+        return made
+
+    @classmethod
+    def from_adk(cls, event: dict[str, Any]) -> "Event":
+        """Read google-adk's event JSON, where state changes and flags stand under `actions`.
+
+        Raises:
+            pydantic.ValidationError: a field has the wrong type.
+        """
+        actions = event.get("actions")
+        if not isinstance(actions, dict):
+            return cls.model_validate(event)
+        lifted = {name: actions[key] for key, name in _LIFTED.items() if actions.get(key)}
+        return cls.model_validate({**event, **lifted})
+
+    def is_final_response(self) -> bool:
+        """Tell whether this event ends the agent's turn, by google-adk's rule.
+
+        True with long-running tool ids or skipped summarisation, or an error code (not partial, no function
+        calls); else true without function calls and responses, not partial, and not ending in a code result.
+        """
+        if self.skip_summarization or self.long_running_tool_ids:
+            return True
+        if self.partial:
+            return False
+        parts = (self.content and self.content.parts) or ()
+        responded = False
+        for part in parts:  # a loop, not any(...): this runs for every event of every trial
+            if part.function_call:
+                return False
+            responded = responded or part.function_response is not None
+        if self.error_code:
+            return True
+        return not responded and not (parts and parts[-1].code_execution_result)
+
+
+# Agents make events by the thousand, and nobody looks at most of them. Where everything given is plainly valid, the
+# validator has nothing to add, and the models can wait. Whatever is not goes through it, and gets its message.
+
+Recipe = tuple[Any, ...]
+"""What an event that waits is made of: `text`, its author, a size and the text; or `function_call` or `function_response`,
+its author, a size, the tool, the id, and arguments or response, in a dict that nobody else has (what is in it somebody may).
+The size is in characters, of what can be kept as it is, or -1 where that takes a closer look."""
+
+
+class WaitingEvent(Waiting, Event):
+    """An event that nobody has looked at yet; whoever does finds an `Event`. The engine reads its recipe instead."""
+
+    __slots__ = ()
+
+    def settle(self) -> None:
+        """Become the event."""
+        if (recipe := recipe_of(self)) is not None:
+            _fill(self, recipe)
+        _class_of.__set__(self, Event)
+        if recipe is not None:
+            with suppress(AttributeError):  # another thread
+                _drop_recipe(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name: str) -> Any:
+            """Unlike `__getattr__`, this is asked for methods and for `__dict__`, too."""
+            WaitingEvent.settle(self)
+            return getattr(self, name)
+
+        def __copy__(self) -> Event:
+            WaitingEvent.settle(self)
+            return self.__copy__()
+
+        def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Event:
+            WaitingEvent.settle(self)
+            return self.__deepcopy__(memo)
+
+
+get_recipe, put_recipe = WAITING_ROOM.__get__, WAITING_ROOM.__set__
+_drop_recipe = WAITING_ROOM.__delete__
+_class_of: Any = object.__dict__["__class__"]
+new_event = _new = object.__new__
+
+
+def waiting_event(recipe: Recipe) -> Event:
+    """Return the event that is made of `recipe`, when somebody looks at it."""
+    event = new_event(WaitingEvent)
+    put_recipe(event, recipe)
+    return event
+
+
+def recipe_of(event: Event) -> Recipe | None:
+    """Return the recipe of an event that waits; `None` where another thread has just looked at it."""
+    try:
+        recipe: Recipe = get_recipe(event)
+    except AttributeError:
+        return None
+    return recipe
+
+
+def call_of(recipe: Recipe) -> FunctionCall:
+    """Return the call of such an event."""
+    _, _, _, name, call_id, args = recipe
+    stated = _CALL.copy()
+    stated["id"], stated["args"], stated["name"] = call_id, args, name
+    call = _new(FunctionCall)
+    put_fields(call, stated)
+    put_unknown(call, {})
+    return call
+
+
+_EVENT, _PART = defaults(Event), defaults(Part)
+_CALL, _ANSWER = defaults(FunctionCall), defaults(FunctionResponse)
+_answer = maker(FunctionResponse, "id", "name", "response")
+_part, _content = maker(Part), maker(Content, "role", "parts")
+count_as_given(Event, ("author", "content"))
+count_as_given(Part, ())
+count_as_given(FunctionCall, ("id", "name", "args"))
+
+
+def _fill(event: Event, recipe: Recipe) -> None:
+    """Put the models in their places that the validator would have made of what was given."""
+    kind, value, role = recipe[0], recipe[3], "model"
+    if kind == "function_call":  # with a dict of its own: several events may be made of one recipe
+        value = call_of((*recipe[:5], recipe[5].copy()))
+    elif kind == "function_response":
+        value = _answer({**_ANSWER, "id": recipe[4], "name": value, "response": recipe[5].copy()})
+        role = "user"
+    content = _content({"parts": [_part({**_PART, kind: value})], "role": role})
+    put_fields(event, {**_EVENT, "author": recipe[1], "content": content})
+    put_unknown(event, {})
+
+
+def _is_an_agent(author: object) -> bool:
+    return type(author) is str and (author == "agent" or author.lower() != "user")
+
+
+def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:
+    """Return the size that a recipe has of texts that are texts, and a dict whose keys are texts; `None` of any other."""
+    if not (type(name) is str and type(given) is dict and (author == "agent" or _is_an_agent(author))):
+        return None
+    if call_id is not None and type(call_id) is not str:
+        return None
+    size = flat_size(given)
+    if size < 0:
+        return None if any(type(key) is not str for key in given) else -1
+    if not name.isidentifier() or (call_id and not call_id.isalnum()):
+        return -1
+    return size if author == "agent" or str(author).isidentifier() else -1
+
+
+_LIFTED = {
+    "state_delta": "state_delta",
+    "stateDelta": "state_delta",
+    "skip_summarization": "skip_summarization",
+    "skipSummarization": "skip_summarization",
+}

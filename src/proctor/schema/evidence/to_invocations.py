@@ -1,0 +1,216 @@
+"""From events to invocations: evidence is stored as events, metrics look at invocations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.schema.evidence.event import Event, WaitingEvent, call_of, recipe_of
+from proctor.schema.evidence.fast_models import maker
+from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.format.content import Content, FunctionCall, UsageMetadata
+from proctor.schema.format.invocation import AppDetails, Invocation, InvocationEvent, InvocationEvents
+
+
+def to_invocations(events: Iterable[Event]) -> list[Invocation]:
+    """Group the events of a session by invocation id, in order of appearance, and read each group as one turn.
+
+    The content of a group's last user event is its user content (no parts when it has no user event).
+    """
+    groups: dict[str, list[Event]] = {}
+    for event in events:
+        groups.setdefault(event.invocation_id, []).append(event)
+    return [_of_group(invocation_id, group) for invocation_id, group in groups.items()]
+
+
+def invocation_of(
+    turn: Turn, *, invocation_id: str, app_details: AppDetails | dict[str, Any] | None = None
+) -> Invocation:
+    """Return what the agent did in `turn`, with its timings. Contents are those of the events, not copies.
+
+    `app_details` is what the agent said about itself, as a model or as plain data.
+    """
+    invocation = _built(invocation_id, turn.user_content, turn.started_at, turn.events, turn)
+    if app_details is not None:
+        invocation.app_details = AppDetails.model_validate(app_details)
+    return invocation
+
+
+class Recorded(Sequence[Invocation]):
+    """A trial's invocations, made when somebody looks at one: many metrics need the facts only."""
+
+    __slots__ = ("_made", "_trial", "_turns")
+
+    def __init__(self, trial: Trial) -> None:
+        """Take the trial whose turns these are."""
+        self._trial, self._turns = trial, trial.turns
+        self._made: list[Invocation] | None = None
+
+    def facts(self) -> list[TurnFacts]:
+        """What there is to count, turn by turn."""
+        return [facts_of_turn(turn) for turn in self._turns]
+
+    @overload
+    def __getitem__(self, index: int) -> Invocation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Invocation]: ...
+
+    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
+        if self._made is None:
+            self._made = self._trial.invocations
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+
+@dataclass(slots=True)
+class TurnFacts:
+    """What metrics count in one turn. Durations are seconds; `None` is "not recorded"."""
+
+    tool_calls: list[FunctionCall]
+    """In order."""
+    usages: list[UsageMetadata]
+    """Those that were reported, in order."""
+    model_calls: int | None
+    """Events with token usage or a model's version; `None` where there are no events to count."""
+    duration: float | None
+    model_duration: float | None
+    tool_duration: float | None
+
+
+def facts_of_turn(turn: Turn) -> TurnFacts:
+    """Read a turn's facts in one pass over its events; the same as those of the invocation made of it."""
+    calls: list[FunctionCall] = []
+    usages: list[UsageMetadata] = []
+    asked = 0
+    known = (
+        turn.__dict__
+    )  # one look-up in place of one per field, here and below: this runs for every turn of every trial
+    for event in known["events"]:
+        if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+            if recipe[0] == "function_call":
+                calls.append(call_of(recipe))
+            continue
+        fields = event.__dict__
+        if (author := fields["author"]) != "agent" and author.lower() == "user":
+            continue
+        usage = fields["usage_metadata"]
+        asks = usage is not None or fields["model_version"] is not None
+        if _shows(fields, calls, asks=asks) and asks:
+            asked += 1
+            if usage is not None:
+                usages.append(usage)
+    return TurnFacts(calls, usages, asked, known["duration"], known["model_duration"], known["tool_duration"])
+
+
+def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
+    """Tell whether there is anything in an event, where it `asks` a model; its calls are put into `calls`."""
+    shows = fields["grounding_metadata"] is not None
+    if (content := fields["content"]) is not None:
+        for part in content.__dict__["parts"] or ():
+            inside = part.__dict__
+            if (call := inside["function_call"]) is not None:
+                calls.append(call)
+                shows = True
+            elif asks and (inside["text"] or inside["function_response"] or inside["inline_data"]):
+                shows = True
+    return shows
+
+
+def facts_of_invocation(invocation: Invocation) -> TurnFacts:
+    """Read an invocation's facts; the older form of recorded data has no events, so no model calls to count."""
+    data = invocation.intermediate_data
+    asked = None
+    if isinstance(data, InvocationEvents):
+        asked = sum(
+            event.usage_metadata is not None or event.model_version is not None
+            for event in data.invocation_events
+        )
+    return TurnFacts(
+        invocation.tool_calls,
+        invocation.usage_metadata,
+        asked,
+        invocation.duration,
+        invocation.model_duration,
+        invocation.tool_duration,
+    )
+
+
+def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:
+    user, time = Content(parts=[]), 0.0
+    for event in events:
+        if event.author.lower() == "user":
+            user, time = event.content or user, event.timestamp or 0.0
+    return _built(invocation_id, user, time, events)
+
+
+def _read(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent]]:
+    """Return the final response and the events that led to it. What the user said is neither.
+
+    The final response is the content of the last final event that has parts; once one with text is found, only
+    another with text takes its place. Its event stays as a step without content, because its usage counts; one
+    that also calls a tool (a long-running one) keeps its content.
+    """
+    final: Event | None = None
+    final_says_text = final_calls = False
+    steps: list[Event] = []
+    for event in events:
+        if event.author.lower() == "user":
+            continue
+        parts = (event.content and event.content.parts) or ()
+        says_text = calls = other = False
+        for part in parts:  # one plain loop for all questions: this runs for every event of every trial
+            if part.text:
+                says_text = True
+            if part.function_call:
+                calls = True
+            elif part.function_response or part.inline_data:
+                other = True
+        if says_text or calls or other or event.grounding_metadata is not None:
+            steps.append(event)
+        if parts and (says_text or not final_says_text) and event.is_final_response():
+            final, final_says_text, final_calls = event, says_text, calls
+    without_content = None if final_calls else final
+    return final.content if final else None, [
+        _step(event, None if event is without_content else event.content) for event in steps
+    ]
+
+
+def _step(event: Event, content: Content | None) -> InvocationEvent:
+    return _made_event(
+        {
+            "author": event.author,
+            "content": content,
+            "grounding_metadata": event.grounding_metadata,
+            "usage_metadata": event.usage_metadata,
+            "model_version": event.model_version,
+        }
+    )
+
+
+def _built(
+    invocation_id: str, user: Content, time: float, events: Iterable[Event], turn: Turn | None = None
+) -> Invocation:
+    final, steps = _read(events)
+    return _made_invocation(
+        {
+            "invocation_id": invocation_id,
+            "user_content": user,
+            "final_response": final,
+            "intermediate_data": _made_events({"invocation_events": steps}),
+            "creation_timestamp": time,
+            "duration": turn and turn.duration,
+            "model_duration": turn and turn.model_duration,
+            "tool_duration": turn and turn.tool_duration,
+            "rubrics": None,
+            "app_details": None,
+        }
+    )
+
+
+_made_event = maker(InvocationEvent)
+_made_events = maker(InvocationEvents)
+_made_invocation = maker(Invocation)

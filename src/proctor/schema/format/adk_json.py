@@ -1,0 +1,75 @@
+"""The text of files, as ADK writes them."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import KEEP_WRITTEN
+from proctor.schema.format.wire_model import unknown_keys
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+"""Characters that some readers take for the end of a line."""
+
+
+def to_adk_json(model: BaseModel, *, full: bool = False, keep_written: bool = False) -> str:
+    """The text of a file as ADK writes it: two-space indent, snake_case, non-ASCII kept, no newline at the end.
+
+    Fields that are null or equal to their default are left out, as in eval sets; `full` writes every field, as in
+    results and migrated files. Unknown keys are always written, null ones too. `keep_written`: unlike ADK, keep the
+    difference between a written `tool_uses: []`, which asserts that no tool is called, and an absent one.
+    """
+    return _text(_document(model, full=full, keep_written=keep_written), 2)
+
+
+def to_lines(eval_set: EvalSet, cases: Iterable[EvalCase]) -> Iterator[str]:
+    """The lines of a set in JSON lines, each with its line feed: the set's own fields, then a case a line.
+
+    The same words and omissions as `to_adk_json` with `keep_written`. `cases` stand for those of the set, which need not be in memory.
+    """
+    header = _document(eval_set, keep_written=True)
+    header.pop("eval_cases")
+    yield _line(header)
+    for case in cases:
+        yield _line(_document(case, keep_written=True))
+
+
+def _line(document: dict[str, Any]) -> str:
+    return _text(document, None).translate(_LINE_ENDS) + "\n"
+
+
+def _document(model: BaseModel, *, full: bool = False, keep_written: bool) -> dict[str, Any]:
+    # ADK also leaves out what was never set, which loses what was appended to a default; the bytes are the same
+    document: dict[str, Any] = model.model_dump(
+        mode="json",
+        exclude_defaults=not full,
+        exclude_none=not full,
+        context=KEEP_WRITTEN if keep_written else None,
+    )
+    if not full:
+        _restore_null_unknowns(document, model)
+    return document
+
+
+def _text(document: dict[str, Any], indent: int | None) -> str:
+    try:
+        return to_json(document, indent=indent).decode()
+    except PydanticSerializationError:  # half of a surrogate pair: valid in JSON only as an escape
+        separators = (",", ":") if indent is None else None
+        text = json.dumps(document, indent=indent, separators=separators, ensure_ascii=False)
+        return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _restore_null_unknowns(document: Any, model: BaseModel) -> None:
+    for path, owner in unknown_keys(model):
+        if (owner.model_extra or {})[str(path[-1])] is None:
+            place = document
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = None

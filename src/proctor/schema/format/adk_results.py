@@ -1,0 +1,286 @@
+"""Results as google-adk writes them: one EvalSetResult for each eval set, one EvalCaseResult for each trial.
+
+How outcomes become ADK's EvalStatus is published in docs/exports.md. What ADK's form has no place for stands under
+`proctor_outcome` and `proctor` of a case, where ADK ignores keys that it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.adk_session import plain, session_details
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
+
+SUFFIX = ".evalset_result.json"
+HISTORY = (".adk", "eval_history")
+"""Where ADK keeps results, below the folder of an app."""
+
+LONGEST_NAME = 200
+"""Bytes of a result's name; file systems take 255 for the whole file name."""
+
+_IN_NO_NAME = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*\ud800-\udfff]')
+
+
+@dataclass(frozen=True, slots=True)
+class ResultHeader:
+    """What stands around the cases of an EvalSetResult."""
+
+    app_name: str
+    eval_set_id: str
+    timestamp: float
+    """Unix seconds; part of the name."""
+
+    @property
+    def result_id(self) -> str:
+        """The id, as ADK makes it."""
+        return f"{self.app_name}_{self.eval_set_id}_{self.timestamp!r}"
+
+    @property
+    def name(self) -> str:
+        """The id as the stem of a file: what no file name can hold becomes `_`, and a long one ends in its hash."""
+        name = _IN_NO_NAME.sub("_", self.result_id)
+        if len(name.encode()) <= LONGEST_NAME:
+            return name
+        digest = blake2b(self.result_id.encode(errors="replace"), digest_size=8).hexdigest()
+        room = LONGEST_NAME - len(digest) - 1
+        return f"{name.encode()[:room].decode(errors='ignore')}_{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseContext:
+    """What is known of a case beyond its result."""
+
+    expected: tuple[Invocation, ...] | None = None
+    """Its conversation; `None` for a scenario, or where the case is not at hand."""
+    criteria: Mapping[str, Any] = field(default_factory=dict)
+    """Criteria by metric, as the config has them: numbers or objects."""
+
+
+NOTHING_KNOWN = CaseContext()
+
+
+def app_name_of(run: RunResult) -> str:
+    """Return what ADK would call the agent: the name of its folder, made fit to be one."""
+    last = re.split(r"[/\\]", run.agent.partition(":")[0])[-1]
+    return re.sub(r"[^\w.-]", "_", last).strip(".") or "agent"
+
+
+def with_context(
+    run: RunResult, places: Iterable[range] | None = None
+) -> Iterator[tuple[CaseResult, CaseContext]]:
+    """Return the cases of a run (those at `places`) with what is known of them: of a stored run, what was expected, too."""
+    kept = getattr(run.cases, "eval_case", None)
+    criteria = {one.eval_set_id: one.criteria for one in run.sets}
+    numbered = enumerate(run.cases) if places is None else _at(run.cases, places)
+    for index, case in numbered:
+        document = kept(index) if kept is not None else None
+        yield case, CaseContext(_expected(document), criteria.get(case.eval_set_id, {}))
+
+
+def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[int, CaseResult]]:
+    """Return the cases at some places, some at a time."""
+    for place in places:
+        for first in range(place.start, place.stop, _AT_ONCE):
+            yield from enumerate(cases[first : min(place.stop, first + _AT_ONCE)], first)
+
+
+_AT_ONCE = 100
+
+
+def _expected(document: bytes | None) -> tuple[Invocation, ...] | None:
+    conversation = EvalCase.model_validate_json(document).conversation if document else None
+    return tuple(conversation) if conversation is not None else None
+
+
+def result_text(header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Iterator[str]:
+    """Return the text of an EvalSetResult as ADK writes it (indented by two, every field), a trial at a time."""
+    head = {
+        "eval_set_result_id": header.result_id,
+        "eval_set_result_name": header.name,
+        "eval_set_id": header.eval_set_id,
+    }
+    yield _indented(head)[:-2] + ',\n  "eval_case_results": ['
+    separator = "\n    "
+    for case, context in cases:
+        for found in case_results(case, context):
+            yield separator + _indented(found).replace("\n", "\n    ")
+            separator = ",\n    "
+    end = "]" if separator == "\n    " else "\n  ]"
+    yield f'{end},\n  "creation_timestamp": {_indented(header.timestamp)}\n}}'
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _indented(value: Any) -> str:
+    try:
+        return to_json(value, indent=2, inf_nan_mode="null").decode()
+    except PydanticSerializationError:  # half a character, which no file can hold
+        return _HALF.sub("\ufffd", json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def case_results(case: CaseResult, context: CaseContext = NOTHING_KNOWN) -> Iterator[dict[str, Any]]:
+    """Return an EvalCaseResult for each trial; a case that has none (skipped, not reached) gets one, too."""
+    for index, result in enumerate(case.trials):
+        yield _case_result(case, context, index, result)
+    if not case.trials:
+        yield _case_result(case, context, 0, None)
+
+
+def _case_result(
+    case: CaseResult, context: CaseContext, index: int, result: TrialResult | None
+) -> dict[str, Any]:
+    trial = result.trial if result is not None else None
+    outcome = result.outcome if result is not None else case.outcome
+    return {
+        "eval_set_file": case.eval_set_id,
+        "eval_set_id": case.eval_set_id,
+        "eval_id": case.eval_id,
+        "final_eval_status": outcome.status.value,
+        "eval_metric_results": None,
+        "overall_eval_metric_results": _overall(case, context, index) if result is not None else [],
+        "eval_metric_result_per_invocation": _per_invocation(case, context, index, trial),
+        "session_id": trial.session_id if trial else "",
+        "session_details": session_details(trial) if trial else None,
+        "user_id": trial.user_id or None if trial else None,
+        "proctor_outcome": outcome.value,
+        "proctor": _beside(case, index, result),
+    }
+
+
+def _overall(case: CaseResult, context: CaseContext, index: int) -> list[dict[str, Any]]:
+    found = []
+    for metric in case.metrics.values():
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        outcome = metric.outcome_in(index) if score is not None else Outcome.ERROR
+        value, details = (score.value, score.details) if score is not None else (None, None)
+        found.append(_metric_result(metric, context, outcome, value, details))
+    return found
+
+
+def _per_invocation(
+    case: CaseResult, context: CaseContext, index: int, trial: Trial | None
+) -> list[dict[str, Any]]:
+    """What the agent did turn by turn, beside what was expected and what the metrics say."""
+    found = []
+    for turn, actual in enumerate(trial.invocations if trial else ()):
+        expected = context.expected[turn] if context.expected and turn < len(context.expected) else None
+        found.append(
+            {
+                "actual_invocation": plain(actual),
+                "expected_invocation": plain(expected) if expected else None,
+                "eval_metric_results": _of_turn(case, context, index, turn),
+            }
+        )
+    return found
+
+
+def _of_turn(case: CaseResult, context: CaseContext, index: int, turn: int) -> list[dict[str, Any]]:
+    found = []
+    for metric in case.metrics.values():
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        if score is not None and turn < len(score.per_invocation):
+            verdict = metric.judge(score.per_invocation[turn])
+            found.append(_metric_result(metric, context, verdict.outcome, verdict.score, verdict.details))
+    return found
+
+
+def _metric_result(
+    metric: MetricVerdict,
+    context: CaseContext,
+    outcome: Outcome,
+    score: float | None,
+    details: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    return {
+        "metric_name": metric.name,
+        "threshold": metric.threshold,
+        "criterion": _criterion(metric, context.criteria.get(metric.name)),
+        "custom_function_path": None,
+        "score": score,
+        "eval_status": outcome.status.value,
+        "details": _details(details or {}),
+    }
+
+
+def _criterion(metric: MetricVerdict, given: Any) -> dict[str, Any] | None:
+    if metric.threshold is None:
+        return None
+    options = given if isinstance(given, Mapping) else {}
+    known = {"threshold": metric.threshold, "include_intermediate_responses_in_final": False}
+    return {**known, **options, "threshold": metric.threshold}
+
+
+_TOKENS = (
+    "total_tokens",
+    "input_tokens",
+    "prompt_tokens",
+    "cached_tokens",
+    "tool_use_tokens",
+    "output_tokens",
+    "candidates_tokens",
+    "reasoning_tokens",
+)
+_SECONDS = ("total_seconds", "model_seconds", "tool_seconds", "framework_seconds")
+
+
+_RUBRICS = ("rubric_scores", "overall_rubrics", "rubrics")
+"""Where details have them: metrics of one's own and ADK's results, ours over all turns, ours in a turn."""
+
+
+def _details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The three sorts of details that ADK knows; it refuses any other key."""
+    return {
+        "rubric_scores": rubric_scores(details),
+        "token_usage_details": _figures(details.get("token_usage_details"), _TOKENS),
+        "duration_details": _figures(details.get("duration_details"), _SECONDS),
+    }
+
+
+def _figures(given: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
+    return {name: given.get(name) for name in names} if isinstance(given, Mapping) else None
+
+
+def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """What the details of a score say about rubrics, as ADK has it: `rubric_id`, `rationale`, `score`."""
+    given = next((found for key in _RUBRICS if (found := details.get(key))), None)
+    if not isinstance(given, list):
+        return None
+    scores = (one for one in given if isinstance(one, Mapping) and isinstance(one.get("rubric_id"), str))
+    return [{name: one.get(name) for name in ("rubric_id", "rationale", "score")} for one in scores]
+
+
+def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[str, Any]:
+    """What ADK's form has no place for."""
+    return {
+        "trial": result.number if result is not None else None,
+        "failure": result.failure.model_dump(mode="json") if result is not None and result.failure else None,
+        "metrics": {name: _metric_beside(metric, index) for name, metric in case.metrics.items()},
+        "case": {
+            "outcome": case.outcome.value,
+            "reason": case.reason,
+            "place": case.place,
+            "rule": case.rule.as_data() if case.rule else None,
+        },
+    }
+
+
+def _metric_beside(metric: MetricVerdict, index: int) -> dict[str, Any]:
+    score = metric.per_trial[index] if index < len(metric.per_trial) else None
+    return {
+        "outcome": metric.outcome_in(index).value if score is not None else None,
+        "reason": score.reason if score is not None else "",
+        "gate": metric.gate,
+        "failure": score.failure.model_dump(mode="json") if score is not None and score.failure else None,
+        "case": {"outcome": metric.outcome.value, "score": metric.score, "reason": metric.reason},
+    }

@@ -1,0 +1,322 @@
+"""How an eval set is judged: the document in `test_config.json`."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    SerializeAsAny,
+    StrictBool,
+    Tag,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.format.content import GenerateContentConfig, ThinkingConfig
+from proctor.schema.format.criterion import (
+    EFFICIENCY_METRICS,
+    BaseCriterion,
+    EvalMetric,
+    MetricInfo,
+    PrebuiltMetrics,
+)
+from proctor.schema.format.wire_model import WireModel, plain_data
+from proctor.schema.results.repeats import TrialRule
+
+DEFAULT_CRITERIA: dict[str, float] = {
+    PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
+    PrebuiltMetrics.RESPONSE_MATCH_SCORE.value: 0.8,
+}
+"""What is judged when there is no config."""
+
+
+def _read_criterion(value: Any) -> float | BaseCriterion:
+    if isinstance(value, BaseCriterion):
+        return value
+    value = plain_data(value)
+    if isinstance(value, dict):
+        return BaseCriterion.model_validate(value)
+    if isinstance(value, int | float | str):
+        return _read_threshold(value)
+    raise PydanticCustomError("criterion", "expected a number (the threshold) or an object with `threshold`")
+
+
+def _read_threshold(value: float | str) -> float:
+    # through the model, so that a bare number and a stated `threshold` accept and refuse the same
+    try:
+        return BaseCriterion.model_validate({"threshold": value}).threshold
+    except ValueError:
+        raise PydanticCustomError(
+            "threshold",
+            "expected a number (the threshold) or an object with `threshold`, got {value}",
+            {"value": repr(value)},
+        ) from None
+
+
+Criterion = Annotated[
+    float | SerializeAsAny[BaseCriterion],
+    PlainValidator(_read_criterion, json_schema_input_type=float | BaseCriterion),
+]
+
+
+class CodeConfig(WireModel):
+    """Where the code of a custom metric is: `name` is its dotted path. Other keys are refused: they would be ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+
+
+class CustomMetricConfig(WireModel):
+    """A metric of the user's own."""
+
+    code_config: CodeConfig
+    metric_info: MetricInfo | None = None
+    description: str = ""
+
+
+class LiveModelConfig(WireModel):
+    """Bidirectional streaming; its presence turns that mode on."""
+
+    timeout_seconds: int = 300
+
+
+def _thinking() -> GenerateContentConfig:
+    return GenerateContentConfig(thinking_config=ThinkingConfig(include_thoughts=True, thinking_budget=10240))
+
+
+_NEEDED_PLACEHOLDERS = ("stop_signal", "conversation_plan", "conversation_history")
+
+
+class LlmBackedUserSimulatorConfig(WireModel):
+    """A user played by a model.
+
+    `max_allowed_invocations`: turns before the conversation just ends, the starting prompt included; negative: no limit.
+    `custom_instructions`: a Jinja template that must use `stop_signal`, `conversation_plan` and `conversation_history`.
+    `faults` (Proctor's own; the format's other readers keep it): which faults of the played user spoil a conversation:
+    all, unless it is false, or an object says false of some kinds.
+    """
+
+    type: Literal["llm_backed"] = "llm_backed"
+    model: str = "gemini-2.5-flash"
+    model_configuration: GenerateContentConfig = Field(default_factory=_thinking)
+    max_allowed_invocations: int = 20
+    custom_instructions: str | None = None
+    include_function_calls: bool = False
+    faults: bool | dict[str, bool] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    def counts(self, kind: FaultKind) -> bool:
+        """Whether a fault of this kind spoils a conversation."""
+        if isinstance(self.faults, dict):
+            return self.faults.get(kind.value, True)
+        return self.faults is not False
+
+    @field_validator("faults", mode="before")
+    @classmethod
+    def _names_faults(cls, faults: Any) -> Any:
+        """Take nothing for `false` but `false`: what does not count must be meant."""
+        says = [*faults.values()] if isinstance(faults, dict) else [] if faults is None else [faults]
+        if not all(isinstance(one, bool) for one in says):
+            raise PydanticCustomError(
+                "faults",
+                "expected true, false, or an object from kinds of faults to true or false, got {got}",
+                {"got": repr(faults)},
+            )
+        kinds = [kind.value for kind in FaultKind if kind is not FaultKind.NO_MESSAGE]
+        unknown = [name for name in (faults if isinstance(faults, dict) else ()) if name not in kinds]
+        if unknown:
+            raise PydanticCustomError(
+                "faults",
+                "expected true, false, or an object from kinds of faults to true or false; there is no kind {unknown} (kinds: {kinds})",
+                {"unknown": ", ".join(map(repr, unknown)), "kinds": ", ".join(kinds)},
+            )
+        return faults
+
+    @field_validator("custom_instructions")
+    @classmethod
+    def _uses_placeholders(cls, text: str | None) -> str | None:
+        missing = [
+            name
+            for name in _NEEDED_PLACEHOLDERS
+            if text is not None and not re.search(r"\{\{[^{}]*\b" + name + r"\b[^{}]*\}\}", text)
+        ]
+        if missing:
+            raise PydanticCustomError(
+                "custom_instructions",
+                "expected a template that uses {missing}",
+                {"missing": ", ".join(f"{{{{ {name} }}}}" for name in missing)},
+            )
+        return text
+
+
+def _voice() -> GenerateContentConfig:
+    return GenerateContentConfig.model_validate(
+        {"speech_config": {"voice_config": {"prebuilt_voice_config": {"voice_name": "en-US-Studio-O"}}}}
+    )
+
+
+class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
+    """A user played by a model that speaks."""
+
+    type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]  # narrows the literal of the class above
+    audio_model: str = "cloud_tts"
+    audio_model_configuration: GenerateContentConfig = Field(default_factory=_voice)
+    include_text_with_audio: bool = True
+
+
+def _no_truth_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "expected a number")
+    return value
+
+
+def _share(value: float) -> float:
+    if value <= 0:
+        raise PydanticCustomError("share", "expected a share above 0: what is asked for could never fail")
+    if value > 1:
+        raise PydanticCustomError(
+            "share", "expected a share of at most 1, such as 0.9: more could never pass"
+        )
+    return value
+
+
+def _confidence(value: float) -> float:
+    if not 0 < value < 1:
+        raise PydanticCustomError("confidence", "expected null or a number between 0 and 1, such as 0.95")
+    return value
+
+
+_Count = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1, le=1_000_000)]
+
+
+class TrialsConfig(WireModel):
+    """How often each case is run, and which share of its trials must pass. Proctor's own; ADK ignores it.
+
+    `num_runs`: trials of each case, 1,000,000 at most; `None`: what the run is told, else 1.
+    `min_pass_rate`: the share of the trials that must pass, above 0 and up to 1; `None`: 1 where `pass_k` is given.
+    `pass_k`: not the share must reach `min_pass_rate`, but the probability that so many trials all pass.
+    `confidence`: `None` lets the share itself decide; a number lets its Wilson interval at this confidence decide.
+    `until_decided`: trials are added until that is known, up to `num_runs`, at the same confidence.
+
+    With none of the last three, every metric's mean over the trials decides, as without `trials`.
+    """
+
+    num_runs: _Count | None = None
+    min_pass_rate: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_share)] | None = None
+    pass_k: _Count | None = None
+    confidence: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_confidence)] | None = None
+    until_decided: StrictBool | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @model_validator(mode="after")
+    def _can_decide(self) -> Self:
+        if self.confidence is not None and self.min_pass_rate in (None, 1):
+            raise PydanticCustomError(
+                "confidence",
+                "expected a `min_pass_rate` below 1 beside `confidence`, got {rate}: no number of trials shows that all would pass",
+                {"rate": "none" if self.min_pass_rate is None else "1"},
+            )
+        if self.until_decided and self.confidence is None:
+            raise PydanticCustomError(
+                "until_decided",
+                "expected a `min_pass_rate` and a `confidence` beside `until_decided`: what is to be decided, and how surely "
+                "(or a run to be compared with: --against RUN)",
+            )
+        if self.confidence is None and self.num_runs and self.pass_k and self.pass_k > self.num_runs:
+            raise PydanticCustomError(
+                "pass_k",
+                "expected a `pass_k` of at most `num_runs` ({num_runs}), got {k}: it takes so many trials to tell",
+                {"num_runs": self.num_runs, "k": self.pass_k},
+            )
+        return self
+
+    @property
+    def rule(self) -> TrialRule | None:
+        """What share of the trials must pass; `None`: nothing is said of it."""
+        if self.min_pass_rate is None and self.pass_k is None and self.confidence is None:
+            return None
+        rate = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        return TrialRule(rate, self.pass_k or 1, self.confidence)
+
+
+def _simulator_kind(value: Any) -> str | None:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind or "llm_backed"
+
+
+UserSimulatorConfig = Annotated[
+    Annotated[LlmBackedUserSimulatorConfig, Tag("llm_backed")]
+    | Annotated[LlmAudioUserSimulatorConfig, Tag("llm_audio")],
+    Discriminator(
+        _simulator_kind,
+        custom_error_type="user_simulator_type",
+        custom_error_message="expected `type` to be llm_backed or llm_audio",
+    ),
+]
+
+
+def _drop_null_type(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type", "") is None:
+        return {key: item for key, item in value.items() if key != "type"}
+    return value
+
+
+class EvalConfig(WireModel):
+    """Which metrics judge, and what each must reach: a number (the threshold) or a criterion with options.
+
+    A document without `criteria` judges nothing; the defaults (`DEFAULT_CRITERIA`) are for when there is no document.
+    Unknown keys are kept.
+    """
+
+    criteria: dict[str, Criterion] = {}
+    custom_metrics: dict[str, CustomMetricConfig] | None = None
+    user_simulator_config: Annotated[UserSimulatorConfig | None, BeforeValidator(_drop_null_type)] = None
+    live_model_config: LiveModelConfig | None = None
+    trials: TrialsConfig | None = None
+
+    @property
+    def rule(self) -> TrialRule | None:
+        """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+        return self.trials.rule if self.trials is not None else None
+
+    def rule_for(self, num_runs: int) -> TrialRule | None:
+        """The same, where a case has so many trials, or up to so many are added until it is decided."""
+        rule = self.rule
+        if rule is None or self.trials is None or not self.trials.until_decided:
+            return rule
+        return TrialRule(rule.min_pass_rate, rule.pass_k, rule.confidence, num_runs)
+
+    @classmethod
+    def default(cls) -> "EvalConfig":
+        """What judges when there is no config: exact trajectory 1.0 and response match 0.8."""
+        return cls(criteria=dict(DEFAULT_CRITERIA))
+
+    def criterion_for(self, metric_name: str) -> BaseCriterion | None:
+        """The criterion of a metric, also where the config gives a bare number; None: it is not named."""
+        value = self.criteria.get(metric_name)
+        return BaseCriterion(threshold=value) if isinstance(value, int | float) else value
+
+    def eval_metrics(self) -> list[EvalMetric]:
+        """The metrics to compute: the criteria in order, then the efficiency metrics that are not named."""
+        named = [self._eval_metric(name) for name in self.criteria]
+        return named + [
+            EvalMetric(metric_name=name.value)
+            for name in EFFICIENCY_METRICS
+            if name.value not in self.criteria
+        ]
+
+    def _eval_metric(self, name: str) -> EvalMetric:
+        criterion = self.criterion_for(name)
+        custom = (self.custom_metrics or {}).get(name)
+        return EvalMetric(
+            metric_name=name,
+            threshold=criterion.threshold if criterion is not None else None,
+            criterion=criterion,
+            custom_function_path=custom.code_config.name if custom else None,
+        )

@@ -1,0 +1,292 @@
+"""Contents of messages: what users, models and tools said. Fields and their order are those of `google.genai.types`.
+
+All fields are optional; unknown keys are kept, because newer versions of that library add fields.
+Names of enumerations (language, outcome, modality ...) stay text, so that new members read.
+"""
+
+from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import core_schema, from_json
+
+from proctor.schema.format.content_equality import ContentModel, defer_equality
+from proctor.schema.format.wire_model import Base64Bytes
+
+
+class _OneMessage:
+    """One message for a mistake in any branch of a union, in place of one for each."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.custom_error_schema(
+            handler(source),
+            "arguments",
+            custom_error_message="expected an object of arguments, or its JSON text",
+        )
+
+
+def _from_json_text(value: Any) -> Any:
+    """The object that a JSON text holds, of numbers and texts as any file may have them."""
+    found = from_json(value, allow_inf_nan=False) if isinstance(value, str | bytes) else None
+    if not _is_sound(found):
+        raise ValueError("infinite, or NUL")
+    return found
+
+
+def _is_sound(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_sound(key) and _is_sound(item) for key, item in value.items())
+    if isinstance(value, list):
+        return all(map(_is_sound, value))
+    return "\0" not in value if isinstance(value, str) else not isinstance(value, float) or isfinite(value)
+
+
+Arguments = Annotated[
+    dict[str, Any] | Annotated[dict[str, Any], BeforeValidator(_from_json_text)], _OneMessage()
+]
+"""Arguments of a call by name."""
+
+
+class Blob(ContentModel):
+    """Bytes within a message, with their MIME type."""
+
+    data: Base64Bytes | None = None
+    display_name: str | None = None
+    mime_type: str | None = None
+
+
+class FileData(ContentModel):
+    """A file named by its URI."""
+
+    display_name: str | None = None
+    file_uri: str | None = None
+    mime_type: str | None = None
+
+
+class ExecutableCode(ContentModel):
+    """Code that the model wants to be run."""
+
+    code: str | None = None
+    language: str | None = None
+    id: str | None = None
+
+
+class CodeExecutionResult(ContentModel):
+    """What running the model's code gave."""
+
+    outcome: str | None = None
+    output: str | None = None
+    id: str | None = None
+
+
+class VideoMetadata(ContentModel):
+    """The clip of a video that is meant; offsets such as `"1.5s"`."""
+
+    end_offset: str | None = None
+    fps: float | None = None
+    start_offset: str | None = None
+
+
+class PartialArg(ContentModel):
+    """A piece of an argument of a call that is still being streamed."""
+
+    bool_value: bool | None = None
+    json_path: str | None = None
+    null_value: str | None = None
+    number_value: float | None = None
+    string_value: str | None = None
+    will_continue: bool | None = None
+
+
+class FunctionCall(ContentModel):
+    """One call of a tool.
+
+    Read too: `tool_name` and `tool_input` or `arguments` (an object or its JSON text), and `function: {name, arguments}`
+    (or `args`) as OpenAI writes calls; written as `name` and `args`. What else `function` has stays there, as an unknown key.
+    """
+
+    id: str | None = None
+    args: Arguments | None = Field(
+        default=None,
+        validation_alias=AliasChoices(
+            "args",
+            "tool_input",
+            "toolInput",
+            "arguments",
+            AliasPath("function", "arguments"),
+            AliasPath("function", "args"),
+        ),
+        serialization_alias="args",
+    )
+    name: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("name", "tool_name", "toolName", AliasPath("function", "name")),
+        serialization_alias="name",
+    )
+    partial_args: list[PartialArg] | None = None
+    will_continue: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_unread(cls, value: Any) -> Any:
+        """Leave in `function` only what is not read from it: an alias would drop the rest without a trace."""
+        function = value.get("function") if type(value) is dict else None
+        return _without_read(value, function) if isinstance(function, dict) else value
+
+
+_ARGUMENTS = ("arguments", "args")
+_NAMES_READ_FIRST = ("name", "tool_name", "toolName")
+_ARGUMENTS_READ_FIRST = ("args", "tool_input", "toolInput", "arguments")
+
+
+def _without_read(call: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
+    """Return a call whose `function` has only what no field is read from."""
+    rest, read = dict(function), {}
+    for first, keys, field in (
+        (_NAMES_READ_FIRST, ("name",), "name"),
+        (_ARGUMENTS_READ_FIRST, _ARGUMENTS, "args"),
+    ):
+        inner = next((key for key in keys if key in rest), None)
+        outer = next((key for key in first if key in call), None)
+        if inner is not None and (outer is None or call[outer] == rest[inner]):
+            read[outer or field] = rest.pop(inner)
+    if not rest:
+        return call
+    return {**call, **read, "function": rest}
+
+
+class FunctionResponseBlob(ContentModel):
+    """Bytes within a tool's response."""
+
+    mime_type: str | None = None
+    data: Base64Bytes | None = None
+    display_name: str | None = None
+
+
+class FunctionResponseFileData(ContentModel):
+    """A file named in a tool's response."""
+
+    file_uri: str | None = None
+    mime_type: str | None = None
+    display_name: str | None = None
+
+
+class FunctionResponsePart(ContentModel):
+    """Media in a tool's response."""
+
+    inline_data: FunctionResponseBlob | None = None
+    file_data: FunctionResponseFileData | None = None
+    media_processing: Any = None
+
+
+class FunctionResponse(ContentModel):
+    """What a tool answered; `id` is that of its call."""
+
+    will_continue: bool | None = None
+    scheduling: str | None = None
+    parts: list[FunctionResponsePart] | None = None
+    id: str | None = None
+    name: str | None = None
+    response: dict[str, Any] | None = None
+
+
+class Part(ContentModel):
+    """One piece of a message: a text, a tool call, a tool's response, media, code."""
+
+    media_resolution: Any = None
+    code_execution_result: CodeExecutionResult | None = None
+    executable_code: ExecutableCode | None = None
+    file_data: FileData | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+    inline_data: Blob | None = None
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: Base64Bytes | None = None
+    video_metadata: VideoMetadata | None = None
+    tool_call: Any = None
+    tool_response: Any = None
+    part_metadata: dict[str, Any] | None = None
+    audio_transcription: Any = None
+    media_processing: Any = None
+    speech_metadata: Any = None
+
+
+class Content(ContentModel):
+    """One message: parts in order, and who said it (`user`, `model`, sometimes `tool`; not checked)."""
+
+    parts: list[Part] | None = None
+    role: str | None = None
+
+    def joined_text(self, *, thoughts: bool = True) -> str:
+        """The non-empty texts of the parts, joined with newlines; `""` when there are none.
+
+        Thought parts count as text by default, as in ADK; `thoughts=False` leaves them out.
+        """
+        return "\n".join(
+            part.text for part in self.parts or () if part.text and (thoughts or not part.thought)
+        )
+
+
+class ModalityTokenCount(ContentModel):
+    """Tokens of one modality (`TEXT`, `IMAGE` ...)."""
+
+    modality: str | None = None
+    token_count: int | None = None
+
+
+class UsageMetadata(ContentModel):
+    """Tokens that one model call used, as the model reported them; null is "not reported"."""
+
+    cache_tokens_details: list[ModalityTokenCount] | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    candidates_tokens_details: list[ModalityTokenCount] | None = None
+    prompt_token_count: int | None = None
+    prompt_tokens_details: list[ModalityTokenCount] | None = None
+    thoughts_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+    tool_use_prompt_tokens_details: list[ModalityTokenCount] | None = None
+    total_token_count: int | None = None
+    traffic_type: str | None = None
+
+
+GenerateContentResponseUsageMetadata = UsageMetadata
+
+
+class ThinkingConfig(ContentModel):
+    """How much a model may think."""
+
+    include_thoughts: bool | None = None
+    thinking_budget: int | None = None
+
+
+class GenerateContentConfig(ContentModel):
+    """Settings of a model call, for judges and played users. All other settings of the library are kept as given."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: float | None = None
+    max_output_tokens: int | None = None
+    seed: int | None = None
+    thinking_config: ThinkingConfig | None = None
+
+
+def text_of(content: Content | None, *, thoughts: bool = True) -> str:
+    """The text of `content` (see `Content.joined_text`); `""` for None."""
+    return content.joined_text(thoughts=thoughts) if content is not None else ""
+
+
+def text_content(text: str, role: str | None = None) -> Content:
+    """A message of one text part."""
+    return Content(parts=[Part(text=text)], role=role)
+
+
+def user_text(text: str) -> Content:
+    """A user's message."""
+    return text_content(text, "user")
+
+
+defer_equality()  # now that all classes are here

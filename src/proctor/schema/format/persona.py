@@ -1,0 +1,239 @@
+"""Personas: how a played user behaves. Three are built in; a file names them by id."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ConfigDict
+
+from proctor.schema.format.wire_model import WRITTEN_IN_SNAKE_CASE, WireModel
+
+
+class UserBehavior(WireModel):
+    """One habit: what the played user is told to do, and how a judge sees that it did not."""
+
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
+
+    name: str
+    description: str
+    behavior_instructions: list[str]
+    violation_rubrics: list[str]
+
+    def get_behavior_instructions_str(self) -> str:
+        """The instructions as a list for a prompt, one in each line."""
+        return _as_list(self.behavior_instructions)
+
+    def get_violation_rubrics_str(self) -> str:
+        """The rubrics as a list for a prompt, one in each line."""
+        return _as_list(self.violation_rubrics)
+
+
+def _as_list(texts: list[str]) -> str:
+    return "\n".join(f"  * {text}" for text in texts)
+
+
+class UserPersona(WireModel):
+    """Who the played user is. Texts may hold Jinja placeholders such as `{{ stop_signal }}`, filled for the prompt."""
+
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
+
+    id: str
+    description: str
+    behaviors: list[UserBehavior]
+
+
+class UnknownPersonaError(ValueError):
+    """No persona has this id."""
+
+    def __init__(self, persona_id: str) -> None:
+        import difflib  # a reader of good files never needs it
+
+        near = difflib.get_close_matches(persona_id.upper(), _BUILT_IN, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"there is no persona {persona_id!r} (personas: {', '.join(persona_ids())}){hint}")
+        self.persona_id = persona_id
+
+
+def persona_ids() -> list[str]:
+    """Ids of all personas that a file may name."""
+    return list(_BUILT_IN)
+
+
+def find_persona(persona_id: str) -> UserPersona:
+    """The persona with this id. Raises UnknownPersonaError, naming a near one."""
+    if persona_id not in _BUILT_IN:
+        raise UnknownPersonaError(persona_id)
+    return _BUILT_IN[persona_id]()
+
+
+def register_persona(persona: UserPersona) -> None:
+    """Let files name `persona` by its id; replaces one with the same id."""
+    _BUILT_IN[persona.id] = lambda: persona
+
+
+def _behavior(name: str, description: str, instructions: list[str], violations: list[str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": description,
+        "behavior_instructions": instructions,
+        "violation_rubrics": violations,
+    }
+
+
+_ADVANCE_ALL_DETAILS = _behavior(
+    "Opens with the details",
+    "Knows the goal in detail and states what the next step needs without being asked.",
+    [
+        "When you raise a new part of the plan, give every detail that the plan states for it in one message.",
+        "Name values exactly as the plan has them: dates, amounts, names, identifiers.",
+    ],
+    [
+        "The user raises a part of the plan but keeps back details that the plan states for it.",
+        "The user gives a value that differs from the plan.",
+    ],
+)
+_ADVANCE_GOAL_ONLY = _behavior(
+    "Says only the goal",
+    "Knows what should come out, not what it takes, and names the goal alone.",
+    [
+        "When you raise a new part of the plan, state only what you want to achieve.",
+        "Keep the details to yourself until the agent asks for them.",
+    ],
+    ["The user volunteers details of the plan that the agent has not asked for."],
+)
+_ANSWER_ASKED_ONLY = _behavior(
+    "Answers what is asked",
+    "Replies to the question at hand and to nothing else.",
+    [
+        "Answer exactly what the agent asked, from the plan.",
+        "Where the plan does not say, tell the agent that you have no preference or do not know.",
+    ],
+    [
+        "The reply holds information that was not asked for.",
+        "The reply makes up something that the plan does not state.",
+    ],
+)
+_ANSWER_EVERYTHING = _behavior(
+    "Answers and adds",
+    "Replies to the question and adds whatever else comes to mind around it.",
+    [
+        "Answer what the agent asked, from the plan.",
+        "Add what else the plan says about the same matter, even when nobody asked.",
+    ],
+    ["The user leaves a question of the agent unanswered although the plan answers it."],
+)
+_CORRECT = _behavior(
+    "Corrects mistakes",
+    "Notices when the agent got something wrong and says so.",
+    [
+        "When the agent misunderstands you or contradicts the plan, say what is wrong and what is right.",
+        "Do so at once, before anything else.",
+    ],
+    ["The agent contradicts the plan and the user lets it pass."],
+)
+_DO_NOT_CORRECT = _behavior(
+    "Lets mistakes pass",
+    "Takes what the agent says at its word.",
+    ["When the agent gets something wrong, do not point it out; go on with the plan."],
+    ["The user corrects the agent."],
+)
+_TROUBLESHOOT_ONCE = _behavior(
+    "Tries once more",
+    "Helps the agent over a problem one time, then gives up.",
+    [
+        "When the agent reports a problem, suggest one way round it that the plan allows.",
+        "When that fails too, end the conversation with {{ stop_signal }}.",
+    ],
+    [
+        "The user gives up at the first problem without suggesting anything.",
+        "The user keeps trying after a second failure.",
+    ],
+)
+_DO_NOT_TROUBLESHOOT = _behavior(
+    "Gives up at a problem",
+    "Expects the agent to manage alone.",
+    ["When the agent reports that it cannot do something, end the conversation with {{ stop_signal }}."],
+    ["The user suggests how the agent could solve its problem."],
+)
+_END = _behavior(
+    "Ends in time",
+    "Stops when there is nothing left to say.",
+    [
+        "When all of the plan is done, or cannot be done, answer with {{ stop_signal }} and nothing else.",
+    ],
+    [
+        "The conversation goes on although the plan is done.",
+        "The user ends the conversation before the plan is done and without a reason.",
+    ],
+)
+_PROFESSIONAL = _behavior(
+    "Professional tone",
+    "Writes short, matter-of-fact messages in the terms of the field.",
+    ["Be brief and precise; use the terms of the field; leave out small talk."],
+    ["The message is chatty, emotional or vague."],
+)
+_CONVERSATIONAL = _behavior(
+    "Everyday tone",
+    "Writes as people talk.",
+    ["Write in everyday words, as to a friendly clerk; avoid jargon."],
+    ["The message is written in jargon or like a form."],
+)
+
+
+_END_WITHOUT_TROUBLESHOOTING = _behavior(
+    "Ends in time, or at a problem",
+    "Stops when there is nothing left to say, and expects the agent to manage alone.",
+    [*_END["behavior_instructions"], *_DO_NOT_TROUBLESHOOT["behavior_instructions"]],
+    [*_END["violation_rubrics"], *_DO_NOT_TROUBLESHOOT["violation_rubrics"]],
+)
+
+BEHAVIORS = {
+    "ADVANCE_DETAIL_ORIENTED": _ADVANCE_ALL_DETAILS,
+    "ADVANCE_GOAL_ORIENTED": _ADVANCE_GOAL_ONLY,
+    "ANSWER_RELEVANT_ONLY": _ANSWER_ASKED_ONLY,
+    "ANSWER_ALL": _ANSWER_EVERYTHING,
+    "CORRECT_AGENT": _CORRECT,
+    "DO_NOT_CORRECT_AGENT": _DO_NOT_CORRECT,
+    "TROUBLESHOOT_ONCE": _TROUBLESHOOT_ONCE,
+    "END_LIMITED_TROUBLESHOOTING": _END,
+    "END_NO_TROUBLESHOOTING": _END_WITHOUT_TROUBLESHOOTING,
+    "TONE_PROFESSIONAL": _PROFESSIONAL,
+    "TONE_CONVERSATIONAL": _CONVERSATIONAL,
+}
+"""The fields of the behaviors that personas are made of, by google-adk's names."""
+
+
+def _persona(persona_id: str, description: str, behaviors: list[dict[str, Any]]) -> UserPersona:
+    return UserPersona.model_validate({"id": persona_id, "description": description, "behaviors": behaviors})
+
+
+_BUILT_IN: dict[str, Callable[[], UserPersona]] = {
+    "EXPERT": lambda: _persona(
+        "EXPERT",
+        "Someone who knows the field, knows in detail what they want, and expects the same of the agent.",
+        [_ADVANCE_ALL_DETAILS, _ANSWER_ASKED_ONLY, _CORRECT, _TROUBLESHOOT_ONCE, _END, _PROFESSIONAL],
+    ),
+    "NOVICE": lambda: _persona(
+        "NOVICE",
+        "Someone new to the field who knows what should come out, trusts the agent, and talks freely.",
+        [
+            _ADVANCE_GOAL_ONLY,
+            _ANSWER_EVERYTHING,
+            _DO_NOT_CORRECT,
+            _DO_NOT_TROUBLESHOOT,
+            _END,
+            _CONVERSATIONAL,
+        ],
+    ),
+    "EVALUATOR": lambda: _persona(
+        "EVALUATOR",
+        "Someone who tries out what the agent can do alone: states the task in detail, then only answers.",
+        [
+            _ADVANCE_ALL_DETAILS,
+            _ANSWER_ASKED_ONLY,
+            _DO_NOT_CORRECT,
+            _DO_NOT_TROUBLESHOOT,
+            _END,
+            _CONVERSATIONAL,
+        ],
+    ),
+}

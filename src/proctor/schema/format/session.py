@@ -1,0 +1,25 @@
+"""Sessions: what a case starts from, and what a run left behind."""
+
+from typing import Annotated, Any
+
+from proctor.schema.format.wire_model import NULL_IS_EMPTY_DICT, WireModel
+
+
+class SessionInput(WireModel):
+    """The session that a case starts in. `session_id` pins the session: an existing one is used as it is."""
+
+    app_name: str
+    user_id: str
+    session_id: str | None = None
+    state: Annotated[dict[str, Any], NULL_IS_EMPTY_DICT] = {}
+
+
+class SessionDetails(WireModel):
+    """A session as stored in a result. Open: events and all unknown keys stay untouched."""
+
+    id: str | None = None
+    app_name: str | None = None
+    user_id: str | None = None
+    state: dict[str, Any] | None = None
+    events: list[Any] | None = None
+    last_update_time: float | None = None

@@ -1,0 +1,312 @@
+"""What all models of the file format share: spellings, unknown keys, bytes, times, and acceptance of look-alikes.
+
+A wire model is read generously (snake_case or camelCase, unknown keys kept in order) and written exactly
+(snake_case, the same omissions as the format's own writer).
+"""
+
+import base64
+import binascii
+import datetime as dt
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError, core_schema
+
+_MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138, as milliseconds March 1973
+_MILLISECONDS_TO = 1e14  # in seconds below the line above, so that what was read once reads the same again
+_TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
+
+Path = tuple[str | int, ...]
+
+
+def to_camel(name: str) -> str:
+    """`camelCase` of a field's name, as pydantic's function makes it of names like ours, at a quarter of the time."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_alias=str)
+"""For models whose keys are written in snake_case by alias, too (EvalSet, personas); both spellings are read."""
+
+
+class PathError(ValueError):
+    """A mistake in a document, and where: `path` is the keys and indices that lead to it, for files to map to a line.
+
+    `also`: the other mistakes of the same document.
+    """
+
+    def __init__(self, message: str, path: Path, *, also: "tuple[PathError, ...]" = ()) -> None:
+        super().__init__(f"{'.'.join(map(str, path)) or 'document'}: {message}")
+        self.path = path
+        self.message = message
+        self.also = also
+
+
+class _Notice(threading.local):
+    """What validation has noticed in this thread; `None`: nobody wants to know."""
+
+    keys: set[tuple[type[BaseModel], str]] | None = None
+
+
+_NOTICE = _Notice()
+
+
+@contextmanager
+def noticed_unknown_keys() -> Iterator[set[tuple[type[BaseModel], str]]]:
+    """Collect (model, key) of each unknown key that is validated within: a walk through the models costs far more.
+
+    A branch of a union that did not fit may have left some, too.
+    """
+    before, _NOTICE.keys = _NOTICE.keys, set()
+    try:
+        yield _NOTICE.keys
+    finally:
+        _NOTICE.keys = before
+
+
+def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
+    """What an unknown key may be: not a field that came under its other spelling already, which writing would lose."""
+    fields = {spelling: name for name in model.model_fields for spelling in (name, to_camel(name))}
+
+    def check(key: str) -> str:
+        if _NOTICE.keys is not None:
+            _NOTICE.keys.add((model, key))
+        if key in fields:
+            name = fields[key]
+            raise PydanticCustomError(
+                "given_twice",
+                "expected {field} once, got it in both spellings ({field} and {camel})",
+                {"field": name, "camel": to_camel(name)},
+            )
+        return key
+
+    return core_schema.no_info_after_validator_function(check, core_schema.str_schema())
+
+
+class WireModel(BaseModel):
+    """Base of every model that is read from or written to a file of the format.
+
+    Both spellings of each field are accepted at every level; keys that the model does not know are kept in order in
+    `model_extra` and written back. Objects of other pydantic libraries with the same fields (`google.genai.types`,
+    google-adk's own models) are accepted wherever ours are and are copied.
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        protected_namespaces=(),
+        allow_inf_nan=False,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+        defer_build=True,
+    )
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            self.__pydantic_validator__.validate_python(data, self_instance=self)
+            return
+        except ValidationError:
+            plain = plain_data(data)
+            if plain is data:  # nothing foreign in it: the mistake is the caller's
+                raise
+        self.__pydantic_validator__.validate_python(plain, self_instance=self)
+
+    # pydantic looks for this mark: it may fill nested models itself instead of calling this method for each of them
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # functions take attributes; mypy does not know this one
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Adds a check of unknown keys; where there are none it costs nothing."""
+        schema = handler(source)
+        inner: Any = handler.resolve_ref_schema(schema)
+        while inner["type"] != "model-fields":
+            inner = inner["schema"]
+        if cls.model_config.get("extra") == "allow":
+            inner["extras_keys_schema"] = _unknown_key(cls)
+        return schema
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """As pydantic's; `obj` may also be, or hold, objects of other pydantic libraries."""
+        if not isinstance(obj, WireModel):
+            try:
+                return super().model_validate(obj, **options)
+            except ValidationError:
+                plain = plain_data(obj)
+                if plain is obj:
+                    raise
+            return super().model_validate(plain, **options)
+        return super().model_validate(obj, **options)
+
+    if not TYPE_CHECKING:  # a type checker would take it that every attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            """Fill what `proctor.schema.evidence.fast_models` leaves empty, now that somebody looks at it: hardly anybody does."""
+            if name == "__pydantic_fields_set__":
+                value = _stated_when_made(self)
+            elif name == "__pydantic_private__":
+                value = None
+            else:
+                return super().__getattr__(name)
+            object.__setattr__(self, name, value)
+            return value
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Only what is there: most fields of most objects are null."""
+        for name, value in super().__repr_args__():
+            if value is not None:
+                yield name, value
+
+
+ALWAYS_STATED: dict[type[WireModel], frozenset[str]] = {}
+"""Of models made past the validator: fields that count as given whatever their value."""
+
+
+def _stated_when_made(model: WireModel) -> set[str]:
+    always, fields = ALWAYS_STATED.get(type(model), frozenset()), type(model).model_fields
+    return {
+        name
+        for name, value in model.__dict__.items()
+        if name in always or (value is not None and value != fields[name].default)
+    }
+
+
+def plain_data(value: Any) -> Any:
+    """`value` with every pydantic object that is not a WireModel replaced by a dict of what it states.
+
+    Returns the very same object when there is nothing to replace. Enum members become their values.
+    """
+    if isinstance(value, BaseModel):
+        return value if isinstance(value, WireModel) else _stated_fields(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        converted = {key: plain_data(item) for key, item in value.items()}
+        return converted if any(converted[key] is not value[key] for key in value) else value
+    if isinstance(value, list | tuple):
+        items = [plain_data(item) for item in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return value
+
+
+def _stated_fields(model: BaseModel) -> dict[str, Any]:
+    stated = model.model_fields_set
+    fields = {
+        name: value
+        for name in type(model).model_fields
+        if (value := getattr(model, name)) is not None or name in stated
+    }
+    fields.update(model.model_extra or {})
+    return {name: plain_data(value) for name, value in fields.items()}
+
+
+def unknown_keys(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, BaseModel]]:
+    """Every key below `model` that its model does not know: (path to the key, the model that has it), in file order.
+
+    Paths use field names in snake_case as the models have them.
+    """
+    for key in model.model_extra or ():
+        yield (*path, key), model
+    values = model.__dict__
+    for name in _fields_with_models(type(model)):
+        if values.get(name) is not None:
+            yield from _unknown_below(values[name], (*path, name))
+
+
+@lru_cache(maxsize=1000)
+def _fields_with_models(model: type[BaseModel]) -> tuple[str, ...]:
+    """The fields of a model that may hold models; most hold texts and numbers."""
+    return tuple(name for name, field in model.model_fields.items() if _may_hold_models(field.annotation))
+
+
+def _may_hold_models(annotation: Any) -> bool:
+    if isinstance(annotation, type) and not get_args(annotation):
+        return annotation is object or issubclass(annotation, BaseModel)
+    inner = get_args(annotation)
+    return (
+        any(_may_hold_models(one) for one in inner if one is not Any)
+        if inner
+        else not isinstance(annotation, type)
+    )
+
+
+def _unknown_below(value: Any, path: Path) -> Iterator[tuple[Path, BaseModel]]:
+    if isinstance(value, BaseModel):
+        yield from unknown_keys(value, path)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _unknown_below(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, BaseModel):
+                yield from unknown_keys(item, (*path, str(key)))
+
+
+def _read_bytes(value: Any) -> bytes:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    if not isinstance(value, str):
+        raise PydanticCustomError("bytes_type", "expected bytes as base64 text")
+    text = value.translate(_TO_STANDARD_ALPHABET).rstrip("=")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise PydanticCustomError(
+            "bytes_base64", "expected bytes as base64 text (either alphabet, padding optional)"
+        ) from None
+
+
+def _read_timestamp(value: Any) -> Any:
+    if value is None:
+        return 0.0
+    if isinstance(value, str):
+        return _read_time_text(value)
+    if isinstance(value, int | float) and _MILLISECONDS_FROM <= abs(value) < _MILLISECONDS_TO:
+        return value / 1000
+    return value
+
+
+def _read_time_text(text: str) -> float:
+    try:
+        return float(_read_timestamp(float(text)))
+    except ValueError:
+        pass
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise PydanticCustomError(
+            "timestamp",
+            "expected a time as seconds since 1970, milliseconds, or text such as 2026-01-31T12:00:00Z",
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.UTC)
+    return moment.timestamp()
+
+
+def _null_is_empty(kind: type) -> BeforeValidator:
+    return BeforeValidator(lambda value: kind() if value is None else value)
+
+
+Base64Bytes = Annotated[bytes, BeforeValidator(_read_bytes)]
+"""Bytes; in text: base64 in either alphabet, padded or not; written URL-safe with padding."""
+
+Timestamp = Annotated[float, BeforeValidator(_read_timestamp)]
+"""Seconds since 1970; milliseconds (1e11 and more) and RFC 3339 text are read too (no zone: UTC); null is 0."""
+
+NULL_IS_EMPTY_LIST = _null_is_empty(list)
+NULL_IS_EMPTY_DICT = _null_is_empty(dict)

@@ -1,0 +1,35 @@
+"""One eval set of a run, as its result has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.repeats import TrialRule
+
+NOT_JUDGED = "not judged"
+"""The `config_source` of a set that could not be run."""
+
+
+@dataclass(slots=True)
+class SetSummary:
+    """One eval set of a run: what it was and which config judged it."""
+
+    eval_set_id: str
+    path: str | None
+    config_source: str
+    """The config file's path, or in words where the criteria came from."""
+    cases: int
+    metrics: list[str] = field(default_factory=list)
+    """Names of the metrics that ran, gating ones first."""
+    skipped_metrics: dict[str, str] = field(default_factory=dict)
+    """Metrics left out on purpose, and by what."""
+    failure: Failure | None = None
+    """Why the set could not be run at all (`keep_going`)."""
+    num_runs: int = 1
+    """Trials of each case."""
+    rule: TrialRule | None = None
+    """What share of a case's trials must pass; `None`: every metric's mean over the trials decides."""
+    criteria: dict[str, Any] = field(default_factory=dict)
+    """The criteria by metric as the config has them, as JSON: thresholds or objects."""

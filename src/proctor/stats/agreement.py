@@ -1,0 +1,225 @@
+"""How far verdicts agree with those of people, and what a rate of verdicts says when the judge errs.
+
+Small statistics, without a library; intervals are two-sided and hold their level for few labels and near 0 and 1
+(`tests/test_agreement.py` measures how often they cover the truth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from proctor.stats.intervals import normal_quantile, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval."""
+
+    value: float | None
+    """`None` where it is not defined: a rate of nothing, an agreement of two who only ever say one thing."""
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        value = "unknown" if self.value is None else f"{self.value:.2f}"
+        return f"{value} [{self.low:.2f}, {self.high:.2f}]"
+
+    @property
+    def width(self) -> float:
+        """How far the interval reaches from end to end."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often the judge and people said what of the same things."""
+
+    both_pass: int = 0
+    """True passes: people pass it, the judge passes it."""
+    judge_fails: int = 0
+    """False fails: people pass it, the judge does not."""
+    judge_passes: int = 0
+    """False passes: people fail it, the judge passes it."""
+    both_fail: int = 0
+    """True fails."""
+
+    def __post_init__(self) -> None:
+        if min(self.both_pass, self.judge_fails, self.judge_passes, self.both_fail) < 0:
+            raise ValueError(f"expected counts of at least 0, got {self}")
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Confusion:
+        """Count pairs of what people said and what the judge said."""
+        counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+        for human, judge in pairs:
+            counts[human, judge] += 1
+        return cls(*counts.values())
+
+    @property
+    def total(self) -> int:
+        """How many things were looked at by both."""
+        return self.both_pass + self.judge_fails + self.judge_passes + self.both_fail
+
+    @property
+    def human_passes(self) -> int:
+        """How many of them people pass."""
+        return self.both_pass + self.judge_fails
+
+    @property
+    def human_fails(self) -> int:
+        """How many of them people fail."""
+        return self.judge_passes + self.both_fail
+
+
+def accuracy(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+    """Return the share of things of which both say the same, with its Wilson interval."""
+    return _share(found.both_pass + found.both_fail, found.total, confidence)
+
+
+def true_pass_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+    """Return TPR (sensitivity): of what people pass, the share that the judge passes, with its Wilson interval."""
+    return _share(found.both_pass, found.human_passes, confidence)
+
+
+def true_fail_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+    """Return TNR (specificity): of what people fail, the share that the judge fails, with its Wilson interval."""
+    return _share(found.both_fail, found.human_fails, confidence)
+
+
+def _share(count: int, total: int, confidence: float) -> Estimate:
+    return Estimate(count / total if total else None, *wilson(count, total, confidence=confidence))
+
+
+# --- Cohen's kappa ---------------------------------------------------------------------------------------------------
+
+
+def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+    """Return Cohen's kappa, the agreement beyond chance (1: complete, 0: as by chance), with its interval, in -1 to 1.
+
+    `None` where both only ever say one and the same thing, so that agreement says nothing, and without labels.
+
+    The interval is the large-sample one on the table with one more in each of its four cells, which keeps it from
+    closing up on 1 where a few labels happen to agree; it reaches at least to the estimate.
+
+    Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20
+    (1960), 37-46. Standard error: J. L. Fleiss, J. Cohen, B. S. Everitt, "Large sample standard errors of kappa and
+    weighted kappa", Psychological Bulletin 72 (1969), 323-327. Adding to cells before a large-sample interval:
+    A. Agresti, B. A. Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", The
+    American Statistician 52 (1998), 119-126.
+    """
+    z = normal_quantile(confidence)
+    value = _kappa(found, added=0)[0]
+    middle, error = _kappa(found, added=1)
+    if middle is None:
+        raise AssertionError("no cell is empty")
+    low, high = max(-1.0, middle - z * error), min(1.0, middle + z * error)
+    if value is not None:
+        low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high)
+
+
+def _kappa(found: Confusion, *, added: int) -> tuple[float | None, float]:
+    """Kappa and its standard error, with so many `added` to each cell."""
+    total = found.total + 4 * added
+    if not total:
+        return None, inf
+    cells = (found.both_pass, found.judge_fails, found.judge_passes, found.both_fail)
+    a, b, c, d = ((cell + added) / total for cell in cells)
+    human, judge = a + b, a + c
+    by_chance = human * judge + (1 - human) * (1 - judge)
+    if by_chance == 1:
+        return None, inf
+    kappa = (a + d - by_chance) / (1 - by_chance)
+    apart = 1 - kappa
+    same = a * (1 - (human + judge) * apart) ** 2 + d * (1 - (2 - human - judge) * apart) ** 2
+    other = apart**2 * (b * (judge + 1 - human) ** 2 + c * (human + 1 - judge) ** 2)
+    spread = same + other - (kappa - by_chance * apart) ** 2
+    return kappa, sqrt(max(0.0, spread) / total) / (1 - by_chance)
+
+
+# --- a rate of verdicts, corrected for what the judge gets wrong -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRate:
+    """The share that people would pass, told from the share that a judge passes."""
+
+    apparent: Estimate
+    """The share that the judge passes."""
+    corrected: Estimate
+    """What that says of the share that people would pass. Its value is `None` where the judge tells nothing: no
+    labels of one kind, or no better than a coin. Within 0 and 1."""
+    unclipped: float | None
+    """The estimate as the formula gives it: below 0 or above 1 where labels and verdicts hardly fit together."""
+
+
+def corrected_rate(passed: int, total: int, found: Confusion, *, confidence: float = 0.95) -> CorrectedRate:
+    """Correct the share of `passed` of `total` verdicts of a judge for its errors, as `found` among human labels.
+
+    The estimate is (share + TNR - 1) / (TPR + TNR - 1). The interval takes in what the verdicts and the labels leave
+    open together: it holds every rate r for which (share + TNR - 1) - r * (TPR + TNR - 1) does not lie further from 0
+    than its standard error allows, with counts adjusted first, so that it does not close up on a rate of 0 or 1. Solved
+    for r that is a quadratic, and needs no division by what may be 0: a judge that tells nothing leaves 0 to 1.
+    Where no rate within 0 and 1 fits, labels and verdicts contradict each other, and 0 to 1 is all that can be said.
+
+    Sources: W. J. Rogan, B. Gladen, "Estimating prevalence from the results of a screening test", American Journal of
+    Epidemiology 107 (1978), 71-76. Adjusted counts and the standard error: Zs. Lang, J. Reiczigel, "Confidence limits
+    for prevalence of disease adjusted for estimated sensitivity and specificity", Preventive Veterinary Medicine 113
+    (2014), 13-22. A ratio's interval by its quadratic: E. C. Fieller, "Some problems in interval estimation", Journal
+    of the Royal Statistical Society B 16 (1954), 175-185; it holds where that of 2014 does not: with few labels of one
+    kind.
+
+    Raises:
+        ValueError: not 0 <= passed <= total, or not 0 < confidence < 1.
+    """
+    apparent = _share(passed, total, confidence)
+    low, high = _rates_that_fit(passed, total, found, normal_quantile(confidence))
+    value = _rogan_gladen(passed, total, found)
+    if value is None:
+        return CorrectedRate(apparent, Estimate(None, low, high), None)
+    clipped = min(1.0, max(0.0, value))
+    return CorrectedRate(apparent, Estimate(clipped, min(low, clipped), max(high, clipped)), value)
+
+
+def _rogan_gladen(passed: int, total: int, found: Confusion) -> float | None:
+    if not (total and found.human_passes and found.human_fails):
+        return None
+    tpr, tnr = found.both_pass / found.human_passes, found.both_fail / found.human_fails
+    return (passed / total + tnr - 1) / (tpr + tnr - 1) if tpr + tnr > 1 else None
+
+
+def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tuple[float, float]:
+    squared = z * z
+    share, of_share = _adjusted(passed, total, squared / 2)
+    tpr, of_tpr = _adjusted(found.both_pass, found.human_passes, 1)
+    tnr, of_tnr = _adjusted(found.both_fail, found.human_fails, 1)
+    if not total:
+        return 0.0, 1.0
+    above, told = share + tnr - 1, tpr + tnr - 1
+    a = told * told - squared * (of_tpr + of_tnr)
+    b = 2 * (squared * of_tnr - above * told)
+    c = above * above - squared * (of_share + of_tnr)
+    return _where_not_above_zero(a, b, c)
+
+
+def _adjusted(count: int, total: int, added: float) -> tuple[float, float]:
+    """A share with `added` successes and as many failures, and its variance."""
+    share = (count + added) / (total + 2 * added)
+    return share, share * (1 - share) / (total + 2 * added)
+
+
+def _where_not_above_zero(a: float, b: float, c: float) -> tuple[float, float]:
+    """The ends of what lies within 0 and 1 and makes a*r*r + b*r + c at most 0; nothing does: 0 and 1."""
+    ends = [end for end in (0.0, 1.0) if (a * end + b) * end + c <= 0]
+    ends += [root for root in _roots(a, b, c) if 0 < root < 1]
+    return (min(ends), max(ends)) if ends else (0.0, 1.0)
+
+
+def _roots(a: float, b: float, c: float) -> list[float]:
+    inside = b * b - 4 * a * c
+    if inside < 0:
+        return []
+    half = -(b + (sqrt(inside) if b >= 0 else -sqrt(inside))) / 2  # of the two signs the one that adds up
+    return [top / bottom for top, bottom in ((half, a), (c, half)) if bottom]

@@ -1,0 +1,226 @@
+"""Small statistics, without a library."""
+
+from __future__ import annotations
+
+from math import ceil, comb, cos, isfinite, pi, sin, sqrt, tan
+
+from proctor.common.quick_dataclasses import dataclass
+
+
+def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval (low, high) of a proportion, both within 0 and 1.
+
+    It holds its level for few trials and near 0 and 1, where the textbook interval does not. With no trials nothing
+    is known: (0, 1).
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22 (1927), 209-212; without continuity correction.
+
+    Raises:
+        ValueError: not 0 <= successes <= total, or not 0 < confidence < 1.
+    """
+    if not (0 <= successes <= total and 0 < confidence < 1):
+        raise ValueError(
+            f"expected 0 <= successes <= total, 0 < confidence < 1; got {successes}, {total}, {confidence}"
+        )
+    if total == 0:
+        return 0.0, 1.0
+    low, high = score_interval(successes / total, total, normal_quantile(confidence))
+    return 0.0 if successes == 0 else low, 1.0 if successes == total else high
+
+
+def score_interval(rate: float, total: float, z: float) -> tuple[float, float]:
+    """Return what `wilson` does of a share of so many trials (also parts of one), `z` normal standard deviations wide."""
+    centre = (rate + z * z / (2 * total)) / (1 + z * z / total)
+    half = z / (1 + z * z / total) * sqrt(rate * (1 - rate) / total + (z / (2 * total)) ** 2)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def normal_quantile(confidence: float) -> float:
+    """How many standard deviations the middle `confidence` of a normal distribution reaches to each side."""
+    from statistics import NormalDist  # slow to import, and needed only where an interval is shown
+
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def more_trials(successes: int, total: int, rate: float, *, confidence: float = 0.95) -> int | None:
+    """Return how many more trials it takes until the Wilson interval lies beside `rate`, if they go on as so far.
+
+    0: it does already. `None`: never, because the share so far is the very rate, or because there is no trial yet.
+    It is a forecast: a share that is close to `rate` needs many trials, and another share than the true one misleads.
+
+    Source: the Wilson interval is what the score test does not reject (Wilson 1927, see `wilson`), so it leaves
+    `rate` out once total >= z**2 * rate * (1 - rate) / (share - rate)**2.
+
+    Raises:
+        ValueError: as `wilson`, or not 0 <= rate <= 1.
+    """
+    low, high = wilson(successes, total, confidence=confidence)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"expected 0 <= rate <= 1, got {rate}")
+    if total and (low >= rate or high < rate):
+        return 0
+    share = successes / total if total else rate
+    gap = (share - rate) ** 2
+    if not gap:  # the very rate, or so close that no number says by how much
+        return None
+    z = normal_quantile(confidence)
+    needed = z * z * rate * (1 - rate) / gap
+    return max(1, ceil(needed) - total)
+
+
+def pass_hat(successes: int, total: int, k: int) -> float:
+    """Return pass^k: the probability that `k` trials all pass, estimated without bias from `total` trials.
+
+    It is the share of all choices of `k` of the trials in which every one passed: C(successes, k) / C(total, k).
+
+    Source: "τ-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (2024), arXiv:2406.12045.
+
+    Raises:
+        ValueError: not 0 <= successes <= total, or not 1 <= k <= total.
+    """
+    _check_choice(successes, total, k)
+    return comb(successes, k) / comb(total, k)
+
+
+def pass_at(successes: int, total: int, k: int) -> float:
+    """Return pass@k: the probability that of `k` trials at least one passes, estimated without bias from `total`.
+
+    It is the share of all choices of `k` of the trials in which one passed: 1 - C(total - successes, k) / C(total, k).
+
+    Source: "Evaluating Large Language Models Trained on Code" (2021), arXiv:2107.03374, section 2.1.
+
+    Raises:
+        ValueError: not 0 <= successes <= total, or not 1 <= k <= total.
+    """
+    _check_choice(successes, total, k)
+    choices = comb(total, k)
+    return (choices - comb(total - successes, k)) / choices
+
+
+def _check_choice(successes: int, total: int, k: int) -> None:
+    if not (0 <= successes <= total and 1 <= k <= total):
+        raise ValueError(
+            f"expected 0 <= successes <= total and 1 <= k <= total; got {successes}, {total}, k={k}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its uncertainty."""
+
+    value: float
+    standard_error: float | None
+    """`None` where there is only one case: nothing is known of how cases differ."""
+    low: float | None
+    high: float | None
+    """The interval at the confidence asked for, by Student's t with one degree of freedom less than cases."""
+    cases: int
+    """Clusters: what was drawn independently."""
+    values: int
+    """Values in all clusters together."""
+
+
+class ClusteredMean:
+    """The mean of values that come in clusters (the trials of a case), taken in one pass over the clusters.
+
+    Trials of one case resemble each other, so that ten trials of four cases say little more than four values do. The
+    standard error is that of the ratio of sums over clusters, robust to any likeness within a cluster:
+    sqrt(G / (G - 1) * sum((total_g - count_g * mean)**2)) / sum(count_g), G clusters. With clusters of one size it is
+    the standard error of the clusters' means.
+
+    Source: "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), 13-22, for a model with
+    nothing but a constant; its use for evaluations: "Adding Error Bars to Evals" (2024), arXiv:2411.00640, section 2.2.
+    """
+
+    __slots__ = ("_clusters", "_count", "_high", "_low", "_origin", "_sums", "_total")
+
+    def __init__(self) -> None:
+        self._clusters = self._count = 0
+        self._total = 0.0
+        self._origin: float | None = None  # near the values: what is alike comes to an error of exactly 0
+        self._sums = (0.0, 0.0, 0)  # of total**2, total * count, count**2
+        self._low = self._high = 0.0
+
+    def add(self, mean: float, count: int, *, times: int = 1) -> None:
+        """Take a cluster (or so many `times` the like): the mean of its values, and how many they are; none: no cluster.
+
+        Raises:
+            ValueError: the mean is no finite number.
+        """
+        if count < 1 or times < 1:
+            return
+        if not isfinite(mean):
+            raise ValueError(f"expected a finite number, got {mean}")
+        if self._origin is None:
+            self._origin = self._low = self._high = mean
+        total = (mean - self._origin) * count
+        squares, products, counts = self._sums
+        self._sums = (
+            squares + times * total * total,
+            products + times * total * count,
+            counts + times * count * count,
+        )
+        self._clusters += times
+        self._count += times * count
+        self._total += times * total
+        self._low, self._high = min(self._low, mean), max(self._high, mean)
+
+    def result(self, *, confidence: float = 0.95) -> Mean | None:
+        """Return the mean so far; `None` before the first cluster."""
+        if self._origin is None:
+            return None
+        apart = self._total / self._count
+        value = min(max(self._origin + apart, self._low), self._high)
+        if self._clusters < 2:
+            return Mean(value, None, None, None, self._clusters, self._count)
+        squares, products, counts = self._sums
+        spread = max(0.0, squares - 2 * apart * products + apart * apart * counts)
+        error = sqrt(self._clusters / (self._clusters - 1) * spread) / self._count
+        half = student_quantile(confidence, self._clusters - 1) * error
+        return Mean(value, error, value - half, value + half, self._clusters, self._count)
+
+
+_MANY = 100
+"""Degrees of freedom from which the series around the normal quantile is exact to nine digits."""
+
+
+def student_quantile(confidence: float, degrees: int) -> float:
+    """Return the t for which Student's distribution lies between -t and t with probability `confidence`.
+
+    Source: Handbook of Mathematical Functions (Abramowitz and Stegun, 1964), 26.7.3 and 26.7.4, solved by bisection;
+    from 100 degrees of freedom on 26.7.5.
+
+    Raises:
+        ValueError: not 0 < confidence < 1, or fewer than one degree of freedom.
+    """
+    if not (0 < confidence < 1 and degrees >= 1):
+        raise ValueError(f"expected 0 < confidence < 1 and degrees >= 1; got {confidence}, {degrees}")
+    if degrees >= _MANY:
+        return _student_by_series(normal_quantile(confidence), degrees)
+    low, high = 0.0, pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _student_within(middle, degrees) < confidence else (low, middle)
+    return sqrt(degrees) * tan((low + high) / 2)
+
+
+def _student_within(angle: float, degrees: int) -> float:
+    """The probability of |t| <= sqrt(degrees) * tan(angle)."""
+    odd = degrees % 2
+    term = cos(angle) if odd else 1.0
+    series = 0.0
+    for n in range(2 + odd, degrees + 1, 2):
+        series += term
+        term *= cos(angle) ** 2 * (n - 1) / n
+    return 2 / pi * (angle + sin(angle) * series) if odd else sin(angle) * series
+
+
+def _student_by_series(z: float, degrees: int) -> float:
+    terms: tuple[float, ...] = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(degrees) ** n for n, term in enumerate(terms, 1))

@@ -1,0 +1,264 @@
+"""Looking at the trials while they come in, with the error of looking once.
+
+Whoever tests again after each trial, as if it were the only time, is wrong far more often than the test says. Here the
+chance of an error is spent bit by bit, so that all looks together have what was asked for.
+
+Sources: K. K. G. Lan and D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983),
+659-663 (spending); P. C. O'Brien and T. R. Fleming, "A multiple testing procedure for clinical trials", Biometrics 35
+(1979), 549-556 (little of it early); P. Armitage, C. K. McPherson and B. C. Rowe, "Repeated significance tests on
+accumulating data", Journal of the Royal Statistical Society A 132 (1969), 235-244 (the recursion); D. J. Spiegelhalter,
+L. S. Freedman and P. R. Blackburn, "Monitoring clinical trials: conditional or predictive power?", Controlled Clinical
+Trials 7 (1986), 8-17 (when to give up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import erfc, exp, pi, sqrt
+
+from proctor.common.quick_dataclasses import dataclass
+
+RHO = 2.0
+"""Of a share of a case's trials: the chance of an error by the n-th of N trials is (n / N)**RHO of all of it.
+
+Source: K. Kim and D. L. DeMets, "Design and analysis of group sequential tests based on the type I error spending rate
+function", Biometrika 74 (1987), 149-154.
+"""
+FUTILE = 0.05
+"""Of a share of a case's trials: with less of a chance that the trials that are left decide it, they are not made."""
+_NEVER = 1e-15
+"""Probabilities that are left out of the recursion."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBounds:
+    """After each number of trials: with how many passes the share is known to lie on one side of a rate."""
+
+    most: int
+    below: tuple[int, ...]
+    """By number of trials: at most so many passes show that the share lies below the rate; -1: none do."""
+    above: tuple[int, ...]
+    """At least so many show that it reaches the rate; more than there are trials: none do."""
+    futile: tuple[range, ...]
+    """With so many passes the trials that are left would hardly decide it."""
+
+    def side(self, passed: int, total: int) -> int:
+        """Return -1 where the share is known to lie below the rate, 1 where it is known to reach it, else 0."""
+        if passed <= self.below[total]:
+            return -1
+        return 1 if passed >= self.above[total] else 0
+
+    def decided(self, passes: Iterable[bool]) -> tuple[int, int]:
+        """Return the side, and after how many of these trials, in their order, it was known: the first time counts.
+
+        Trials beyond that, and beyond the most there can be, say nothing any more: they were not to be looked at.
+        """
+        passed = total = 0
+        for one in passes:
+            if total == self.most:
+                break
+            total += 1
+            passed += one
+            if found := self.side(passed, total):
+                return found, total
+        return 0, total
+
+    def more(self, passed: int, total: int) -> int:
+        """Return how many more trials it takes at least until the side can be known, or that the rest would hardly tell.
+
+        0: they would hardly tell, or there are none.
+        """
+        if passed in self.futile[total]:
+            return 0
+        for count in range(1, self.most - total + 1):
+            few, many, futile = passed, passed + count, self.futile[total + count]
+            if few <= self.below[total + count] or many >= self.above[total + count]:
+                return count
+            if few < futile.stop and many >= futile.start:
+                return count
+        return 0
+
+
+@lru_cache(maxsize=128)
+def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
+    """Return the bounds for trials that pass or fail, looked at after each of `most` at most.
+
+    Where the share of trials that pass is below `rate`, it is said to reach it with a probability of at most half of 1 -
+    confidence; where it reaches it, to lie below likewise: exactly, by the binomial distribution, at the rate itself,
+    which is the worst case for either.
+
+    What is futile changes none of it: who goes on all the same errs no more often. The chance that the trials that are
+    left decide is worked out for every true share, and weighed by how well that fits those that were made (the predictive
+    power, with all shares alike beforehand).
+
+    Raises:
+        ValueError: not 0 < rate < 1, not 0 < confidence < 1, or no trials.
+    """
+    if not (0 < rate < 1 and 0 < confidence < 1 and most >= 1):
+        raise ValueError(f"expected 0 < rate, confidence < 1 and most >= 1; got {rate}, {confidence}, {most}")
+    each = (1 - confidence) / 2
+    undecided, low_spent, high_spent = {0: 1.0}, 0.0, 0.0
+    below, above, reached = [-1], [1], [range(1)]
+    for total in range(1, most + 1):
+        undecided = _one_more(undecided, rate)
+        allowed = each * (total / most) ** RHO
+        low, low_spent = _lowest(undecided, allowed, low_spent)
+        high, high_spent = _highest(undecided, allowed, high_spent, total)
+        below.append(low)
+        above.append(high)
+        undecided = {passed: chance for passed, chance in undecided.items() if low < passed < high}
+        reached.append(range(min(undecided, default=0), max(undecided, default=-1) + 1))
+    return ShareBounds(most, tuple(below), tuple(above), _futile(reached))
+
+
+def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
+    """By number of trials: with which passes, of those that leave it undecided, the rest decides it too seldom."""
+    found = [undecided[-1]]
+    later, chances = undecided[-1], [0.0] * len(undecided[-1])
+    for total in range(len(undecided) - 2, -1, -1):
+        here = undecided[total]
+        # By Laplace's rule of succession the next trial passes with (passed + 1) / (total + 2); beyond `later` it is decided.
+        after = [1.0] * (later.start - here.start) + chances[max(0, here.start - later.start) :]
+        after += [1.0] * (len(here) + 1 - len(after))
+        chances = [
+            ((passed + 1) * more + (total + 1 - passed) * same) / (total + 2)
+            for passed, same, more in zip(here, after, after[1:], strict=False)
+        ]
+        later = here
+        few = [passed for passed, chance in zip(here, chances, strict=True) if chance < FUTILE]
+        found.append(range(few[0], few[-1] + 1) if few and total else range(0))
+    return tuple(reversed(found))
+
+
+def _one_more(undecided: dict[int, float], rate: float) -> dict[int, float]:
+    """The probabilities of each number of passes, after one more trial."""
+    found: dict[int, float] = {}
+    for passed, chance in undecided.items():
+        if chance > _NEVER:
+            found[passed] = found.get(passed, 0.0) + chance * (1 - rate)
+            found[passed + 1] = found.get(passed + 1, 0.0) + chance * rate
+    return found
+
+
+def _lowest(undecided: dict[int, float], allowed: float, spent: float) -> tuple[int, float]:
+    bound = -1
+    for passed in sorted(undecided):
+        if spent + undecided[passed] > allowed:
+            break
+        bound, spent = passed, spent + undecided[passed]
+    return bound, spent
+
+
+def _highest(undecided: dict[int, float], allowed: float, spent: float, total: int) -> tuple[int, float]:
+    bound = total + 1
+    for passed in sorted(undecided, reverse=True):
+        if spent + undecided[passed] > allowed:
+            break
+        bound, spent = passed, spent + undecided[passed]
+    return bound, spent
+
+
+# --- looks at a mean that becomes more certain ---------------------------------------------------------------------------
+
+
+def spent_by(share: float, error: float, *, sides: int = 2) -> float:
+    """Return how much of `error` is spent once `share` of the information is there, as O'Brien and Fleming's bounds do.
+
+    Source: Lan and DeMets 1983, the first of their functions: of an error to one side 2 - 2 * Phi(z / sqrt(share)), z
+    the normal quantile of half of it.
+    """
+    if share >= 1:
+        return error
+    if share <= 0:
+        return 0.0
+    each = error / sides
+    return sides * 2 * _upper(_quantile(each / 2) / sqrt(share))
+
+
+def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> list[float]:
+    """Return by look the p-value (of a test to so many `sides`) below which it decides, so that all looks err with `error`.
+
+    `shares` are the shares of the information at the looks, rising, at most 1. The statistic is a mean whose certainty
+    grows: at two looks it is correlated by the root of the ratio of their information.
+
+    Raises:
+        ValueError: the shares do not rise, or lie outside 0 to 1; not 0 < error < 1; sides not 1 or 2.
+    """
+    ordered = list(shares)
+    if not all(a < b for a, b in zip([0.0, *ordered], [*ordered, 1.0 + 1e-9], strict=False)) or sides not in (
+        1,
+        2,
+    ):
+        raise ValueError(
+            f"expected rising shares above 0 and up to 1, and 1 or 2 sides; got {ordered}, {sides}"
+        )
+    if not 0 < error < 1:
+        raise ValueError(f"expected 0 < error < 1, got {error}")
+    found, before, path, spent = [], 0.0, _Path(), 0.0
+    for share in ordered:
+        allowed = spent_by(share, error, sides=sides)
+        bound = path.bound(share - before, max(allowed - spent, _NEVER), share, sides)
+        path = path.beyond(share - before, bound * sqrt(share), sides)
+        found.append(sides * _upper(bound))
+        before, spent = share, allowed
+    return found
+
+
+_POINTS = 160
+_FAR = 8.0
+
+
+class _Path:
+    """The density of the score (a Brownian motion at the time of a look) of what was not decided so far, on a grid."""
+
+    def __init__(self, points: Sequence[float] = (0.0,), weights: Sequence[float] = (1.0,)) -> None:
+        self._points, self._weights = points, weights
+
+    def bound(self, step: float, allowed: float, share: float, sides: int) -> float:
+        """Return the z from which on the look decides, with so much of the error to spend."""
+        low, high = 0.0, _FAR
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (
+                (middle, high) if self._beyond(step, middle * sqrt(share), sides) > allowed else (low, middle)
+            )
+        return high
+
+    def _beyond(self, step: float, score: float, sides: int) -> float:
+        """The probability to lie beyond `score` at the next look (to either side)."""
+        root = sqrt(step)
+        found = sum(w * _upper((score - x) / root) for x, w in zip(self._points, self._weights, strict=True))
+        if sides == 2:
+            found += sum(
+                w * _upper((score + x) / root) for x, w in zip(self._points, self._weights, strict=True)
+            )
+        return found
+
+    def beyond(self, step: float, score: float, sides: int) -> _Path:
+        """Return the path at the next look, of what does not lie beyond `score` there."""
+        root = sqrt(step)
+        lowest = -score if sides == 2 else min(self._points) - _FAR * root
+        width = (score - lowest) / _POINTS
+        points = [lowest + width * place for place in range(_POINTS + 1)]
+        factor = width / (3 * root * sqrt(2 * pi))
+        weights = []
+        for place, point in enumerate(points):
+            density = sum(
+                w * exp(-((point - x) ** 2) / (2 * step))
+                for x, w in zip(self._points, self._weights, strict=True)
+            )
+            simpson = 1 if place in (0, _POINTS) else 4 if place % 2 else 2
+            weights.append(factor * simpson * density)
+        return _Path(points, weights)
+
+
+def _upper(z: float) -> float:
+    return erfc(z / sqrt(2)) / 2
+
+
+def _quantile(tail: float) -> float:
+    """The z beyond which `tail` of a normal distribution lies."""
+    from statistics import NormalDist  # slow to import
+
+    return -NormalDist().inv_cdf(tail)

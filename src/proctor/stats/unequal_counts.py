@@ -1,0 +1,249 @@
+"""Cases that two runs tried differently often: could chance alone have made their shares differ so much?
+
+Where both runs have as many trials of a case, chance makes its difference as likely to have the other sign (`paired`).
+Else it does not: of a case that passes nine times of ten, one trial is a little better than many in nine runs of ten, and
+much worse in one. So here the trials themselves are dealt out anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import erfc, exp, fsum, gcd, inf, lcm, lgamma, log, prod, sinh, sqrt
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.stats.intervals import normal_quantile, score_interval
+
+_MOST_SUMS = 200_000
+"""Sums that are counted one by one (about a tenth of a second); where there are more, they are approximated."""
+_FINEST = 10**12
+"""Parts that the largest weight of a case is told in, where numbers of trials have no common multiple of a reasonable size."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoCounts:
+    """One case: how many of its trials passed in either run; parts of one where they stand for scores."""
+
+    before: float
+    trials_before: int
+    now: float
+    trials_now: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be counted.
+
+        Raises:
+            ValueError: not 0 <= passed <= trials, or a run without a trial.
+        """
+        for passed, trials in ((self.before, self.trials_before), (self.now, self.trials_now)):
+            if not (trials >= 1 and 0 <= passed <= trials):
+                raise ValueError(f"expected 0 <= passed <= trials, and a trial; got {passed} of {trials}")
+
+    def swapped(self) -> TwoCounts:
+        """Return the case with the runs exchanged."""
+        return TwoCounts(self.now, self.trials_now, self.before, self.trials_before)
+
+
+def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
+    """Return the two-sided p-value of the permutation test within cases: is the mean difference of shares 0?
+
+    If base and candidate do the same, each trial of a case might as well have been one of the other run: of those that
+    passed, the candidate has as many as chance deals out to it (the hypergeometric distribution). The p-value is twice the
+    probability of a mean difference that lies as far out, to its side. It is exact where the sums to be counted are not
+    too many, else worked out by the saddlepoint approximation. Where parts of a trial passed, the whole numbers beside them
+    are weighed, and of the two runs to deal to the one with the larger p-value counts.
+
+    Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; within cases: N. Mantel and W. Haenszel, Journal
+    of the National Cancer Institute 22 (1959), 719-748; the approximation: R. Lugannani and S. Rice, Advances in Applied
+    Probability 12 (1980), 475-490, in the form of O. E. Barndorff-Nielsen's r*.
+    """
+    known = list(cases)
+    found = _dealt_out(known)
+    if any(passed % 1 for case in known for passed in (case.before, case.now)):
+        found = max(found, _dealt_out([case.swapped() for case in known]))
+    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the base
+
+
+def _dealt_out(known: Sequence[TwoCounts]) -> float:
+    """The probability of a mean difference that lies as far out, to the side where it does."""
+    weights = _weights(known)
+    counts = Counter(
+        (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight)
+        for case, weight in zip(known, weights, strict=True)
+    )
+    parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
+    parts.sort(key=lambda part: (part.weight, len(part.chances), part.cases))  # also of the runs exchanged
+    seen = fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
+    return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
+
+
+def _weights(known: Iterable[TwoCounts]) -> list[int]:
+    """By how much the difference of a case grows with each pass that is dealt to the candidate, in whole numbers."""
+    counts = [(case.trials_before, case.trials_now) for case in known]
+    common = lcm(*{count for pair in counts for count in pair})
+    weights = [common // before + common // now for before, now in counts]
+    unit, top = gcd(*weights) or 1, max(weights, default=1)
+    if top // unit <= _FINEST:
+        return [weight // unit for weight in weights]
+    return [weight * _FINEST // top for weight in weights]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Cases that are alike: by passes of the candidate how probable they are, what one weighs, and how many cases."""
+
+    chances: Mapping[int, float]
+    weight: int
+    cases: int
+
+    def mirrored(self) -> _Part:
+        return _Part({-passed: chance for passed, chance in self.chances.items()}, self.weight, self.cases)
+
+
+def _dealt(before: int, now: int, passed: float) -> dict[int, float]:
+    """How probable it is that so many of the trials that passed are the candidate's."""
+    few = int(passed)
+    found: dict[int, float] = {}
+    for whole, share in ((few, 1 - (passed - few)), (few + 1, passed - few)):
+        if share:
+            for each, chance in _hypergeometric(before, now, whole).items():
+                found[each] = found.get(each, 0.0) + share * chance
+    # what is no number any more never happens
+    return {each: chance for each, chance in found.items() if chance}
+
+
+def _hypergeometric(before: int, now: int, passed: int) -> dict[int, float]:
+    every = _log_ways(before + now, now)
+    return {
+        each: exp(_log_ways(passed, each) + _log_ways(before + now - passed, now - each) - every)
+        for each in range(max(0, passed - before), min(passed, now) + 1)
+    }
+
+
+def _log_ways(count: int, chosen: int) -> float:
+    return lgamma(count + 1) - lgamma(chosen + 1) - lgamma(count - chosen + 1)
+
+
+def _beyond(parts: Sequence[_Part], seen: float) -> float:
+    """The probability that the sum is as large as what was seen, or larger."""
+    sums = {0: 1.0}
+    work, same = 0, _as_good_as_same(parts)
+    for part in parts:
+        for _ in range(part.cases):
+            work += len(sums) * len(part.chances)
+            if work > _MOST_SUMS:
+                return _approximately_beyond(parts, seen, max(0.5, same))
+            sums = _added(sums, part)
+    return min(1.0, fsum(chance for each, chance in sums.items() if each >= seen - same))
+
+
+def _as_good_as_same(parts: Iterable[_Part]) -> float:
+    """How far sums lie apart that are equal but for rounding: a millionth of a trial."""
+    return 1e-6 * max((part.weight for part in parts), default=1)
+
+
+def _added(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for passed, chance in part.chances.items():
+        more = passed * part.weight
+        for each, so_far in sums.items():
+            found[each + more] = found.get(each + more, 0.0) + so_far * chance
+    return found
+
+
+def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
+    """As `_beyond`, of many cases; what lies half a step from the sum that was seen counts as it does."""
+    largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
+    if seen > largest - half:
+        return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
+    place = seen - half
+    if place <= _tilted(parts, 0.0)[1]:
+        return 1.0
+    tilt = _tilt_to(parts, place)
+    cumulant, mean, variance = _tilted(parts, tilt)
+    r = sqrt(max(0.0, 2 * (tilt * mean - cumulant)))
+    u = 2 * sinh(tilt / 2) * sqrt(variance)
+    return 1.0 if r < 1e-6 else erfc((r + log(u / r) / r) / sqrt(2)) / 2
+
+
+def _tilt_to(parts: Sequence[_Part], place: float) -> float:
+    """Return by how much to tilt so that the mean is `place`: by Newton's steps, or halfway where one leads astray."""
+    _, mean, variance = _tilted(parts, 0.0)
+    low, tilt, high = 0.0, (place - mean) / variance, inf
+    for _ in range(200):
+        _, mean, variance = _tilted(parts, tilt)
+        low, high = (tilt, high) if mean < place else (low, tilt)
+        step = tilt + (place - mean) / variance if variance else inf
+        if not low < step < high:
+            step = 2 * low if high == inf else (low + high) / 2
+        if abs(step - tilt) <= 1e-13 * tilt:
+            break
+        tilt = step
+    return tilt
+
+
+def _tilted(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
+    """Cumulant generating function, mean and variance of the sum where each value weighs exp(tilt * value) times as much."""
+    cumulant = mean = variance = 0.0
+    for part in parts:
+        logs = {x: log(p) + tilt * part.weight * x for x, p in part.chances.items()}
+        top = max(logs.values())
+        tilted = {x: exp(each - top) for x, each in logs.items()}
+        whole = fsum(tilted.values())
+        first = fsum(p * x for x, p in tilted.items()) / whole
+        second = fsum(p * (x - first) ** 2 for x, p in tilted.items()) / whole
+        cumulant += part.cases * (log(whole) + top)
+        mean += part.cases * part.weight * first
+        variance += part.cases * part.weight**2 * second
+    return cumulant, mean, variance
+
+
+def two_shares_interval(cases: Iterable[TwoCounts], *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval of the mean difference of shares over these cases, by how trials of a case differ.
+
+    It is R. G. Newcombe's of two shares, each with Wilson's score interval: it knows that of a few trials which all passed
+    some might have failed. Trials of one case resemble each other, so that a share is as certain as that of more trials
+    that do not: of so many as have the variance that is pooled within cases (as if one more pair of trials had differed).
+
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
+    methods", Statistics in Medicine 17 (1998), 873-890, method 10.
+
+    Raises:
+        ValueError: no cases, or not 0 < confidence < 1.
+    """
+    known = list(cases)
+    if not (known and 0 < confidence < 1):
+        raise ValueError(f"expected cases, and 0 < confidence < 1; got {len(known)}, {confidence}")
+    z, alike = normal_quantile(confidence), _alike_within(known)
+    before = _Share.of([(case.before, case.trials_before) for case in known], alike, z)
+    now = _Share.of([(case.now, case.trials_now) for case in known], alike, z)
+    value = now.value - before.value
+    below = sqrt((now.value - now.low) ** 2 + (before.high - before.value) ** 2)
+    above = sqrt((now.high - now.value) ** 2 + (before.value - before.low) ** 2)
+    return value - below, value + above
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, counts: Sequence[tuple[float, int]], alike: float, z: float) -> _Share:
+        """The mean share of cases, and its score interval; trials say so many times as much as if cases were alike."""
+        value = min(1.0, fsum(passed / trials for passed, trials in counts) / len(counts))
+        trials = len(counts) ** 2 / fsum(1 / trials for _, trials in counts)
+        return cls(value, *score_interval(value, trials * alike, z))
+
+
+def _alike_within(cases: Iterable[TwoCounts]) -> float:
+    """How many times smaller the variance within cases is than that of all trials: at least 1."""
+    counts = [
+        pair for case in cases for pair in ((case.before, case.trials_before), (case.now, case.trials_now))
+    ]
+    trials = sum(each for _, each in counts)
+    rate = (fsum(passed for passed, _ in counts) + 1) / (trials + 2)
+    squares = fsum(passed * (each - passed) / each for passed, each in counts)
+    within = (squares + 0.5) / (trials - len(counts) + 1)
+    return max(1.0, rate * (1 - rate) / within)

@@ -1,0 +1,267 @@
+"""Documents of the format by their paths below one place: a folder, or a bucket of an object store."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from proctor.common.optional_packages import import_extra
+from proctor.errors import StoreError
+from proctor.files.eval_sets.save import save_model
+from proctor.schema.format.adk_json import to_adk_json
+
+
+class ChangedMeanwhileError(StoreError):
+    """Somebody else has written a document since it was read; nothing was written over it."""
+
+
+class Documents(Protocol):
+    """Where documents are kept. Paths have `/` between their parts; whoever makes them checks each part."""
+
+    def label(self, path: str) -> str:
+        """Return how messages name a document."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return a document's bytes; `None` when it is not there. Raises StoreError."""
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Write a new document, whole or not at all; `False`, and nothing done, when it is there. Raises StoreError."""
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
+        """Write a document, whole or not at all (`full`: nulls and defaults, too).
+
+        Unless `full`, a written `tool_uses: []` stays, which ADK reads and its own writer drops.
+
+        Raises:
+            ChangedMeanwhileError: it is of another `version` by now, where one is given.
+            SetupError: it cannot be written.
+        """
+
+    def version(self, path: str) -> str:
+        """Return what changes whenever a document does; empty where `alone` keeps others away. Ask before reading."""
+
+    def names(self, folder: str) -> list[str] | None:
+        """Return the names of the documents right in a folder, sorted; `None` when it is not there. Raises StoreError."""
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Read and write in a folder while nobody else does, as far as this place can see to it."""
+
+
+class FolderDocuments:
+    """Documents in a folder of this machine."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Take the folder; it is made when something is written."""
+        self._root = Path(root)
+
+    def label(self, path: str) -> str:
+        """Return the path of the file."""
+        return str(self._root / path)
+
+    def read(self, path: str) -> bytes | None:
+        """Read the file."""
+        try:
+            return (self._root / path).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _failed(self.label(path), "read", error) from error
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Write a new file: of two that do so at once, one does."""
+        target = self._root / path
+        aside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(to_adk_json(model, keep_written=True), encoding="utf-8")
+            try:
+                os.link(aside, target)
+            finally:
+                aside.unlink()
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise _failed(self.label(path), "written", error) from error
+        return True
+
+    def version(self, path: str) -> str:
+        """Return nothing: the folder is locked."""
+        return ""
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
+        """Write the file; one with comments, which JSON cannot keep, is left as it is and refused."""
+        target = self._root / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _failed(self.label(path), "written", error) from error
+        save_model(model, target, full=full, keep_written=not full)
+
+    def names(self, folder: str) -> list[str] | None:
+        """List the files of the folder."""
+        try:
+            return sorted(entry.name for entry in (self._root / folder).iterdir() if entry.is_file())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed(self.label(folder), "listed", error) from error
+
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        """Hold the folder's lock, which other processes of this machine wait for (not on Windows)."""
+        try:
+            import fcntl
+
+            handle = os.open(self._root / folder, os.O_RDONLY)
+        except (ImportError, OSError):  # no locks here; or no folder, and so nothing to be changed
+            yield
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+_PACKAGES = {
+    "gs": ("gcsfs", "gcs", "A bucket of Google Cloud Storage"),
+    "s3": ("s3fs", "s3", "A bucket of S3"),
+}
+
+
+_CONFLICTS = frozenset({"PreconditionFailed", "412", "ConditionalRequestConflict"})
+_VERSIONS = {"gs": "generation", "s3": "ETag"}
+
+
+class BucketDocuments:
+    """Documents in a bucket, through fsspec."""
+
+    def __init__(
+        self, scheme: str, bucket: str, folder: str = "", options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Open a bucket (`scheme`: `gs` or `s3`); `folder` stands before all paths, `options` are fsspec's.
+
+        Raises:
+            MissingExtraError: the package for it is not installed.
+            StoreError: the bucket is not there, or cannot be reached.
+        """
+        package, extra, feature = _PACKAGES[scheme]
+        import_extra(package, extra=extra, feature=feature)
+        import fsspec
+
+        self._scheme, self._url = scheme, f"{scheme}://{bucket}"
+        self._root = "/".join(part for part in (bucket, *folder.split("/")) if part)
+        try:
+            self._files: Any = fsspec.filesystem(scheme, **{"use_listings_cache": False, **(options or {})})
+            self._files.info(bucket)
+        except FileNotFoundError:
+            raise StoreError(f"{self._url}: there is no such bucket, or no permission to see it") from None
+        except Exception as error:  # one of the provider's many
+            raise _failed(self._url, "opened", error) from error
+
+    def label(self, path: str) -> str:
+        """Return the URL of the object."""
+        return f"{self._url.partition(':')[0]}://{self._root}/{path}"
+
+    def read(self, path: str) -> bytes | None:
+        """Read the object."""
+        try:
+            data: bytes = self._files.cat_file(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failed(self.label(path), "read", error) from error
+        return data
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Put the object if there is none: the object store sees to it that of two at once, one does."""
+        if self.read(path) is not None:
+            return False
+        try:
+            self._put(path, to_adk_json(model, keep_written=True), mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def version(self, path: str) -> str:
+        """Return the generation (GCS) or the ETag (S3) of the object; empty when it is not there."""
+        try:
+            found = self._files.info(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return ""
+        except Exception as error:
+            raise _failed(self.label(path), "read", error) from error
+        return str(found.get(_VERSIONS[self._scheme]) or "")
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
+        """Put the object in the place of what was there; of a `version`, only in the place of that."""
+        text = to_adk_json(model, full=full, keep_written=not full)
+        if not version:
+            self._put(path, text, mode="overwrite")
+            return
+        try:
+            self._put_over(path, text.encode(), version)
+        except Exception as error:
+            if isinstance(error, FileExistsError) or _code(error) in _CONFLICTS:
+                raise ChangedMeanwhileError(f"{self.label(path)}: it was changed meanwhile") from None
+            if getattr(error, "errno", None) != errno.ENOSYS:
+                raise _failed(self.label(path), "written", error) from error
+            said = (
+                f"{self._url} knows no conditions: of two that change {path} at once, one loses what it wrote"
+            )
+            warnings.warn(said, stacklevel=2)
+            self._put(path, text, mode="overwrite")
+
+    def _put_over(self, path: str, data: bytes, version: str) -> None:
+        """Put the object where its version is still this one: the object store sees to it."""
+        if self._scheme == "s3":
+            self._files.pipe_file(f"{self._root}/{path}", data, IfMatch=version)
+            return
+        bucket, _, key = f"{self._root}/{path}".partition("/")
+        self._files.call(
+            "POST", f"{self._files._location}/upload/storage/v1/b/{bucket}/o",  # noqa: SLF001 - gcsfs has no public way for a condition
+            uploadType="media", name=key, ifGenerationMatch=version, data=data,
+            headers={"Content-Type": "application/octet-stream"}, json_out=True,
+        )  # fmt: skip
+
+    def names(self, folder: str) -> list[str] | None:
+        """List the objects right below the folder; object stores have no empty folders."""
+        try:
+            self._files.invalidate_cache()
+            found = self._files.ls(f"{self._root}/{folder}", detail=True)
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failed(self.label(folder), "listed", error) from error
+        return sorted(entry["name"].rpartition("/")[2] for entry in found if entry["type"] == "file")
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Do nothing: object stores have no locks."""
+        return nullcontext()
+
+    def _put(self, path: str, text: str, *, mode: str) -> None:
+        try:
+            self._files.pipe_file(f"{self._root}/{path}", text.encode(), mode=mode)
+        except FileExistsError:
+            raise
+        except Exception as error:
+            raise _failed(self.label(path), "written", error) from error
+
+
+def _code(error: Exception) -> str:
+    """The code by which S3 tells what is wrong; empty where it tells none."""
+    response: Any = getattr(error.__cause__, "response", None) or {}
+    return str(response.get("Error", {}).get("Code", ""))
+
+
+def _failed(label: str, done: str, error: Exception) -> StoreError:
+    what = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+    return StoreError(f"{label}: cannot be {done}: {what}")

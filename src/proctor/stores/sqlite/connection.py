@@ -1,0 +1,218 @@
+"""A database as this room uses it: one connection for many threads, transactions, errors in words."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from proctor.errors import StoreError
+from proctor.stores.sqlite import migrations
+from proctor.stores.sqlite.in_use import InUse
+
+PATIENCE = 30.0
+"""Seconds that SQLite itself waits for another process."""
+_TRIES = 4
+_MOMENT = 0.01
+"""Seconds until a switch of the journal is tried again."""
+
+Row = tuple[Any, ...]
+
+
+class Connection:
+    """A connection to a store, for any thread: one at a time."""
+
+    def __init__(
+        self,
+        raw: sqlite3.Connection,
+        name: str,
+        lock: threading.RLock | None = None,
+        *,
+        in_use: InUse | None = None,
+    ) -> None:
+        """Take an open connection in autocommit mode, the store's name for messages, and its claim to the file."""
+        self._in_use = in_use
+        self.raw = raw
+        self.name = name
+        self.lock = lock or threading.RLock()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Ask, and return every row."""
+        with self.lock, in_words(self.name):
+            return self.raw.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        """Ask, and return the first row, if any."""
+        with self.lock, in_words(self.name):
+            found: Row | None = self.raw.execute(sql, values).fetchone()
+            return found
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the store for writing; everything is there afterwards, or, after an exception, nothing."""
+        with self.lock, in_words(self.name):
+            begin_to_write(self.raw)
+            try:
+                # a newer Proctor may have changed the tables since they were opened
+                migrations.check(self.raw.execute("PRAGMA user_version").fetchone()[0], self.name)
+                yield self.raw
+                self.raw.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Let several questions see one state of the store."""
+        with self.lock, in_words(self.name):
+            within = self.raw.in_transaction
+            if not within:
+                self.raw.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if not within:
+                    self._roll_back()
+
+    def give_back(self) -> None:
+        """Give what the file no longer needs back to the disk."""
+        with self.lock, in_words(self.name):
+            # a statement that answers with rows of nothing: `execute` would take the first, which frees one page
+            self.raw.executescript("PRAGMA incremental_vacuum")
+
+    def close(self) -> None:
+        """Let go of it."""
+        with self.lock, in_words(self.name):
+            self.raw.close()
+            if self._in_use is not None:
+                self._in_use.end()
+
+    def _roll_back(self) -> None:
+        if self.raw.in_transaction:
+            with suppress(sqlite3.Error):  # some errors end a transaction by themselves
+                self.raw.execute("ROLLBACK")
+
+
+def begin_to_write(raw: sqlite3.Connection) -> None:
+    """Begin a transaction that holds the store for writing, however long another process takes over its own."""
+    for tries in range(_TRIES):
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if _name_of(error) not in _WAITING or tries == _TRIES - 1:
+                raise
+
+
+def log_ahead(raw: sqlite3.Connection) -> str:
+    """Switch to write-ahead logging, and return the kind of journal that there is then.
+
+    Of processes that switch a new store at once SQLite turns all but one away, without waiting at all.
+    """
+    until = time.monotonic() + PATIENCE * _TRIES
+    while True:
+        try:
+            mode: str = raw.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if _name_of(error) not in _WAITING or time.monotonic() >= until:
+                raise
+            time.sleep(_MOMENT)
+        else:
+            return mode
+
+
+class Place(Protocol):
+    """Where a store is: a file, or memory."""
+
+    warnings: list[str]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    def open(self) -> Connection:
+        """Open it for the first time."""
+        ...
+
+    def connect(self) -> Connection:
+        """Open one more connection, for writing."""
+        ...
+
+    def check_place(self) -> None:
+        """See that it is still what was opened."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what belongs to this opening."""
+        ...
+
+
+@contextmanager
+def in_words(name: str) -> Iterator[None]:
+    """Turn an error of SQLite into a `StoreError` that names the store and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(said_of(error, name)) from error
+    except UnicodeDecodeError as error:
+        raise damaged(name, "a text in it is none") from error
+
+
+@contextmanager
+def sound(name: str, what: str) -> Iterator[None]:
+    """Turn what trips over content that is not what was written into a `StoreError` that says so."""
+    try:
+        yield
+    except _TRIPPED as error:
+        raise damaged(name, f"{what} cannot be read") from error
+
+
+_TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
+
+
+def said_of(error: sqlite3.Error, name: str) -> str:
+    """Return what an error means for the store called `name`."""
+    code = _name_of(error)
+    for beginning, words in _MEANINGS.items():
+        if code.startswith(beginning):
+            return f"{name}: {words} ({error})"
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return f"{name}: the store has been closed"
+    return f"{name}: the store cannot be used: {error}" + (f" ({code})" if code else "")
+
+
+def damaged(name: str, what: str) -> StoreError:
+    """Build the error for content that is not what was written."""
+    return StoreError(f"{name}: the store is damaged: {what}. {_AFTER_DAMAGE}")
+
+
+def _name_of(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""
+
+
+_AFTER_DAMAGE = "Keep the file, and start a new store with --store; what is sound in it can still be shown"
+_WAITING = {
+    "SQLITE_BUSY",
+    "SQLITE_BUSY_RECOVERY",
+    "SQLITE_BUSY_SNAPSHOT",
+    "SQLITE_BUSY_TIMEOUT",
+    "SQLITE_LOCKED",
+}
+_MEANINGS = {
+    "SQLITE_FULL": "the disk is full. Make room; what had begun then goes on with `proctor resume`",
+    "SQLITE_CORRUPT": f"the store is damaged. {_AFTER_DAMAGE}",
+    "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
+    "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",
+    "SQLITE_READONLY": "the store cannot be written. Make the file and its folder writable, or name another with --store",
+    "SQLITE_CANTOPEN": "the store cannot be opened. Are the file and its folder there, and yours to read and write?",
+    "SQLITE_BUSY": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_LOCKED": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_PROTOCOL": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_IOERR": "reading or writing the store failed. Is the disk full, or the file gone?",
+    "SQLITE_TOOBIG": "something is larger than the 1 GB that a row may hold",
+}

@@ -1,0 +1,346 @@
+"""How rows are written: scores and verdicts as compact JSON, large bodies compressed, everything with a checksum."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from functools import partial
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
+from proctor.schema.results.score import MetricScore, Score
+
+_ZLIB = b"\x78"  # the first byte of zlib's format; JSON never starts with it
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+PACKED_FROM = 1024
+"""Bytes from which it pays to compress."""
+_LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
+_DEEPEST = 100
+
+
+def checksum(key: str, body: bytes | str = b"") -> int:
+    """Return the crc32 of a row: its key and its content."""
+    if isinstance(body, bytes):
+        return zlib.crc32(body, zlib.crc32(key.encode()))
+    return (
+        ~zlib.crc32(body.encode(), zlib.crc32(key.encode())) & 0xFFFFFFFF
+    )  # a text is not the same in bytes
+
+
+def pack(body: bytes, least: int) -> bytes:
+    """Return `body` as it is stored: compressed from `least` bytes on, where that makes it smaller."""
+    if len(body) >= least or body[:1] == _ZLIB:
+        packed = zlib.compress(body, _LEVEL)
+        if len(packed) < len(body) or body[:1] == _ZLIB:
+            return packed
+    return body
+
+
+def unpack(stored: bytes) -> bytes:
+    """Return what `pack` was given.
+
+    Raises:
+        zlib.error: it is damaged.
+    """
+    return zlib.decompress(stored) if stored[:1] == _ZLIB else stored
+
+
+def storable(text: str) -> str:
+    """Return `text` with what no database can hold (half of a character, NUL) as U+FFFD."""
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def compact(value: Any) -> str:
+    """Return `value` as compact JSON. NaN and infinities become texts, what is not JSON becomes its `repr`."""
+    try:
+        return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=repr).decode()
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return to_json(_plain(value, 0), inf_nan_mode="strings").decode()
+
+
+def loaded(text: str | bytes) -> Any:
+    """Return what `compact` wrote."""
+    try:
+        return from_json(text)
+    except ValueError:  # it reads nothing that is deeper than 200 levels
+        return json.loads(text)
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """`value` with half characters as U+FFFD, cut where it is too deep or holds itself."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    if depth > _DEEPEST:
+        return "… (too deep to be kept)"
+    if isinstance(value, dict):
+        return {storable(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth + 1) for item in value]
+    return storable(repr(value))
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+def scores_json(scores: dict[str, MetricScore]) -> bytes:
+    """Return the scores of one attempt by metric, as JSON without what is at its default."""
+    return compact({name: _score_row(score) for name, score in scores.items()}).encode()
+
+
+def scores_row(scores: dict[str, MetricScore]) -> bytes:
+    """Return the scores of one attempt by metric as they are stored."""
+    return pack(scores_json(scores), PACKED_FROM)
+
+
+def merged_scores(earlier: bytes, later: bytes) -> bytes:
+    """Return the scores of two rows in one; of a metric that is in both, the later ones."""
+    both = {**read_scores(earlier), **read_scores(later)}
+    return pack(compact(both).encode(), PACKED_FROM)
+
+
+def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
+    """Return what `scores_row` or `scores_json` wrote, by metric, each to be read with `read_score`."""
+    found: dict[str, dict[str, Any]] = loaded(unpack(row))
+    return found
+
+
+def _score_row(score: MetricScore) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    if score.value is not None:
+        row["value"] = _numeric(score.value)
+    if score.per_invocation:
+        row["per_invocation"] = [_stated(one) for one in score.per_invocation]
+    if score.reason:
+        row["reason"] = score.reason
+    if score.details is not None:
+        row["details"] = score.details
+    if score.not_applicable:
+        row["not_applicable"] = True
+    if score.failure is not None:
+        row["failure"] = _failure_row(score.failure)
+    return row
+
+
+def _stated(score: Score) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    if score.value is not None:
+        row["value"] = _numeric(score.value)
+    if score.reason:
+        row["reason"] = score.reason
+    if score.details is not None:
+        row["details"] = score.details
+    if score.not_applicable:
+        row["not_applicable"] = True
+    if score.warning:
+        row["warning"] = score.warning
+    return row
+
+
+def _numeric(value: Any) -> Any:
+    """A number of another library as one that JSON has."""
+    return value if type(value) in {float, int, bool} else float(value)
+
+
+def read_score(row: dict[str, Any]) -> MetricScore:
+    """Return one score."""
+    value, stated = row.get("value"), row.get("per_invocation", ())
+    if type(value) is float and len(row) == 1 + bool(stated):  # most are just numbers
+        return MetricScore(value, [_read_stated(one) for one in stated])
+    score = MetricScore(**row)
+    score.per_invocation = [_read_stated(one) for one in stated]
+    if isinstance(score.value, str):
+        score.value = number(score.value)
+    if score.failure is not None:
+        score.failure = _read_failure(row["failure"])
+    return score
+
+
+def _read_stated(row: dict[str, Any]) -> Score:
+    value = row.get("value")
+    if type(value) is float and len(row) == 1:
+        return Score(value)
+    score = Score(**row)
+    if isinstance(score.value, str):
+        score.value = number(score.value)
+    return score
+
+
+def number(value: Any) -> Any:
+    """A number that JSON cannot hold was written as its name."""
+    return float(value) if isinstance(value, str) else value
+
+
+def _failure_row(failure: Failure) -> dict[str, Any]:
+    return failure.model_dump(exclude_none=True)
+
+
+def _read_failure(row: dict[str, Any] | None) -> Failure | None:
+    return None if row is None else Failure.model_validate(row)
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict_row(result: CaseResult, attempts: dict[int, int]) -> str:
+    """Return a verdict as JSON, without the scores and the evidence that it rests on.
+
+    `attempts`: by trial the attempt that it rests on, where that is not the first.
+    """
+    row: dict[str, Any] = {}
+    if result.reason:
+        row["reason"] = result.reason
+    if result.missed:
+        row["missed"] = result.missed
+    if result.is_played:
+        row["played"] = True
+    if result.rule is not None:
+        row["rule"] = result.rule.as_data()
+    trials = result.trials
+    row["trials"] = [_trial_row(i, trial, attempts) for i, trial in enumerate(trials)]
+    row["metrics"] = {name: _metric_row(verdict, len(trials)) for name, verdict in result.metrics.items()}
+    return compact(row)
+
+
+def _trial_row(index: int, trial: TrialResult, attempts: dict[int, int]) -> dict[str, Any]:
+    row: dict[str, Any] = {"outcome": trial.outcome.value}
+    if trial.number != index:
+        row["number"] = trial.number
+    if (attempt := attempts.get(trial.number)) is not None:
+        row["attempt"] = attempt
+    if trial.failure is not None:
+        row["failure"] = _failure_row(trial.failure)
+    return row
+
+
+def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
+    row: dict[str, Any] = {"outcome": verdict.outcome.value}
+    if verdict.score is not None:
+        row["score"] = verdict.score
+    if verdict.threshold is not None:
+        row["threshold"] = verdict.threshold
+    if not verdict.gate:
+        row["gate"] = False
+    if verdict.reason:
+        row["reason"] = verdict.reason
+    if verdict.failure is not None:
+        row["failure"] = _failure_row(verdict.failure)
+    if trials and not verdict.per_trial:  # dropped to save memory; what is written is complete
+        row["scored"] = "?" * trials
+    elif len(verdict.per_trial) != trials or None in verdict.per_trial:
+        row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
+    if verdict.scored != (counted := _counted(verdict.score, verdict.threshold, trials))[0]:
+        row["values"] = verdict.scored  # both are said where they do not follow
+    if verdict.met != counted[1]:
+        row["met"] = verdict.met
+    return row
+
+
+def _counted(score: float | None, threshold: float | None, trials: int) -> tuple[int, int]:
+    """In how many trials there is a score, and meets its threshold, if all are alike."""
+    scored = trials if score is not None else 0
+    return scored, scored if score is not None and threshold is not None and score >= threshold else 0
+
+
+OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+Evidence = dict[tuple[int, int], bytes]
+"""Evidence of a case by number and attempt, as it is stored or unpacked: `unpack` takes both."""
+Scores = dict[tuple[int, int], bytes]
+"""Scores of a case by number and attempt, to be read with `read_scores`."""
+
+
+def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence, scores: Scores) -> None:
+    """Fill in what `verdict_row` wrote, with the evidence and the scores that it rests on.
+
+    Raises:
+        KeyError: one of them is missing.
+    """
+    row = loaded(text)
+    result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
+    result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
+    result.rule = TrialRule(**row["rule"]) if "rule" in row else None
+    keys = [(trial.get("number", i), trial.get("attempt", 0)) for i, trial in enumerate(row["trials"])]
+    result.trials = [
+        TrialResult(
+            key[0],
+            OUTCOMES[trial["outcome"]],
+            evidence=partial(unpack, evidence[key]),
+            failure=_read_failure(trial.get("failure")),
+            attempt=key[1],
+        )
+        for key, trial in zip(keys, row["trials"], strict=True)
+    ]
+    rows = [read_scores(scores[key]) if key in scores else _NOTHING for key in keys]
+    result.metrics = {name: _read_metric(name, one, rows) for name, one in row["metrics"].items()}
+
+
+def read_briefly(result: CaseResult, outcome: str, text: str) -> None:
+    """Fill in what `verdict_row` wrote, without scores of trials and without evidence."""
+    row = loaded(text)
+    result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
+    result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
+    result.rule = TrialRule(**row["rule"]) if "rule" in row else None
+    result.trials = [
+        TrialResult(
+            trial.get("number", i),
+            OUTCOMES[trial["outcome"]],
+            evidence=None,
+            failure=None if result.reason else _read_failure(trial.get("failure")),
+        )
+        for i, trial in enumerate(row["trials"])
+    ]
+    result.metrics = {
+        name: _read_metric_briefly(name, one, len(result.trials)) for name, one in row["metrics"].items()
+    }
+
+
+def _read_metric_briefly(name: str, row: dict[str, Any], trials: int) -> MetricVerdict:
+    get = row.get
+    score, threshold = number(get("score")), number(get("threshold"))
+    scored, met = _counted(score, threshold, trials)
+    return MetricVerdict(
+        name,
+        OUTCOMES[row["outcome"]],
+        score,
+        threshold,
+        get("gate", True),
+        get("reason", ""),
+        scored=get("values", scored),
+        met=get("met", met),
+    )
+
+
+_NOTHING: dict[str, dict[str, Any]] = {}
+
+
+def _read_metric(name: str, row: dict[str, Any], scores: list[dict[str, dict[str, Any]]]) -> MetricVerdict:
+    get = row.get
+    if (scored := get("scored")) is None:
+        per_trial: list[MetricScore | None] = [read_score(of_trial[name]) for of_trial in scores]
+    else:
+        per_trial = [
+            _read_trial_score(of_trial, name, there) for of_trial, there in zip(scores, scored, strict=False)
+        ]
+    return MetricVerdict(
+        name,
+        OUTCOMES[row["outcome"]],
+        number(get("score")),
+        number(get("threshold")),
+        get("gate", True),
+        get("reason", ""),
+        per_trial,
+        _read_failure(get("failure")),
+    )
+
+
+def _read_trial_score(scores: dict[str, dict[str, Any]], name: str, there: str) -> MetricScore | None:
+    if there == "1":
+        return read_score(scores[name])
+    row = scores.get(name) if there == "?" else None
+    return None if row is None else read_score(row)

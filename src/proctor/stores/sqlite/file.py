@@ -1,0 +1,301 @@
+"""A store's file: made whole, checked before it is touched, opened for writing or for reading only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from shutil import copyfile
+from urllib.parse import quote
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import StoreError
+from proctor.stores.sqlite import migrations
+from proctor.stores.sqlite.connection import PATIENCE, Connection, begin_to_write, in_words, log_ahead
+from proctor.stores.sqlite.creating import make_folder, put_in_place, write_empty_store
+from proctor.stores.sqlite.in_use import InUse
+
+_MAGIC = b"SQLite format 3\x00"
+_BESIDE = ("-wal", "-journal")
+
+
+@dataclass(slots=True)
+class SqliteFile:
+    """The file of a store."""
+
+    path: Path
+    read_only: bool
+    warnings: list[str] = field(default_factory=list)
+    _identity: tuple[int, int] | None = None
+    _copy: tempfile.TemporaryDirectory[str] | None = None
+    _name: str = ""
+
+    def __post_init__(self) -> None:
+        """Remember where it is: code under test may change the working folder, and a link another folder."""
+        self._name = str(self.path)
+        self.path = _real(self.path)
+
+    @property
+    def name(self) -> str:
+        """What messages call it: as it was given."""
+        return self._name
+
+    def open(self) -> Connection:
+        """Open the file for the first time; made if it is not there and may be.
+
+        Raises:
+            StoreError: it cannot be used; it has not been touched.
+        """
+        with _system_errors(self.name):
+            if self.path.exists() and not self.path.is_file():  # a pipe would be waited for, for ever
+                what = "a folder" if self.path.is_dir() else "a device, a pipe or the like"
+                raise StoreError(f"{self.name}: expected a file for the store, this is {what}")
+            if not self.read_only and _is_mounted_read_only(self.path):
+                shown = "What is in it can be shown and exported; for" if self.path.exists() else "For"
+                raise StoreError(
+                    f"{self.name}: the store cannot be written, its file system is mounted read-only. {shown} what is "
+                    "new, name another with --store"
+                )
+            if not self.path.exists():
+                self._make()
+            in_use = InUse(self.path, self._check_header)
+            self._identity = _identity_of(self.path)
+        try:
+            with in_words(self.name):
+                return self._open_for_reading(in_use) if self.read_only else self._open_whole(in_use)
+        except BaseException:
+            in_use.end()
+            raise
+
+    def _open_whole(self, in_use: InUse) -> Connection:
+        connection = self._open_for_writing()
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return Connection(connection, self.name, in_use=in_use)
+
+    def connect(self) -> Connection:
+        """Open one more connection for writing."""
+        with _system_errors(self.name):
+            in_use = InUse(self.path)
+        try:
+            with in_words(self.name):
+                return Connection(self._open_for_writing(), self.name, in_use=in_use)
+        except BaseException:
+            in_use.end()
+            raise
+
+    def check_place(self) -> None:
+        """See that the file is still the one that was opened.
+
+        Raises:
+            StoreError: it was deleted or replaced.
+        """
+        try:
+            there = _identity_of(self.path)
+        except OSError:
+            raise StoreError(
+                f"{self.name}: the store was deleted while it was in use; what came after that is lost"
+            ) from None
+        if there != self._identity:
+            raise StoreError(f"{self.name}: the store was replaced by another file while it was in use")
+
+    def close(self) -> None:
+        """Forget what was made to read it."""
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    # --- a new one ---------------------------------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        """Make the file whole under another name first: nobody ever sees half a store."""
+        if self.read_only:
+            raise StoreError(
+                f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
+            )
+        for suffix in self._logs():  # an empty one is left by whoever only reads
+            # another process may make the store just now: its file is there before its log is
+            if not self.path.exists():
+                raise StoreError(
+                    f"{_beside(self.path, suffix)}: belongs to a store that is no longer there. "
+                    f"Put {self.path.name} back, or delete this file"
+                )
+        make_folder(self.path.parent)
+        new = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        try:
+            with in_words(self.name):
+                write_empty_store(new)
+            put_in_place(new, self.path)
+        finally:
+            # the journal stays where the draft could not be written
+            for draft in (new, _beside(new, "-journal")):
+                with suppress(OSError):
+                    draft.unlink()
+
+    # --- one that is there -------------------------------------------------------------------------------------------
+
+    def _check_header(self) -> None:
+        with self.path.open("rb") as file:
+            header = file.read(100)
+        if not header:
+            raise StoreError(
+                f"{self.name}: this file is empty, it is no store. Delete it, or name another with --store"
+            )
+        if not header.startswith(_MAGIC) or len(header) < 100:
+            raise StoreError(
+                f"{self.name}: this is no store but some other file. Name another with --store; it was not touched"
+            )
+        if int.from_bytes(header[68:72], "big") != migrations.APPLICATION_ID:
+            raise StoreError(
+                f"{self.name}: this is a database of another application. Name another with --store; it was not touched"
+            )
+        migrations.check(int.from_bytes(header[60:64], "big"), self.name)
+
+    def _open_for_writing(self) -> sqlite3.Connection:
+        connection = _connected(self.path, "mode=rw")
+        try:
+            self._choose_journal(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA temp_store = MEMORY")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _choose_journal(self, connection: sqlite3.Connection) -> None:
+        """Write-ahead logging where the file system can; else the plain journal, and a warning."""
+        try:
+            mode = log_ahead(connection)
+        except sqlite3.OperationalError as error:
+            if not _is_about_shared_memory(error):
+                raise
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+            connection.execute("PRAGMA locking_mode = NORMAL")
+            connection.execute("SELECT COUNT(*) FROM totals").fetchone()
+        if mode != "wal" and not self.warnings:
+            self.warnings.append(
+                f"{self.name}: write-ahead logging is not possible on this file system; the store works without it, slower"
+            )
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """See that it can be written, and that its schema is the newest."""
+        if not os.access(self.path.parent, os.W_OK):
+            raise StoreError(
+                f"{self.path.parent}: this folder cannot be written, and a store needs files beside its own. "
+                "Make it writable, or name another with --store"
+            )
+        begin_to_write(connection)
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            migrations.check(version, self.name)
+            if version < migrations.newest():
+                migrations.bring_up_to_date(connection, version)
+                connection.execute("COMMIT")
+            else:  # to begin is no proof: of a file that may only be read, SQLite lets one begin to write
+                connection.execute("UPDATE totals SET value = value")
+                connection.execute("ROLLBACK")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    # --- only to be read ---------------------------------------------------------------------------------------------
+
+    def _open_for_reading(self, in_use: InUse) -> Connection:
+        """Open what can be read, however little may be done to its folder."""
+        try:
+            return Connection(self._read(self.path, "mode=ro"), self.name, in_use=in_use)
+        except sqlite3.OperationalError:
+            if not self._logs():
+                raw = self._read(self.path, "mode=ro&immutable=1")
+                return Connection(raw, self.name, in_use=in_use)
+        return Connection(self._read(self._copied(), "mode=rw"), self.name, in_use=in_use)
+
+    def _read(self, path: Path, how: str) -> sqlite3.Connection:
+        connection = _connected(path, how)
+        try:
+            migrations.check(connection.execute("PRAGMA user_version").fetchone()[0], self.name)
+            connection.execute("SELECT COUNT(*) FROM totals").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _copied(self) -> Path:
+        """Copy a store whose log cannot be read where it is: that takes a file beside it."""
+        self._copy = tempfile.TemporaryDirectory(prefix="proctor-")
+        copy = Path(self._copy.name, "store.sqlite3")
+        copyfile(self.path, copy)
+        for suffix in self._logs():
+            copyfile(_beside(self.path, suffix), _beside(copy, suffix))
+        return copy
+
+    def _logs(self) -> list[str]:
+        """What stands beside the file and belongs to what is in it: of a writer that is at work, or was killed."""
+        beside = ((suffix, _beside(self.path, suffix)) for suffix in _BESIDE)
+        return [suffix for suffix, log in beside if log.exists() and log.stat().st_size]
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(os.fsencode(path))}?{how}",
+        uri=True,
+        timeout=PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.text_factory = str
+    connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from anywhere
+    return connection
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads, through links, whether anything is there or not."""
+    if os.name != "posix":
+        return path.absolute()
+    return Path("/", os.path.realpath(path).lstrip("/"))  # behind two slashes SQLite looks for a host
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _is_mounted_read_only(path: Path) -> bool:
+    """Tell whether a file's system takes no writing, whoever asks; SQLite would only speak of an I/O error."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return False
+    there = next(one for one in (path, *path.parents) if one.exists())
+    return bool(os.statvfs(there).f_flag & os.ST_RDONLY)
+
+
+def _identity_of(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _is_about_shared_memory(error: sqlite3.OperationalError) -> bool:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith(("SQLITE_IOERR_SHM", "SQLITE_PROTOCOL", "SQLITE_CANTOPEN", "SQLITE_IOERR_LOCK"))
+
+
+class _system_errors:  # noqa: N801 - reads as the context manager that it is
+    """Turns an error of the operating system into a `StoreError`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise StoreError(
+                f"{self._name}: the store cannot be opened: {error.strerror or error}. "
+                "Are the file and its folder there, and yours to read and write?"
+            ) from error

@@ -1,0 +1,138 @@
+"""Labels of people and calibrations of judges, in a SQLite store."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from proctor.stores.base import StoredLabel
+from proctor.stores.sqlite.connection import Connection, Row, sound
+from proctor.stores.sqlite.encoding import checksum, storable
+from proctor.stores.sqlite.run_index import RunLine
+
+if TYPE_CHECKING:
+    from proctor.schema.analysis.calibration import Calibration
+    from proctor.schema.results.judged_by import JudgedBy
+    from proctor.schema.results.manifest import Judging
+
+_VERSION = 2
+_CALIBRATIONS = "SELECT metric, crc, calibration FROM calibrations ORDER BY seq"
+_FORGET = "DELETE FROM labels WHERE run = ? AND position = ? AND number = ? AND turn = ? AND rubric_id = ? AND metric = ?"
+_KEEP = (
+    "INSERT INTO labels (run, position, number, turn, rubric_id, metric, passes, labelled_at, note, crc) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_READ = (
+    "SELECT crc, position, number, turn, rubric_id, metric, passes, labelled_at, note FROM labels "
+    "WHERE run = ? ORDER BY position, number, turn, rubric_id, metric"
+)
+_WHOLE = -1
+
+
+class LabelledStore:
+    """The part of a store that has to do with labels and calibrations."""
+
+    _connection: Connection
+
+    @abstractmethod
+    def _check_writable(self) -> None: ...
+
+    @abstractmethod
+    def _line(self, run_id: str) -> RunLine: ...
+
+    def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
+        """Keep what a person says of a run; what was said of the same thing before is replaced."""
+        self._check_writable()
+        run, now = self._line(run_id).seq, time.time()
+        with self._connection.transaction() as raw:
+            for label in labels:
+                row = _row_of(label, now)
+                raw.execute(_FORGET, (run, *row[:5]))
+                raw.execute(_KEEP, (run, *row, checksum(_key(run, row))))
+
+    def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
+        """Forget what was said of the same things, whatever it was; returns how many labels there were."""
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._connection.transaction() as raw:
+            return sum(raw.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
+
+    def labels(self, run_id: str) -> list[StoredLabel]:
+        """Return what people said of a run, case by case."""
+        run = self._line(run_id).seq
+        rows = self._connection.rows(_READ, (run,)) if self._knows_labels() else []
+        with sound(self._connection.name, f"a label of run {run_id}"):
+            return [_label_of(run, crc, row) for crc, *row in rows]
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Keep what a judge was found to be worth, beside what is kept already."""
+        self._check_writable()
+        text = storable(calibration.model_dump_json())
+        with self._connection.transaction() as raw:
+            raw.execute(
+                "INSERT INTO calibrations (metric, crc, calibration) VALUES (?, ?, ?)",
+                (calibration.metric, checksum(f"calibration/{calibration.metric}", text), text),
+            )
+
+    def calibrations(self) -> list[Calibration]:
+        """Return what judges were found to be worth, oldest first."""
+        from proctor.schema.analysis.calibration import Calibration  # most runs have no judge
+
+        if not self._knows_labels():
+            return []
+        found = []
+        for metric, crc, text in self._connection.rows(_CALIBRATIONS):
+            with sound(self._connection.name, f"a calibration of {metric}"):
+                if crc != checksum(f"calibration/{metric}", text):
+                    raise ValueError(crc)
+                found.append(Calibration.model_validate_json(text))
+        return found
+
+    def badges(self, judged_by: Sequence[JudgedBy], judging: Judging) -> dict[str, str]:
+        """Return what is known of the judges of a judging, metric by metric."""
+        if not judged_by:
+            return {}
+        from proctor.schema.analysis.calibration import badges_of
+
+        thresholds: dict[str, set[float | None]] = {}
+        for metric in (metric for one in judging.sets for metric in one.metrics):
+            thresholds.setdefault(metric.name, set()).add(metric.threshold)
+        return badges_of(self.calibrations(), judged_by, thresholds)
+
+    def _knows_labels(self) -> bool:
+        """Tell whether the store has been brought up to a version that has them: one opened for reading may not."""
+        row = self._connection.row("SELECT MAX(version) FROM schema_versions")
+        return row is not None and row[0] >= _VERSION
+
+
+def _row_of(label: StoredLabel, now: float) -> Row:
+    turn = _WHOLE if label.turn is None else label.turn
+    words = storable(label.rubric_id), storable(label.metric)
+    return (label.position, label.number, turn, *words, int(label.passes), now, storable(label.note))
+
+
+def _key(run: int, row: Sequence[object]) -> str:
+    return f"label/{run}/{'/'.join(map(repr, row))}"
+
+
+def _label_of(run: int, crc: int, row: Sequence[object]) -> StoredLabel:
+    if crc != checksum(_key(run, row)):
+        raise ValueError(crc)
+    position, number, turn, rubric_id, metric, passes, _, note = row
+    return StoredLabel(
+        position=_whole(position),
+        number=_whole(number),
+        passes=bool(passes),
+        turn=None if turn == _WHOLE else _whole(turn),
+        rubric_id=str(rubric_id),
+        metric=str(metric),
+        note=str(note),
+    )
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(value)
+    return value

@@ -1,0 +1,315 @@
+"""Reading a run back: its cases one after the other, joined with their evidence and their scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.schema.evidence.simulator_failure import spoiled_by
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore
+from proctor.stores.base import BriefVerdict, StoredTrial
+from proctor.stores.sqlite.brief import brief_verdict
+from proctor.stores.sqlite.connection import Connection, damaged, sound
+from proctor.stores.sqlite.encoding import (
+    Evidence,
+    Scores,
+    checksum,
+    read_briefly,
+    read_score,
+    read_scores,
+    read_verdict,
+    unpack,
+)
+from proctor.stores.sqlite.media import put_back
+from proctor.stores.sqlite.rows import document_key, planned_key, score_key, trial_key, verdict_key
+from proctor.stores.sqlite.run_state import judging_progress, run_progress
+
+_AT_ONCE = 100
+"""Cases read with one question."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """What the store has of some cases, by position."""
+
+    evidence: dict[int, Evidence] = field(default_factory=lambda: defaultdict(dict))
+    failed: set[tuple[int, int, int]] = field(default_factory=set)
+    scores: dict[int, Scores] = field(default_factory=lambda: defaultdict(dict))
+    verdicts: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+class RunReader:
+    """Reads one judging of one run."""
+
+    def __init__(self, connection: Connection, run: int, run_id: str, judging: int) -> None:
+        self._connection = connection
+        self._run = run
+        self._judging = judging
+        self._run_id = run_id
+
+    def cases(self, first: int, last: int) -> Iterator[CaseResult]:
+        """Return the cases from position `first` up to `last`, which is not among them.
+
+        All are read at once, and each is made when its turn comes: what one case takes is still at hand for the next.
+        """
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
+            planned = self.planned(first, last)
+            self._read_evidence(held, first, last)
+            self._read_scores(held, first, last)
+            self._read_verdicts(held, first, last)
+        with self._sound(first, last):  # of what is done with a case in between, nothing comes by here
+            for position, texts in enumerate(planned, first):
+                yield self._case(position, texts, held)
+
+    def verdicts(self, first: int, last: int) -> Iterator[tuple[str, CaseResult]]:
+        """Return the same cases with the hash of their content, without evidence and scores of trials: neither is read.
+
+        A case that was not decided has no trials here.
+        """
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
+            planned = self.planned(first, last)
+            self._read_verdicts(held, first, last)
+        with self._sound(first, last):
+            for position, (eval_set_id, eval_id, content_hash, place) in enumerate(planned, first):
+                result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
+                if (verdict := held.verdicts.get(position)) is not None:
+                    read_briefly(result, *verdict)
+                yield content_hash, result
+
+    def briefly(self, first: int, last: int) -> Iterator[BriefVerdict]:
+        """Return the same cases in short."""
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
+            planned = self.planned(first, last)
+            self._read_verdicts(held, first, last)
+        with self._sound(first, last):
+            for position, texts in enumerate(planned, first):
+                yield brief_verdict(texts, held.verdicts.get(position))
+
+    def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
+        """Return set, id, content hash and place of cases."""
+        found = self._connection.rows(
+            "SELECT position, crc, eval_set_id, eval_id, content_hash, place FROM planned "
+            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position",
+            (self._run, first, last),
+        )
+        with self._sound(first, last):
+            for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
+                if position != expected or crc != checksum(planned_key(self._run, position, texts)):
+                    raise _unlike()
+        return [(row[2], row[3], row[4], row[5]) for row in found]
+
+    def check_totals(self) -> None:
+        """See that there are as many trials and verdicts as were written."""
+        with self._connection.looking():
+            run, judging = (
+                run_progress(self._connection, self._run),
+                judging_progress(self._connection, self._run, self._judging),
+            )
+            trials = self._connection.row(
+                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
+            )
+            verdicts = self._connection.row(
+                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
+                (self._run, self._judging),
+            )
+        decided = sum(judging.by_outcome().values()), judging.verdicts_sum
+        if trials != (run.trials, run.trials_sum) or verdicts != decided:
+            raise damaged(self._connection.name, f"of run {self._run_id} not everything is there")
+
+    def counts(self) -> dict[str, int]:
+        """Return how many cases were decided, by outcome."""
+        return judging_progress(self._connection, self._run, self._judging).by_outcome()
+
+    def positions(self, eval_id: str) -> list[int]:
+        """Return where the cases with this id are."""
+        return [
+            row[0]
+            for row in self._connection.rows(
+                "SELECT position FROM planned WHERE run = ? AND eval_id = ? ORDER BY position",
+                (self._run, eval_id),
+            )
+        ]
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        """Return the position and the outcome of every decided case."""
+        found = self._connection.rows(
+            "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
+            (self._run, self._judging),
+        )
+        with sound(self._connection.name, f"outcomes of run {self._run_id}"):
+            return [(position, Outcome(outcome)) for position, outcome in found]
+
+    def trials(self, position: int, *, every_attempt: bool) -> list[StoredTrial]:
+        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
+        held = _Held()
+        with self._sound(position, position + 1), self._connection.looking():
+            self._read_evidence(held, position, position + 1)
+            self._read_scores(held, position, position + 1)
+            evidence = held.evidence[position]
+            wanted = [(*key, evidence[key]) for key in sorted(evidence)]
+            return [
+                StoredTrial(
+                    number,
+                    attempt,
+                    (position, number, attempt) in held.failed,
+                    unpack(body),
+                    _scores_in(held.scores[position].get((number, attempt))),
+                )
+                for number, attempt, body in (wanted if every_attempt else last_attempts(evidence))
+            ]
+
+    def document(self, position: int) -> bytes | None:
+        """Return a case as JSON; `None` when no trial has brought it yet."""
+        brought = self._connection.row(
+            "SELECT document FROM trials WHERE run = ? AND position = ? AND document IS NOT NULL "
+            "ORDER BY attempt DESC, number LIMIT 1",
+            (self._run, position),
+        )
+        if brought is None:
+            return None
+        found = self._connection.rows("SELECT crc, media, body FROM documents WHERE hash = ?", brought)
+        with self._sound(position, position + 1):
+            crc, media, body = found[0]
+            _check(crc == checksum(document_key(brought[0], media), body))
+            return self._whole(body, media)
+
+    def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at the trials of so many cases, without media."""
+        for part in parts(0, cases):
+            with self._sound(part.start, part.stop):
+                found = self._rows_of_evidence(part.start, part.stop)
+                whole = [(position, number, unpack(stored)) for position, number, *_, stored in found]
+            yield from whole
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def _read_evidence(self, held: _Held, first: int, last: int) -> None:
+        for position, number, attempt, failed, media, stored in self._rows_of_evidence(first, last):
+            # without media it is unpacked where it is looked at: much that is read looks at verdicts alone
+            held.evidence[position][number, attempt] = self._whole(stored, media) if media else stored
+            if failed:
+                held.failed.add((position, number, attempt))
+
+    def _rows_of_evidence(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, int, int, int, str | None, bytes]]:
+        for position, number, attempt, failed, crc, document, media, stored in self._connection.rows(
+            "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
+            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
+            (self._run, first, last),
+        ):
+            key = trial_key(self._run, position, number, attempt, failed, document, media)
+            _check(crc == checksum(key, stored))
+            yield position, number, attempt, failed, media, stored
+
+    def _read_scores(self, held: _Held, first: int, last: int) -> None:
+        for position, number, attempt, crc, row in self._connection.rows(
+            "SELECT position, number, attempt, crc, scores FROM scores "
+            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
+            (self._run, self._judging, first, last),
+        ):
+            key = score_key(self._run, self._judging, position, number, attempt)
+            _check(crc == checksum(key, row))
+            held.scores[position][number, attempt] = row
+
+    def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
+        for position, outcome, crc, text in self._connection.rows(
+            "SELECT position, outcome, crc, verdict FROM verdicts "
+            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
+            (self._run, self._judging, first, last),
+        ):
+            if crc != checksum(verdict_key(self._run, self._judging, position, outcome), text):
+                raise _unlike()
+            held.verdicts[position] = (outcome, text)
+
+    def _whole(self, stored: bytes, media: str | None) -> bytes:
+        body = unpack(stored)
+        return put_back(body, media, self._media) if media else body
+
+    def _media(self, name: str) -> bytes:
+        row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
+        _check(row is not None)
+        crc, body = row or (0, b"")
+        _check(crc == checksum(name, body))
+        found: bytes = body
+        return found
+
+    def _sound(self, first: int, last: int) -> AbstractContextManager[None]:
+        which = f"case {first}" if last == first + 1 else f"one of the cases {first} to {last - 1}"
+        return sound(self._connection.name, f"{which} of run {self._run_id}")
+
+    # --- cases -------------------------------------------------------------------------------------------------------
+
+    def _case(self, position: int, texts: tuple[str, str, str, str], held: _Held) -> CaseResult:
+        eval_set_id, eval_id, _, place = texts
+        result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
+        verdict = held.verdicts.get(position)
+        evidence = held.evidence.get(position, {})
+        if verdict is None:
+            result.trials = [
+                TrialResult(
+                    number,
+                    _undecided((position, number, attempt) in held.failed),
+                    evidence=partial(unpack, body),
+                    attempt=attempt,
+                )
+                for number, attempt, body in last_attempts(evidence)
+            ]
+            if result.trials:
+                count = len(result.trials)
+                result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
+        else:
+            read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
+        for trial in result.trials:
+            if trial.attempt:
+                trial.earlier = list(_earlier(trial, evidence))
+        return result
+
+
+def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
+    """The attempts before the last one: only what ended in an error is made again."""
+    for attempt in range(trial.attempt):
+        if (kept := evidence.get((trial.number, attempt))) is not None:
+            found = Trial.model_validate_json(unpack(kept))
+            failure = found.failure
+            if failure is None and found.played_user is not None:  # then it was its user that went wrong
+                failure = spoiled_by(found.played_user.faults)
+            yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
+
+
+def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
+    if not holds:
+        raise _unlike()
+
+
+def _unlike() -> ValueError:
+    return ValueError("it does not match its checksum")
+
+
+def _scores_in(row: bytes | None) -> dict[str, MetricScore]:
+    return {name: read_score(score) for name, score in read_scores(row).items()} if row is not None else {}
+
+
+def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
+    """Return number, attempt and evidence of the last attempt at each trial, in order."""
+    last: dict[int, int] = {}
+    for number, attempt in evidence:
+        last[number] = max(attempt, last.get(number, 0))
+    return [(number, attempt, evidence[number, attempt]) for number, attempt in sorted(last.items())]
+
+
+def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
+    return Outcome.ERROR if failed else Outcome.NOT_RUN
+
+
+def parts(first: int, last: int) -> Iterator[range]:
+    """Cut positions into as many as are read with one question."""
+    return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))

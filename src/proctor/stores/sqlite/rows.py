@@ -1,0 +1,268 @@
+"""Records as rows: encoded where they are put, gathered, and written within one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import StoreError
+from proctor.schema.evidence.serialize import content_hash
+from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.sqlite import media
+from proctor.stores.sqlite.bulk_insert import insert, insert_or
+from proctor.stores.sqlite.connection import Connection
+from proctor.stores.sqlite.encoding import PACKED_FROM, checksum, merged_scores, pack, scores_row, verdict_row
+from proctor.stores.sqlite.judge_answers import write_answers
+from proctor.stores.sqlite.run_state import Hold
+
+Row = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows that wait to be written."""
+
+    documents: dict[str, Row] = field(default_factory=dict)
+    """Cases by the hash of their content."""
+    media: dict[str, bytes] = field(default_factory=dict)
+    trials: list[Row] = field(default_factory=list)
+    scores: dict[tuple[int, int, int], bytes] = field(default_factory=dict)
+    """By position, number and attempt."""
+    verdicts: dict[int, Row] = field(default_factory=dict)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    """Of judges, by key."""
+    stale: set[int] = field(default_factory=set)
+    """Positions whose verdict rests on an attempt that was made again."""
+
+    def add(self, later: Rows) -> None:
+        """Take in what came later."""
+        self.documents.update(later.documents)
+        self.media.update(later.media)
+        self.trials += later.trials
+        for name, answer in later.answers.items():
+            self.answers[name] = answer or self.answers.get(name, b"")
+        for key, row in later.scores.items():
+            self.add_scores(key, row)
+        for position in later.stale:
+            self.verdicts.pop(position, None)
+        self.stale |= later.stale
+        self.verdicts.update(later.verdicts)
+
+    def add_scores(self, key: tuple[int, int, int], row: bytes) -> None:
+        """Take in scores; those of other metrics of the same attempt stay."""
+        there = self.scores.get(key)
+        self.scores[key] = row if there is None else merged_scores(there, row)
+
+
+class RowWriter:
+    """Makes rows of records, and writes them."""
+
+    def __init__(self, hold: Hold) -> None:
+        self._hold = hold
+        self._run = hold.lease.run
+        self._judging = hold.judging.number
+        self._attempts = hold.attempts
+        self._waiting = Rows()
+
+    # --- where they are put ------------------------------------------------------------------------------------------
+
+    def encode(self, records: Iterable[Record | AnswerRecord]) -> Rows:
+        """Return records as rows."""
+        rows = Rows()
+        for record in records:
+            if isinstance(record, TrialRecord):
+                self._trial(rows, record)
+            elif isinstance(record, ScoreRecord):
+                self._scores(rows, record)
+            elif isinstance(record, VerdictRecord):
+                self._verdict(rows, record)
+            else:
+                rows.answers[record.key] = record.answer
+        return rows
+
+    def _trial(self, rows: Rows, record: TrialRecord) -> None:
+        position, number, attempt = record.position, record.number, record.attempt
+        document = self._document(rows, record.case) if record.case else None
+        body, places, found = media.take_out(record.evidence)
+        rows.media.update(found)
+        key, stored = (self._run, position, number, attempt, int(record.failed)), pack(body, PACKED_FROM)
+        rows.trials.append(
+            (*key, checksum(trial_key(*key, document, places), stored), document, places, stored)
+        )
+        if attempt:
+            self._attempts[position, number] = attempt
+            rows.stale.add(position)
+
+    def _document(self, rows: Rows, case: bytes) -> str:
+        body, places, found = media.take_out(case)
+        rows.media.update(found)
+        name, stored = content_hash(case), pack(body, PACKED_FROM)
+        rows.documents[name] = (name, checksum(document_key(name, places), stored), places, stored)
+        return name
+
+    def _scores(self, rows: Rows, record: ScoreRecord) -> None:
+        rows.add_scores((record.position, record.number, record.attempt), scores_row(record.scores))
+
+    def _verdict(self, rows: Rows, record: VerdictRecord) -> None:
+        position, result = record.position, record.result
+        attempts = {
+            trial.number: attempt
+            for trial in result.trials
+            if (attempt := self._attempts.get((position, trial.number)))
+        }
+        outcome, text = result.outcome.value, verdict_row(result, attempts)
+        crc = checksum(verdict_key(self._run, self._judging, position, outcome), text)
+        rows.verdicts[position] = (self._run, self._judging, position, outcome, crc, text)
+
+    # --- on the writer's thread --------------------------------------------------------------------------------------
+
+    def add(self, rows: Rows) -> None:
+        """Gather rows for the next commit."""
+        self._waiting.add(rows)
+
+    def write(self, raw: sqlite3.Connection, connection: Connection) -> None:
+        """Write what was gathered, within the transaction that is open, and count it."""
+        rows, self._waiting = self._waiting, Rows()
+        if rows.media:
+            self._write_media(raw, rows.media)
+        if rows.documents:
+            insert(
+                raw, "documents", _DOCUMENTS, list(rows.documents.values()), "ON CONFLICT (hash) DO NOTHING"
+            )
+        if rows.trials:
+            self._write_trials(raw, rows.trials, connection.name)
+        if rows.answers:
+            write_answers(raw, self._run, rows.answers)
+        decided = self._hold.decided
+        stale = rows.stale | {key[0] for key in rows.scores if key[0] in decided}
+        if stale:
+            self._forget(raw, stale)
+        if rows.scores:
+            self._write_scores(raw, rows.scores)
+        if rows.verdicts:
+            self._write_verdicts(raw, rows.verdicts)
+        if stale or rows.verdicts:
+            self._hold.judging.counts = decided.counts()
+            self._hold.judging.verdicts_sum = decided.positions_sum
+
+    def _write_media(self, raw: sqlite3.Connection, found: dict[str, bytes]) -> None:
+        rows = [(name, checksum(name, body), body) for name, body in found.items()]
+        insert(raw, "media", "hash, crc, body", rows, "ON CONFLICT (hash) DO NOTHING")
+        self._use(raw, found)
+
+    def _use(self, raw: sqlite3.Connection, names: Iterable[str]) -> None:
+        rows = [(self._run, name) for name in names]
+        insert(raw, "media_uses", "run, media", rows, "ON CONFLICT (run, media) DO NOTHING")
+
+    def _write_trials(self, raw: sqlite3.Connection, rows: list[Row], name: str) -> None:
+        new = insert_or(raw, "trials", _TRIALS, rows, partial(_inserted, raw, name))
+        progress = self._hold.run
+        progress.trials += len(new)
+        progress.trials_sum += sum(row[1] for row in new)
+
+    def _write_scores(self, raw: sqlite3.Connection, found: dict[tuple[int, int, int], bytes]) -> None:
+        rows = [self._score_row(key, scores) for key, scores in found.items()]
+        insert_or(raw, "scores", _SCORES, rows, partial(self._merge_scores, raw))
+
+    def _merge_scores(self, raw: sqlite3.Connection, row: Row) -> bool:
+        """Write scores of an attempt that may have some, of these or of other metrics."""
+        key = row[2:5]
+        there = raw.execute(
+            "SELECT scores FROM scores WHERE run = ? AND judging = ? AND position = ? AND number = ? AND attempt = ?",
+            row[:5],
+        ).fetchone()
+        if there is not None:
+            row = self._score_row(key, merged_scores(there[0], row[-1]))
+        insert(raw, "scores", _SCORES, [row], _NEWER_SCORES)
+        return True
+
+    def _score_row(self, key: tuple[int, int, int], scores: bytes) -> Row:
+        return (
+            self._run,
+            self._judging,
+            *key,
+            checksum(score_key(self._run, self._judging, *key), scores),
+            scores,
+        )
+
+    def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
+        """Drop verdicts that rest on an attempt that is no longer the last one, or on scores that are replaced."""
+        decided = self._hold.decided
+        gone = sorted(position for position in positions if position in decided)
+        for some in _chunks(gone):
+            raw.execute(
+                f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({_marks(some)})",  # noqa: S608 - only marks
+                (self._run, self._judging, *some),
+            )
+        for position in gone:
+            decided.put(position, None)
+
+    def _write_verdicts(self, raw: sqlite3.Connection, rows: dict[int, Row]) -> None:
+        insert(raw, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
+        for position, row in rows.items():
+            self._hold.decided.put(position, row[3])
+
+
+def trial_key(
+    run: int, position: int, number: int, attempt: int, failed: int, document: str | None, media: str | None
+) -> str:
+    """What the checksum of evidence is over, besides it."""
+    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
+
+
+def score_key(run: int, judging: int, position: int, number: int, attempt: int) -> str:
+    """What the checksum of scores is over, besides them."""
+    return f"score/{run}/{judging}/{position}/{number}/{attempt}"
+
+
+def verdict_key(run: int, judging: int, position: int, outcome: str) -> str:
+    """What the checksum of a verdict is over, besides it."""
+    return f"verdict/{run}/{judging}/{position}/{outcome}"
+
+
+def document_key(name: str, media: str | None) -> str:
+    """What the checksum of a case is over, besides it."""
+    return f"document/{name}/{media or ''}"
+
+
+def planned_key(run: int, position: int, texts: Sequence[str]) -> str:
+    """What the checksum of a planned case is over."""
+    return "\x00".join([f"planned/{run}/{position}", *texts])
+
+
+_DOCUMENTS = "hash, crc, media, body"
+_TRIALS = "run, position, number, attempt, failed, crc, document, media, evidence"
+_SCORES = "run, judging, position, number, attempt, crc, scores"
+_VERDICTS = "run, judging, position, outcome, crc, verdict"
+_NEWER_SCORES = "ON CONFLICT (run, judging, position, number, attempt) DO UPDATE SET crc = excluded.crc, scores = excluded.scores"
+_NEWER_VERDICT = (
+    "ON CONFLICT (run, judging, position) "
+    "DO UPDATE SET outcome = excluded.outcome, crc = excluded.crc, verdict = excluded.verdict"
+)
+
+
+def _inserted(raw: sqlite3.Connection, name: str, row: Row) -> bool:
+    """Insert one trial; that the very same one is there already is fine, another one is not."""
+    if insert(raw, "trials", _TRIALS, [row], "ON CONFLICT (run, position, number, attempt) DO NOTHING"):
+        return True
+    there = raw.execute(
+        "SELECT failed, media, evidence FROM trials WHERE run = ? AND position = ? AND number = ? AND attempt = ?",
+        row[:4],
+    ).fetchone()
+    if there == (row[4], *row[7:]):
+        return False
+    raise StoreError(
+        f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "
+        "and evidence is never changed"
+    )
+
+
+def _chunks(values: list[int]) -> Iterable[list[int]]:
+    return (values[i : i + 500] for i in range(0, len(values), 500))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

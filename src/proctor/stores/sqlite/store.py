@@ -1,0 +1,354 @@
+"""The store: runs in a SQLite file, or in memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from proctor.errors import StoreError, UnknownNameError
+from proctor.schema.results.manifest import (
+    AgentManifest,
+    Judging,
+    Manifest,
+    PlannedCase,
+    RunRecord,
+    RunSummary,
+)
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.stores import urls
+from proctor.stores.base import BriefVerdict, Committed, StoredTrial, runs_back
+from proctor.stores.memory import Memory
+from proctor.stores.sqlite import leases
+from proctor.stores.sqlite.begin_run import begin_judging, begin_run, name_agent, resume_run
+from proctor.stores.sqlite.connection import Place, damaged, sound
+from proctor.stores.sqlite.encoding import checksum
+from proctor.stores.sqlite.file import SqliteFile
+from proctor.stores.sqlite.judge_answers import AnsweringStore
+from proctor.stores.sqlite.labels import LabelledStore
+from proctor.stores.sqlite.progress import StandingStore
+from proctor.stores.sqlite.reader import RunReader
+from proctor.stores.sqlite.results import result_of
+from proctor.stores.sqlite.run_index import RunLine, deleted, run_line, run_lines
+from proctor.stores.sqlite.run_state import judging_progress
+from proctor.stores.sqlite.stored_cases import StoredCases
+from proctor.stores.sqlite.writer import Writer
+
+_AT_ONCE = 1000
+_T = TypeVar("_T")
+
+_OLDEST = (3, 35, 0)
+"""The first SQLite that has `RETURNING`."""
+
+
+def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
+    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`.
+
+    Raises:
+        SetupError: the URL names no place.
+        StoreError: the store cannot be used; it has not been touched.
+    """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise StoreError(
+            f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
+        )
+    scheme, rest = urls.split(url)
+    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else _file(url, read_only)
+    return SqliteStore(url, place, read_only=read_only)
+
+
+def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
+    return SqliteFile(urls.sqlite_path(url), read_only)
+
+
+class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
+    """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
+
+    def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
+        self.url = url
+        self.read_only = read_only
+        self._place = place
+        self._connection = place.open()
+        self._seqs: dict[str, int] = {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know about this store."""
+        return self._place.warnings
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def begin(
+        self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
+    ) -> Writer:
+        """Write down a new run and take hold of it."""
+        self._check_writable()
+        with self._connection.transaction() as raw:
+            hold = begin_run(raw, self._name, manifest, cases, judging)
+        return Writer(self._place, hold, committed)
+
+    def resume(
+        self,
+        run_id: str,
+        committed: Committed,
+        *,
+        added: Iterable[PlannedCase] = (),
+        agent: AgentManifest | None = None,
+    ) -> Writer:
+        """Take hold of an unfinished run; `added` are cases that it did not have before, or not so.
+
+        `agent`: what is known of the agent by now, for a run that was written down before anybody had asked it.
+
+        Raises:
+            StoreError: another process is at work on it.
+        """
+        self._check_writable()
+        line = self._line(run_id)
+        with self._connection.transaction() as raw:
+            lease = leases.take(raw, line.seq, run_id, self._name)
+            if agent is not None:
+                name_agent(raw, line, self._manifest(line), agent)
+            hold = resume_run(raw, self._connection, lease, list(added))
+        return Writer(self._place, hold, committed)
+
+    def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
+        """Begin another judging of a run's evidence; its number is chosen here."""
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._connection.transaction() as raw:
+            hold = begin_judging(raw, self._connection, leases.take(raw, run, run_id, self._name), judging)
+        return Writer(self._place, hold, committed)
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Forget runs, and what only they needed.
+
+        Raises:
+            StoreError: a process is at work on one of them; then none is forgotten.
+        """
+        self._check_writable()
+        lines = [self._line(run_id) for run_id in run_ids]
+        with self._connection.transaction() as raw:
+            for line in lines:
+                leases.take(raw, line.seq, line.run_id, self._name)
+            deleted(raw, [line.seq for line in lines])
+        self._seqs.clear()
+        with suppress(StoreError):  # while others are busy the room is left for what comes
+            self._connection.give_back()
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> str:
+        """Return the id of the run called `name`: as `Store.find`.
+
+        Raises:
+            UnknownNameError: there is none, or several.
+        """
+        ids: list[str] = [
+            row[0] for row in self._connection.rows("SELECT run_id FROM runs ORDER BY seq DESC")
+        ]
+        if name in ids:
+            return name
+        if not ids:
+            raise UnknownNameError(f"{self._name} has no runs yet")
+        if (back := runs_back(name)) is not None:
+            return self._earlier(ids, name, back)
+        found = [run_id for run_id in ids if name and run_id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownNameError(
+                f"{name!r} is the beginning of {len(found)} runs: {_listed(found)}. Give more of it"
+            )
+        raise UnknownNameError(
+            f"No run named {name!r} in {self._name}. The newest: {_listed(ids)}. `proctor runs` lists all"
+        )
+
+    def _earlier(self, ids: list[str], name: str, back: int) -> str:
+        if back < len(ids):
+            return ids[back]
+        count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
+        raise UnknownNameError(
+            f"No run {name!r}: the store {self._name} has {count}. `proctor runs` lists them"
+        )
+
+    def runs(self) -> Iterator[RunRecord]:
+        """List the runs, newest first."""
+        return map(self._record, run_lines(self._connection))
+
+    def record(self, run_id: str) -> RunRecord:
+        """Return one run as `runs` lists it."""
+        return self._record(self._line(run_id))
+
+    def manifest(self, run_id: str) -> Manifest:
+        """Return what exactly was run."""
+        return self._manifest(self._line(run_id))
+
+    def judgings(self, run_id: str) -> list[Judging]:
+        """Return the judgings of a run, in order."""
+        line = self._line(run_id)
+        rows = self._connection.rows(
+            "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
+        )
+        if len(rows) != line.progress.judgings:
+            raise damaged(self._name, f"a judging of run {run_id} is missing")
+        return [self._judging(line, *row) for row in rows]
+
+    def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
+        """Return what came of a judging; by default of the last one that was finished, or else the run's own."""
+        line = self._line(run_id)
+        return self._summary(line, self._chosen(line, judging))
+
+    def load(self, run_id: str, judging: int | None = None) -> RunResult:
+        """Return a run as a result whose cases are read from the store as they are asked for.
+
+        The default judging is the last one that was finished, or else the run's own.
+        """
+        line = self._line(run_id)
+        number = self._chosen(line, judging)
+        judged = self.judgings(run_id)[number - 1]
+        reader = self._reader(line, number)
+        reader.check_totals()
+        cases = StoredCases(reader, line.progress.cases)
+        result = result_of(self._manifest(line), judged, self._summary(line, number), cases)
+        result.badges = self.badges(result.judged_by, judged)
+        return result
+
+    def planned(self, run_id: str) -> Iterator[PlannedCase]:
+        """Return what was planned, in order."""
+        line = self._line(run_id)
+        reader, total = self._reader(line, 1), line.progress.cases
+        for first in range(0, total, _AT_ONCE):
+            found = reader.planned(first, min(total, first + _AT_ONCE))
+            for position, texts in enumerate(found, first):
+                yield PlannedCase(position, *texts)
+
+    def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
+        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
+        return self._in_parts(run_id, judging, RunReader.verdicts)
+
+    def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
+        """Return each case as `verdicts` has it, in short."""
+        return self._in_parts(run_id, judging, RunReader.briefly)
+
+    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
+        """Return the outcome of every case that was decided in a judging, by position."""
+        line = self._line(run_id)
+        reader = self._reader(line, self._chosen(line, judging))
+        reader.check_totals()
+        return dict(reader.outcomes())
+
+    def trials(
+        self, run_id: str, position: int, judging: int, *, every_attempt: bool = False
+    ) -> list[StoredTrial]:
+        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
+        if (seq := self._seqs.get(run_id)) is None:
+            seq = self._seqs[run_id] = self._line(run_id).seq
+        reader = RunReader(self._connection, seq, run_id, judging)
+        return reader.trials(position, every_attempt=every_attempt)
+
+    def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at every trial, without media."""
+        line = self._line(run_id)
+        return self._reader(line, 1).attempts(line.progress.cases)
+
+    def case(self, run_id: str, position: int) -> bytes | None:
+        """Return a case as it was run, as JSON; `None` while none of its trials is there.
+
+        Raises:
+            IndexError: the run has no such case.
+        """
+        line = self._line(run_id)
+        if not 0 <= position < line.progress.cases:
+            raise IndexError(position)
+        return self._reader(line, 1).document(position)
+
+    def close(self) -> None:
+        """Let go of the file. Writers that are under way keep theirs."""
+        self._connection.close()
+        self._place.close()
+
+    # -----------------------------------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return self._place.name
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self._name}: this store was opened for reading only")
+        self._place.check_place()
+
+    def _line(self, run_id: str) -> RunLine:
+        line = run_line(self._connection, run_id)
+        if line is None:
+            raise UnknownNameError(f"No run named {run_id!r} in {self._name}")
+        return line
+
+    def _in_parts(
+        self, run_id: str, judging: int | None, read: Callable[[RunReader, int, int], Iterator[_T]]
+    ) -> Iterator[_T]:
+        line = self._line(run_id)
+        reader, total = self._reader(line, self._chosen(line, judging)), line.progress.cases
+        reader.check_totals()
+        for first in range(0, total, _AT_ONCE):
+            yield from read(reader, first, min(total, first + _AT_ONCE))
+
+    def _record(self, line: RunLine) -> RunRecord:
+        number = self._last_judged(line)
+        return RunRecord(
+            line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
+            self._summary(line, number), line.progress.judgings, number,
+        )  # fmt: skip
+
+    def _reader(self, line: RunLine, judging: int) -> RunReader:
+        return RunReader(self._connection, line.seq, line.run_id, judging)
+
+    def _manifest(self, line: RunLine) -> Manifest:
+        with sound(self._name, f"the manifest of run {line.run_id}"):
+            return Manifest.model_validate(json.loads(line.manifest))
+
+    def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
+        complete = judging_progress(self._connection, line.seq, number).complete
+        with sound(self._name, f"judging {number} of run {line.run_id}"):
+            if crc != checksum(f"judging/{line.seq}/{number}", text):
+                raise ValueError(crc)
+            return Judging.model_validate({**json.loads(text), "finished": bool(complete)})
+
+    def _chosen(self, line: RunLine, judging: int | None) -> int:
+        if judging is None:
+            return self._last_judged(line)
+        if not 1 <= judging <= line.progress.judgings:
+            raise UnknownNameError(
+                f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}"
+            )
+        return judging
+
+    def _last_judged(self, line: RunLine) -> int:
+        """The last judging that was finished; the run's own when none was."""
+        if line.progress.judgings == 1:
+            return 1
+        row = self._connection.row(
+            "SELECT MAX(number) FROM judgings WHERE run = ? AND complete = 1", (line.seq,)
+        )
+        return row[0] or 1 if row else 1
+
+    def _summary(self, line: RunLine, judging: int) -> RunSummary:
+        """What was written at the end; before that, what can be counted."""
+        progress = judging_progress(self._connection, line.seq, judging)
+        summary = (
+            RunSummary()
+            if progress.summary is None
+            else RunSummary.model_validate(json.loads(progress.summary))
+        )
+        if not progress.complete:  # and things may have gone on since it was written
+            counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
+            counted = {outcome.value: count for outcome, count in counts.items()}
+            if counted != {name: count for name, count in summary.counts.items() if count}:
+                summary.counts, summary.outcome = counted, None
+        return summary
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")

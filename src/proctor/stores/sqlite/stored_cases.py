@@ -1,0 +1,67 @@
+"""The cases of a stored run as a sequence that is not in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.stores.sqlite.reader import RunReader, parts
+
+
+class StoredCases(Sequence[CaseResult]):
+    """The cases of a run in a store: read when asked for, and streamed when looped over."""
+
+    def __init__(self, reader: RunReader, total: int) -> None:
+        self._reader = reader
+        self._total = total
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            places = range(self._total)[index]
+            if places.step == 1:
+                return [case for part in parts(places.start, places.stop) for case in self._read(part)]
+            return [self[place] for place in places]
+        place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
+        return next(self._reader.cases(place, place + 1))
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        for part in parts(0, self._total):
+            yield from self._read(part)
+
+    def __repr__(self) -> str:
+        return f"<{self._total} stored cases>"
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return how many cases ended in each outcome, without reading them."""
+        found = {Outcome(name): count for name, count in self._reader.counts().items()}
+        if missing := self._total - sum(found.values()):
+            found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
+        return found
+
+    def find(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult | None:
+        """Return the first case of that id, without reading the others."""
+        for position in self._reader.positions(eval_id):
+            case = self[position]
+            if eval_set_id in {None, case.eval_set_id}:
+                return case
+        return None
+
+    def names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, str]]:
+        """Return set and id of each case from `first` up to `last`, without reading what became of it."""
+        for part in parts(first, self._total if last is None else min(last, self._total)):
+            yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
+
+    def eval_case(self, index: int) -> bytes | None:
+        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        return self._reader.document(index)
+
+    def _read(self, part: range) -> Iterator[CaseResult]:
+        return self._reader.cases(part.start, part.stop)

@@ -1,0 +1,1 @@
+"""The data of the pages about several runs: comparison, history, judges."""

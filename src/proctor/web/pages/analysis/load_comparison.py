@@ -1,0 +1,182 @@
+"""The pages of comparisons: two runs, one case of two runs, several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proctor.analysis.compare.baselines import baseline_names, load_baseline
+from proctor.analysis.compare.compare_runs import compare_sync
+from proctor.analysis.compare.reports.case_diff import parting
+from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.reports.plain.run_list import short_ids
+from proctor.runs.failed_attempts import find_current_run
+from proctor.schema.analysis.comparison import ComparedRun, Comparison
+from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.stores.base import Store
+from proctor.web.pages.analysis.case_pair import PairPage, pair_page
+from proctor.web.pages.analysis.comparison import (
+    BaselineRow,
+    BaselinesPage,
+    CasePlaces,
+    ChangedLine,
+    ComparisonPage,
+    Sided,
+    comparison_page,
+    sided,
+)
+from proctor.web.pages.runs.matrix import MatrixPage, MatrixRun, matrix_page
+
+MOST_RUNS = 12
+"""Runs that are put side by side at most."""
+_MOST_NAMES = 5_000
+"""Case ids among which the closest one is searched."""
+
+
+def compared_page(
+    store: Store, base: str, candidate: str, *, margin: float | None = None, confidence: float = 0.95
+) -> ComparisonPage:
+    """Return the comparison that `proctor compare` makes, as a page.
+
+    Raises:
+        SetupError: a number is out of range, or the runs have no case in common.
+        UnknownNameError: there is no such run.
+    """
+    named = _as_baseline(store, base)
+    now = find_current_run(store, candidate)
+    if named is None:
+        before = find_current_run(store, base)
+        found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
+    else:
+        found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)
+    return as_page(store, found, named or "")
+
+
+def as_page(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
+    """Return a comparison of runs in `store` as a page; `baseline`: the name of the base, where that is one."""
+    short = short_ids([one.run_id for one in store.index()])
+    sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
+    cases = _named(found)
+    places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
+    return comparison_page(found, sides, (places[0], places[1]))
+
+
+def _as_baseline(store: Store, name: str) -> str | None:
+    """Return the baseline that `name` means, where no run is called so: a name in the store, never that of a file."""
+    try:
+        store.find(name)
+    except UnknownNameError:
+        return name if any(name in names for names in baseline_names(store).values()) else None
+    return None
+
+
+def baselines_page(store: Store) -> BaselinesPage:
+    """Return the baselines of the store, by name; those whose files cannot be read are left out."""
+    named = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
+    rows = []
+    for name, run_id in named:
+        found = load_baseline(name, store)
+        rows.append(BaselineRow(name=name, run_id=run_id, agent=found.agent, started_at=found.started_at))
+    return BaselinesPage(items=rows)
+
+
+def _named(found: Comparison) -> set[str]:
+    cases = [case.name for case in found.cases]
+    return {*cases, *found.only_base, *found.only_candidate, *found.changed_cases}
+
+
+def _places(store: Store, run_id: str, named: set[str]) -> CasePlaces:
+    if not named:
+        return {}
+    found: dict[str, int] = {}
+    for case in store.planned(run_id):
+        if (name := f"{case.eval_set_id}/{case.eval_id}") in named:
+            found.setdefault(name, case.position)
+    return found
+
+
+def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> Sided:
+    commit = store.manifest(run.run_id).agent.commit if run.run_id in short else None
+    return sided(run, short.get(run.run_id), commit, baseline=baseline)
+
+
+def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_id: str) -> PairPage:
+    """Return one case of two runs side by side.
+
+    Raises:
+        UnknownNameError: there is no such run, or no such case in one of them.
+    """
+    runs = store.find(base), store.find(candidate)
+    places = tuple(_find(store, run, eval_set_id, eval_id).position for run in runs)
+    return _Two.of(store, runs).at((places[0], places[1]))
+
+
+def paired_pages(
+    store: Store, page: ComparisonPage, most: int | None = None
+) -> Iterator[tuple[ChangedLine, PairPage]]:
+    """Yield the first (`most`, else all) of the changed cases of a comparison of kept runs, each side by side."""
+    two = _Two.of(store, (page.base.run_id, page.candidate.run_id))
+    for case in page.cases[:most]:
+        if case.base_position is not None and case.candidate_position is not None:
+            yield case, two.at((case.base_position, case.candidate_position))
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """Two runs whose cases are put side by side."""
+
+    runs: tuple[RunResult, RunResult]
+    sides: tuple[Sided, Sided]
+
+    @classmethod
+    def of(cls, store: Store, runs: tuple[str, str]) -> _Two:
+        short = short_ids([one.run_id for one in store.index()])
+        base, candidate = (_side(store, _compared(store, run), short) for run in runs)
+        return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate))
+
+    def at(self, places: tuple[int, int]) -> PairPage:
+        """Put the cases at these places of the runs side by side."""
+        cases = self.runs[0].cases[places[0]], self.runs[1].cases[places[1]]
+        return pair_page(parting(*cases), self.sides, cases, places)
+
+
+def _compared(store: Store, run_id: str) -> ComparedRun:
+    manifest = store.manifest(run_id)
+    cases = sum(one.cases for one in manifest.sets)
+    return ComparedRun(run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at)
+
+
+def _find(store: Store, run_id: str, eval_set_id: str, eval_id: str) -> PlannedCase:
+    names: list[str] = []
+    for case in store.planned(run_id):
+        if (case.eval_set_id, case.eval_id) == (eval_set_id, eval_id):
+            return case
+        if len(names) < _MOST_NAMES:
+            names.append(f"{case.eval_set_id}/{case.eval_id}")
+    wanted = f"{eval_set_id}/{eval_id}"
+    raise UnknownNameError(f"the run {run_id} has no case {wanted!r}.{did_you_mean(wanted, names)}")
+
+
+def lined_up_page(store: Store, names: Sequence[str]) -> MatrixPage:
+    """Return several runs side by side.
+
+    Raises:
+        SetupError: none is named, or more than `MOST_RUNS`.
+        UnknownNameError: there is no such run.
+    """
+    if not 1 <= len(names) <= MOST_RUNS:
+        raise SetupError(f"1 to {MOST_RUNS} runs stand side by side, got {len(names)}")
+    wanted = [*dict.fromkeys(store.find(name) for name in names)]
+    short = short_ids([one.run_id for one in store.index()])
+    return matrix_page(
+        [
+            MatrixRun(store.record(run), short[run], store.manifest(run).agent.commit, [*_cases(store, run)])
+            for run in wanted
+        ]
+    )
+
+
+def _cases(store: Store, run_id: str) -> Iterator[CaseResult]:
+    judging = counting(store.judgings(run_id))
+    return (case for _, case in store.verdicts(run_id, judging.number))

@@ -1,0 +1,154 @@
+"""The web page as one file: the built page, and beside it what a server would have answered, in gzipped chunks.
+
+Nothing is loaded from anywhere: style and script stand in the file, and its Content-Security-Policy allows these two (by
+their hashes) and nothing else. The page opens a chunk when somebody looks at what is in it (`ui/src/data/file.ts`).
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, TextIO
+
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.errors import SetupError
+from proctor.reports.formats.json_data import json_line
+from proctor.web.pages.base import PageModel
+from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
+
+_CHUNK = 1_000_000
+"""Characters of JSON after which a chunk is closed."""
+_SCREENS = frozenset({"/compare", "/matrix", "/history", "/judges"})
+"""Screens beside runs and cases that a file may have; they are asked for as the API is, without `/api`."""
+_SCRIPT = re.compile(r'<script type="module"[^>]* src="/?([^"]+)"></script>')
+_STYLE = re.compile(r'<link rel="stylesheet"[^>]* href="/?([^"]+)">')
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPage:
+    """The built page, ready to stand in one file."""
+
+    head: str
+    """Up to where the data goes."""
+    tail: str
+
+
+def read_page() -> BuiltPage:
+    """Read the built page.
+
+    Raises:
+        SetupError: it is not built.
+    """
+    folder = page_folder()
+    try:
+        index = (folder / "index.html").read_text("utf-8")
+    except OSError as error:
+        raise SetupError(
+            f"the report html stands on the web page, which is not built here. {HOW_TO_BUILD_THE_PAGE}"
+        ) from error
+    script, index = _taken(folder, _SCRIPT, index)
+    style, index = _taken(folder, _STYLE, index)
+    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    head, body = index.split("</head>", 1)
+    head = head.replace("<head>", f"<head>\n    {meta}", 1)  # before anything that it is about
+    body, end = body.rsplit("</body>", 1)
+    return BuiltPage(
+        f"{head}<style>{style}</style></head>{body}",
+        f'<script type="module">{script}</script>{_licences(folder)}</body>{end}',
+    )
+
+
+def _licences(folder: Path) -> str:
+    """The licences of what the script holds of others, which go where it goes."""
+    file = folder / "licenses.md"
+    return f"<!--\n{file.read_text('utf-8').replace('--', '- -')}\n-->" if file.is_file() else ""
+
+
+def _taken(folder: Path, pattern: re.Pattern[str], index: str) -> tuple[str, str]:
+    found = pattern.search(index)
+    if found is None:
+        raise SetupError(
+            f"{folder / 'index.html'} is not the page that this version knows: build it again with `make ui`"
+        )
+    return (folder / found[1]).read_text("utf-8"), index.replace(found[0], "", 1)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@dataclass(slots=True)
+class OneFile:
+    """Writes the page with its data, a chunk at a time: `add` what is looked at now and then, `keep` what the page begins with."""
+
+    page: BuiltPage
+    out: TextIO
+    start: str
+    """The page that it begins with: `/runs/RUN`."""
+    documents: dict[str, Any] = field(default_factory=dict)
+    where: dict[str, int] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    """Where each of `_SCREENS` begins in this file, for those that it has."""
+    _open: list[str] = field(default_factory=list)
+    _size: int = 0
+    _chunks: int = 1
+
+    def begin(self) -> None:
+        """Write what comes before the data."""
+        self.out.write(self.page.head)
+
+    def keep(self, path: str, document: PageModel) -> None:
+        """Put a document where the page has it at once."""
+        self._note(path)
+        self.documents[path] = document.model_dump(mode="json")
+
+    def add(self, path: str, document: PageModel) -> None:
+        """Put a document where it is read when somebody asks for it; what is there already stays."""
+        if path in self.where or path in self.documents:
+            return
+        self._note(path)
+        self.where[path] = self._chunks
+        text = f"{json.dumps(path)}:{_json(document)}"
+        self._open.append(text)
+        self._size += len(text)
+        if self._size >= _CHUNK:
+            self._close()
+
+    def _note(self, path: str) -> None:
+        address = path.removeprefix("/api")
+        if (screen := address.partition("?")[0]) in _SCREENS:
+            self.places.setdefault(screen, address)
+
+    def _close(self) -> None:
+        if self._open:
+            self._write(self._chunks, "{" + ",".join(self._open) + "}")
+            self._open, self._size = [], 0
+            self._chunks += 1
+
+    def end(self) -> None:
+        """Write what is left, and the page's script."""
+        self._close()
+        text, _ = json_line({"documents": self.documents, "where": self.where})
+        self._write(0, text)
+        told = {"start": self.start, "chunks": self._chunks, "places": self.places}
+        head = json.dumps(told).replace("<", "\\u003c")
+        self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
+        self.out.write(self.page.tail)
+
+    def _write(self, number: int, text: str) -> None:
+        packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
+        self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">{packed}</script>\n')
+
+
+def _json(document: PageModel) -> str:
+    text, _ = json_line(document.model_dump(mode="json"))
+    return text

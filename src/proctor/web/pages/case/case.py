@@ -1,0 +1,313 @@
+"""One case of a run, as a page: the verdict first, then every metric, every trial, and how it was judged before."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from math import isfinite
+
+from proctor.reports.content.case_data import CaseView, Judged, alone_in, told_attempts
+from proctor.reports.content.reasons import reason_of, warnings_beside
+from proctor.reports.content.repeat_stats import held_text, interval_text, rule_text
+from proctor.reports.content.summary import percent
+from proctor.reports.evidence.played_users import told_of
+from proctor.reports.terminal.symbols import UNICODE, WORDS
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.stats.intervals import ClusteredMean
+from proctor.web.pages.base import PageModel
+
+__all__ = ["CaseBefore", "CasePage", "CasePlace", "case_page", "show_command", "verdict_sentence"]
+
+
+class PassedTrials(PageModel):
+    """How many trials passed, with the interval of their share."""
+
+    passed: int
+    of: int
+    low: float
+    """Of the Wilson interval at `confidence`, 0 to 1; trials that could not be judged count as failed here …"""
+    high: float
+    """… and as passed here."""
+    confidence: float
+    flaky: bool
+    """Some passed and some failed."""
+
+
+class MetricTrial(PageModel):
+    """What a metric says of one trial."""
+
+    score: float | None
+    outcome: Outcome
+
+
+class MetricLine(PageModel):
+    """What a metric says of the case."""
+
+    name: str
+    outcome: Outcome
+    gate: bool
+    """Whether it takes part in the verdict."""
+    score: float | None
+    threshold: float | None
+    held: str
+    """The score beside its threshold, in words: `0.40 < 0.9`; where trials are counted, `4 of 5 ≥ 0.8`."""
+    low: float | None
+    """Of the 95 % interval of the mean over trials (Student's t), within which the metric's mean lies; null for one trial."""
+    high: float | None
+    reason: str
+    badge: str
+    """What its judge is worth; empty where it has none, or nobody calibrated it."""
+    trials: list[MetricTrial]
+
+
+class TrialLine(PageModel):
+    """One trial in the strip of trials."""
+
+    number: int
+    """From 0."""
+    outcome: Outcome
+    reason: str
+    """Why it did not pass."""
+    attempts: list[str]
+    """What became of the attempts before the last one, a line each."""
+
+
+class JudgedMetric(PageModel):
+    """A metric in another judging."""
+
+    name: str
+    outcome: Outcome
+    held: str
+
+
+class JudgedLine(PageModel):
+    """What the case came to in one judging of its run."""
+
+    number: int
+    created_at: float
+    criteria: str
+    """Where the criteria came from."""
+    outcome: Outcome
+    reason: str
+    metrics: list[JudgedMetric]
+    """Those that decided, and have a score or could not be computed."""
+
+
+class ToldPart(PageModel):
+    """Something with what it is."""
+
+    label: str
+    text: str
+
+
+class CaseBefore(PageModel):
+    """What the case came to in the run before."""
+
+    run_id: str
+    short: str
+    position: int
+    outcome: Outcome
+    created_at: float
+
+
+class CasePlace(PageModel):
+    """Another case of the run."""
+
+    position: int
+    eval_set_id: str
+    eval_id: str
+
+
+class CasePage(PageModel):
+    """One case of a run."""
+
+    run_id: str
+    short: str
+    agent: str
+    began: float
+    """Unix seconds."""
+    judging: int
+    position: int
+    total: int
+    """Cases of the run."""
+    eval_set_id: str
+    eval_id: str
+    place: str
+    """`file:line` of the case; empty for one made in Python."""
+    outcome: Outcome
+    sentence: str
+    """The verdict in a sentence."""
+    reason: str
+    """The first thing to know about it; empty where there is nothing more to say than the sentence."""
+    share: PassedTrials | None
+    """Null for a case of one trial."""
+    trials: list[TrialLine]
+    metrics: list[MetricLine]
+    warnings: list[str]
+    history: list[JudgedLine]
+    scenario: list[ToldPart]
+    """What the user was to play, where it was played."""
+    previous: CasePlace | None
+    next: CasePlace | None
+    before: CaseBefore | None
+    command: str
+    """What shows the same in a terminal."""
+    hint: str
+    """What to do to see more; usually empty."""
+
+
+def case_page(
+    view: CaseView,
+    position: int,
+    total: int,
+    *,
+    previous: CasePlace | None = None,
+    following: CasePlace | None = None,
+    before: CaseBefore | None = None,
+    hint: str = "",
+) -> CasePage:
+    """Return what there is to show of a case but its conversations; no evidence of a trial is read for it."""
+    case = view.case
+    return CasePage(
+        run_id=view.run_id,
+        short=view.short,
+        agent=view.agent,
+        began=view.began,
+        judging=view.judging,
+        position=position,
+        total=total,
+        eval_set_id=case.eval_set_id,
+        eval_id=case.eval_id,
+        place=case.place,
+        outcome=case.outcome,
+        sentence=verdict_sentence(case),
+        reason=reason_of(case) or case.missed,
+        share=_share(case),
+        trials=[_trial(view, place) for place in range(len(case.trials))],
+        metrics=[_metric(view, metric) for metric in case.metrics.values() if _says_something(metric)],
+        warnings=warnings_beside(case),
+        history=[_judged(one) for one in view.history],
+        scenario=[ToldPart(label=label, text=text) for label, text in _scenario(view)],
+        previous=previous,
+        next=following,
+        before=before,
+        command=show_command(view),
+        hint=hint,
+    )
+
+
+def verdict_sentence(case: CaseResult) -> str:
+    """Return the verdict on a case in a sentence: what happened, and how sure that is."""
+    if len(case.trials) > 1:
+        sure = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
+        passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({sure}){', flaky' if case.flaky else ''}"
+        return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
+    if case.passed:
+        decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())
+        return f"{'The metric' if decided == 1 else f'All {decided} metrics'} that decided met the criterion"
+    if case.outcome is Outcome.FAILED:
+        missed = [m.name for m in case.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
+        return f"{', '.join(missed)} did not meet the criterion" if missed else "Failed"
+    return _SAYS.get(case.outcome, WORDS[case.outcome].capitalize())
+
+
+_SAYS = {
+    Outcome.ERROR: "It could not be judged",
+    Outcome.INCONCLUSIVE: "The trials do not decide it yet",
+    Outcome.NOT_RUN: "It was not reached",
+    Outcome.SKIPPED: "It was left out on purpose",
+}
+
+
+def show_command(view: CaseView, number: int | None = None) -> str:
+    """Return the command that shows the same in a terminal, of one trial where `number` (from 0) is given."""
+    case = f"{view.case.eval_set_id}/{view.case.eval_id}"
+    trial = ["--trial", str(number + 1)] if number is not None else []
+    judging = ["--judging", str(view.judging)] if view.history and view.judging != len(view.history) else []
+    return shlex.join(["proctor", "show", view.short, case, *trial, *judging])
+
+
+def _share(case: CaseResult) -> PassedTrials | None:
+    if len(case.trials) < 2:
+        return None
+    low, high = case.interval
+    return PassedTrials(
+        passed=case.trials_passed,
+        of=len(case.trials),
+        low=low,
+        high=high,
+        confidence=case.confidence,
+        flaky=case.flaky,
+    )
+
+
+def _trial(view: CaseView, place: int) -> TrialLine:
+    trial, earlier = view.case.trials[place], view.earlier.get(view.case.trials[place].number, ())
+    return TrialLine(
+        number=trial.number,
+        outcome=trial.outcome,
+        reason=reason_of(alone_in(view.case, place)),
+        attempts=told_attempts(earlier),
+    )
+
+
+def _says_something(metric: MetricVerdict) -> bool:
+    return not (metric.outcome is Outcome.INFORMATIONAL and metric.score is None)
+
+
+def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
+    low, high = _interval(metric)
+    places = range(len(metric.per_trial))
+    return MetricLine(
+        name=metric.name,
+        outcome=metric.outcome,
+        gate=metric.gate,
+        score=_finite(metric.score),
+        threshold=metric.threshold,
+        held=held_text(view.case, metric, UNICODE),
+        low=low,
+        high=high,
+        reason=metric.reason,
+        badge=view.badges.get(metric.name, ""),
+        trials=[MetricTrial(score=_value(metric, n), outcome=metric.outcome_in(n)) for n in places],
+    )
+
+
+def _value(metric: MetricVerdict, place: int) -> float | None:
+    score = metric.per_trial[place]
+    return _finite(score.value) if score is not None else None
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no NaN."""
+    return value if value is not None and isfinite(value) else None
+
+
+def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
+    """The interval of the mean over trials: these are drawn independently of one case."""
+    mean = ClusteredMean()
+    for score in metric.per_trial:
+        if score is not None and (value := _finite(score.value)) is not None:
+            mean.add(value, 1)
+    found = mean.result()
+    return (found.low, found.high) if found is not None else (None, None)
+
+
+def _judged(one: Judged) -> JudgedLine:
+    return JudgedLine(
+        number=one.number,
+        created_at=one.created_at,
+        criteria=one.criteria,
+        outcome=one.case.outcome,
+        reason=reason_of(one.case),
+        metrics=[
+            JudgedMetric(name=m.name, outcome=m.outcome, held=held_text(one.case, m, UNICODE))
+            for m in one.case.metrics.values()
+            if m.gate and (m.score is not None or m.outcome is Outcome.ERROR)
+        ],
+    )
+
+
+def _scenario(view: CaseView) -> Iterator[tuple[str, str]]:
+    if view.scenario is not None:
+        yield from told_of(view.scenario)

@@ -1,0 +1,268 @@
+"""What judges said of a trial: every vote with its rationale, rubric by rubric, and what people say of the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.reports.content.case_data import CaseView
+from proctor.schema.analysis.label import WHOLE, Labelled
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import MetricVerdict
+from proctor.schema.results.score import MetricScore, Score
+from proctor.web.pages.base import PageModel
+from proctor.web.pages.case.scores import CausePart, FindingPart, cause_part, score_part
+from proctor.web.pages.case.texts import Clip, clip
+
+__all__ = ["AskedMessage", "JudgesPage", "LabelPart", "PromptPage", "judges_page", "label_part"]
+
+
+class LabelPart(PageModel):
+    """What a person says of a trial, of one of its turns, or of one rubric in it."""
+
+    metric: str
+    """Empty: of whichever metric it is held against."""
+    turn: int | None
+    """From 0; null: the trial as a whole."""
+    rubric_id: str
+    """Empty: none."""
+    passes: bool
+    note: str
+
+
+class VotePart(PageModel):
+    """One vote."""
+
+    verdict: str
+    """In words: `yes`, `no`, a number, or what was said of each thing; empty where there is none."""
+    passes: bool | None
+    """Where the verdict is a plain yes or no."""
+    said: list[FindingPart]
+    """Of a verdict on several things what it says of each; `name` is the rubric's id, where there are rubrics."""
+    rationale: Clip
+    problem: str
+    """Why there is no verdict."""
+    answers: list[Clip]
+    """What the model answered, as it came."""
+    cached: bool
+    """Known from before: it cost nothing now."""
+    cost: float | None
+    """US dollars; null where not known."""
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+class BallotPart(PageModel):
+    """One question that a judge was asked, and its votes."""
+
+    metric: str
+    turn: int | None
+    """From 0; null: the trial as a whole."""
+    outcome: Outcome
+    score: float | None
+    threshold: float | None
+    reason: str
+    model: str
+    prompt: str
+    """The hash of the prompt."""
+    planned: int | None
+    """How many votes were to be asked for at most."""
+    agreement: float | None
+    """The share of the votes on the side that has most, 0 to 1."""
+    votes: list[VotePart]
+    findings: list[FindingPart]
+    """Rubric by rubric, sentence by sentence; `name` is the rubric's id."""
+    rubrics: bool
+    """Whether the findings are rubrics, which can be labelled one by one."""
+    labels: list[LabelPart]
+    """What people say of this turn (or of the trial), for this metric or for any."""
+
+
+class JudgeOfTrial(PageModel):
+    """One metric that asks a model."""
+
+    metric: str
+    outcome: Outcome
+    score: float | None
+    threshold: float | None
+    badge: str
+    """What the judge is worth; empty where nobody calibrated it."""
+    failure: CausePart | None
+    cost: float | None
+    """US dollars of all votes in this trial; null where it is not known."""
+    tokens: int
+    ballots: list[BallotPart]
+
+
+class JudgesPage(PageModel):
+    """What judges said of a trial."""
+
+    run_id: str
+    position: int
+    number: int
+    judges: list[JudgeOfTrial]
+    labels: list[LabelPart]
+    """All labels of the trial."""
+
+
+class AskedMessage(PageModel):
+    """One message to a judge."""
+
+    role: str
+    text: Clip
+
+
+class PromptPage(PageModel):
+    """What a judge was asked."""
+
+    metric: str
+    turn: int | None
+    messages: list[AskedMessage]
+    """Empty where it cannot be put together again."""
+    same: bool
+    """Whether the prompt of today is the one that was used then."""
+    told: str
+    """What to know about it, in a sentence."""
+
+
+def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[Labelled] = ()) -> JudgesPage:
+    """Return what judges said of the trial at `place` of a case, beside the `labels` of people for it."""
+    number = view.case.trials[place].number
+    mine = [
+        label_part(label)
+        for label in labels
+        if label.key[:3] == (view.case.eval_set_id, view.case.eval_id, number)
+    ]
+    found = []
+    for metric in view.case.metrics.values():
+        score = metric.per_trial[place] if place < len(metric.per_trial) else None
+        if score is not None and (ballots := [*_ballots(metric, score, mine)]):
+            found.append(_judge(metric, place, score, ballots, view.badges.get(metric.name, "")))
+    return JudgesPage(run_id=view.run_id, position=position, number=number, judges=found, labels=mine)
+
+
+def label_part(label: Labelled) -> LabelPart:
+    """Return a label for a page."""
+    turn = None if label.key[3] == WHOLE else label.key[3]
+    return LabelPart(
+        metric=label.metric, turn=turn, rubric_id=label.key[4], passes=label.passes, note=label.note
+    )
+
+
+def _judge(
+    metric: MetricVerdict, place: int, score: MetricScore, ballots: list[BallotPart], badge: str
+) -> JudgeOfTrial:
+    votes = [vote for ballot in ballots for vote in ballot.votes]
+    costs = [vote.cost for vote in votes]
+    return JudgeOfTrial(
+        metric=metric.name,
+        outcome=metric.outcome_in(place),
+        score=score.value,
+        threshold=metric.threshold,
+        badge=badge,
+        failure=cause_part(score.failure) if score.failure is not None else None,
+        cost=sum(known) if len(known := [cost for cost in costs if cost is not None]) == len(costs) else None,
+        tokens=sum((vote.input_tokens or 0) + (vote.output_tokens or 0) for vote in votes),
+        ballots=ballots,
+    )
+
+
+def _ballots(metric: MetricVerdict, score: MetricScore, labels: Sequence[LabelPart]) -> Iterator[BallotPart]:
+    for turn, each in enumerate(score.per_invocation):
+        if _was_judged(each.details):
+            yield _Ballot(metric, each, turn, labels).part()
+    if _was_judged(score.details):
+        yield _Ballot(metric, score, None, labels).part()
+
+
+def _was_judged(details: Mapping[str, Any] | None) -> bool:
+    return any((details or {}).get(key) for key in ("ballot", "rubrics", "sentences"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ballot:
+    metric: MetricVerdict
+    score: Score | MetricScore
+    turn: int | None
+    labels: Sequence[LabelPart]
+
+    def part(self) -> BallotPart:
+        details = self.score.details or {}
+        given = details.get("ballot")
+        ballot: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        said = score_part(self.metric, self.score)
+        planned, agreed = ballot.get("planned"), ballot.get("agreement")
+        names = [one.name for one in said.findings] if details.get("rubrics") else []
+        return BallotPart(
+            metric=self.metric.name,
+            turn=self.turn,
+            outcome=said.outcome,
+            score=said.score,
+            threshold=self.metric.threshold,
+            reason=self.score.reason,
+            model=str(ballot.get("model") or ""),
+            prompt=str(ballot.get("prompt") or ""),
+            planned=planned if isinstance(planned, int) else None,
+            agreement=float(agreed) if isinstance(agreed, int | float) else None,
+            votes=[_vote(vote, names) for vote in _dicts(ballot.get("votes"))],
+            findings=said.findings,
+            rubrics=bool(details.get("rubrics")),
+            labels=[*self._labels()],
+        )
+
+    def _labels(self) -> Iterator[LabelPart]:
+        return (one for one in self.labels if one.turn == self.turn and one.metric in ("", self.metric.name))
+
+
+def _vote(vote: Mapping[str, Any], names: Sequence[str]) -> VotePart:
+    verdict, cost = vote.get("verdict"), vote.get("cost")
+    answers: Iterable[Any] = found if isinstance(found := vote.get("answers"), list) else ()
+    return VotePart(
+        verdict=_word(verdict),
+        passes=verdict if isinstance(verdict, bool) else None,
+        said=[_said(one, names) for one in _dicts(verdict)],
+        rationale=clip(str(vote.get("rationale") or "")),
+        problem=str(vote.get("problem") or ""),
+        answers=[clip(str(one)) for one in answers],
+        cached=bool(vote.get("cached")),
+        cost=float(cost) if isinstance(cost, int | float) else None,
+        input_tokens=_whole(vote.get("input_tokens")),
+        output_tokens=_whole(vote.get("output_tokens")),
+    )
+
+
+def _said(one: Mapping[str, Any], names: Sequence[str]) -> FindingPart:
+    """What a vote says of one of the things that it was asked about, counted from 1."""
+    word, number = str(one.get("verdict", one.get("label", ""))), one.get("number")
+    known = isinstance(number, int) and 1 <= number <= len(names)
+    return FindingPart(
+        holds=_HOLDS.get(word),
+        name=names[number - 1] if known and isinstance(number, int) else str(number or ""),
+        text=word.replace("_", " "),
+        why=str(one.get("rationale") or ""),
+    )
+
+
+_HOLDS = {"yes": True, "no": False, "supported": True, "not_applicable": True}
+_HOLDS |= {"unsupported": False, "contradictory": False, "disputed": False}
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _word(verdict: Any) -> str:
+    if verdict is None:
+        return ""
+    if isinstance(verdict, bool):
+        return "yes" if verdict else "no"
+    return (
+        verdict if isinstance(verdict, str) else json.dumps(verdict, ensure_ascii=False, default=str)[:2_000]
+    )
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list: a metric that is not ours may have put anything there."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

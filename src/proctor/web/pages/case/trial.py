@@ -1,0 +1,265 @@
+"""One trial of a case, as a page: the conversation turn by turn beside what was expected, the final state, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.reports.content.case_data import CaseView, told_attempts, view_trial
+from proctor.reports.content.reasons import reason_of
+from proctor.reports.evidence.diff_kind import Kind
+from proctor.reports.evidence.played_users import ending_of
+from proctor.reports.evidence.trajectory_diff import state_of
+from proctor.reports.evidence.value_text import value_text
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.fault_attribution import user_faults
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict
+from proctor.schema.results.score import MetricScore, Score
+from proctor.web.pages.base import PageModel
+from proctor.web.pages.case.case import show_command
+from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
+from proctor.web.pages.case.texts import Clip, clip
+from proctor.web.pages.case.turn import Align, TurnPart, turn_part
+
+__all__ = ["StatePart", "TrialPage", "trial_page"]
+
+
+class StateRow(PageModel):
+    """One key of the final session state, or one inside of it."""
+
+    key: str
+    kind: Kind | None
+    """Null where nothing is expected of it, or not known what became of it."""
+    expected: Clip | None
+    """As JSON, or in words; null where the key is not expected."""
+    actual: Clip | None
+    """Null where the key is not set."""
+
+
+class StatePart(PageModel):
+    """The final session state."""
+
+    known: bool
+    """Whether the agent told its state."""
+    stated: bool
+    """Whether anything is expected of it."""
+    rows: list[StateRow]
+
+
+class PlayedPart(PageModel):
+    """Who played the user."""
+
+    simulator: str
+    model: str
+    opening: int | None
+    """Turns that were recorded and said word for word before anybody played."""
+    ended: str
+    """How the conversation ended."""
+    faults: list[NotePart]
+
+
+class TrialPage(PageModel):
+    """One trial."""
+
+    run_id: str
+    position: int
+    number: int
+    """From 0."""
+    trials: int
+    """Trials of the case."""
+    outcome: Outcome
+    reason: str
+    facts: list[str]
+    """What it took, in words; its time stands in `seconds`."""
+    attempts: list[str]
+    notes: list[str]
+    """What a reader should know about this evidence."""
+    kept: bool
+    """Whether the evidence was kept; without it there are no turns."""
+    started_at: float | None
+    seconds: float | None
+    session_id: str
+    turns: list[TurnPart]
+    scores: list[ScorePart]
+    """What the metrics say of the trial as a whole."""
+    state: StatePart
+    failure: CausePart | None
+    """What broke the trial off."""
+    played: PlayedPart | None
+    """Null where the user's words were recorded."""
+    command: str
+
+
+def trial_page(
+    view: CaseView,
+    position: int,
+    place: int,
+    *,
+    expected: EvalCase | None = None,
+    align: Align | None = None,
+) -> TrialPage:
+    """Return what there is to show of the trial at `place` of a case.
+
+    `expected` is the case as it was run; `align` puts the calls of a turn beside the expected ones where no metric has
+    kept how it did that (one that passed keeps nothing, unless it is told to).
+    """
+    shown = view_trial(view.case, place)
+    trial, case = shown.trial, view.case
+    faults = _faults(case, place)
+    scored = [
+        (m, score)
+        for m in case.metrics.values()
+        if place < len(m.per_trial) and (score := m.per_trial[place]) is not None
+    ]
+    result = case.trials[place]
+    return TrialPage(
+        run_id=view.run_id,
+        position=position,
+        number=result.number,
+        trials=len(case.trials),
+        outcome=result.outcome,
+        reason=reason_of(shown.alone),
+        facts=shown.facts(timed=False),
+        attempts=view_attempts(view, result.number),
+        notes=list(trial.notes) if trial else [],
+        kept=trial is not None,
+        started_at=trial.started_at if trial and trial.started_at else None,
+        seconds=trial.duration if trial and trial.duration else None,
+        session_id=trial.session_id if trial else "",
+        turns=_turns(trial, expected, scored, faults, align) if trial else [],
+        scores=[score_part(metric, score) for metric, score in scored],
+        state=_state(trial, expected, scored),
+        failure=cause_part(result.failure) if result.failure is not None else None,
+        played=_played(trial, faults) if trial else None,
+        command=show_command(view, result.number),
+    )
+
+
+def view_attempts(view: CaseView, number: int) -> list[str]:
+    """Return in a line each what became of the attempts before the last one at a trial."""
+    return told_attempts(view.earlier.get(number, ()))
+
+
+# --- turns -------------------------------------------------------------------------------------------------------------
+
+_Scored = Sequence[tuple[MetricVerdict, MetricScore]]
+
+
+def _turns(
+    trial: Trial,
+    expected: EvalCase | None,
+    scored: _Scored,
+    faults: Sequence[tuple[int, NotePart]],
+    align: Align | None,
+) -> list[TurnPart]:
+    wanted: Sequence[Invocation] = (expected.conversation or []) if expected is not None else []
+    failure = trial.failure
+    return [
+        turn_part(
+            index,
+            turn,
+            actual,
+            wanted[index] if index < len(wanted) else None,
+            _of_turn(scored, index),
+            failure=failure if failure is not None and failure.turn == index else None,
+            notes=[note for at, note in faults if at == index],
+            align=align,
+        )
+        for index, (turn, actual) in enumerate(zip(trial.turns, trial.invocations, strict=True))
+    ]
+
+
+def _of_turn(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score]]:
+    return [
+        (metric, score.per_invocation[index]) for metric, score in scored if index < len(score.per_invocation)
+    ]
+
+
+# --- state -------------------------------------------------------------------------------------------------------------
+
+
+def _state(trial: Trial | None, expected: EvalCase | None, scored: _Scored) -> StatePart:
+    actual = trial.final_state if trial else None
+    found = next((state for _, score in scored if (state := (score.details or {}).get("state"))), None)
+    entries: list[Mapping[str, Any]] = [one for one in found if isinstance(one, Mapping)] if found else []
+    if not entries and expected is not None:
+        entries = [*_compared(expected.final_session_state or {}, actual, held=_held(scored))]
+    rows = [row for entry in entries for row in _rows(entry)]
+    seen = {str(entry.get("key")) for entry in entries}
+    rest = {key: value for key, value in (actual or {}).items() if key not in seen}
+    rows += [
+        StateRow(key=key, kind=None, expected=None, actual=clip(value_text(value)))
+        for key, value in rest.items()
+    ]
+    return StatePart(known=actual is not None, stated=bool(entries), rows=rows)
+
+
+def _held(scored: _Scored) -> bool:
+    """Whether the metric that looks at the state passed, without keeping what it saw."""
+    of_state = [score for metric, score in scored if metric.name == "final_session_state"]
+    return any(score.value == 1 for score in of_state)
+
+
+def _compared(
+    stated: Mapping[str, Any], actual: Mapping[str, Any] | None, *, held: bool
+) -> list[dict[str, Any]]:
+    """Each stated key with what became of it, where no metric has kept that."""
+    entries: list[dict[str, Any]] = []
+    for key, value in stated.items():
+        there = actual is not None and key in actual
+        entry: dict[str, Any] = {
+            "key": key,
+            "expected": value,
+            "kind": "missing" if actual is not None else None,
+        }
+        if actual is not None and there:
+            entry |= {"actual": actual[key], "kind": "matched" if held or actual[key] == value else "differs"}
+        entries.append(entry)
+    return entries
+
+
+def _rows(entry: Mapping[str, Any]) -> list[StateRow]:
+    if entry.get("kind") == "matched":
+        sides = [clip(value_text(entry[side])) if side in entry else None for side in ("expected", "actual")]
+        return [StateRow(key=str(entry.get("key", "")), kind=Kind.SAME, expected=sides[0], actual=sides[1])]
+    if entry.get("kind") is None:  # nobody told what became of it
+        wanted = clip(value_text(entry.get("expected")))
+        return [StateRow(key=str(entry.get("key", "")), kind=None, expected=wanted, actual=None)]
+    return [
+        StateRow(
+            key=line.key,
+            kind=line.kind,
+            expected=clip(line.expected) if line.expected else None,
+            actual=clip(line.actual) if line.actual else None,
+        )
+        for line in state_of([entry], full=True).lines
+    ]
+
+
+# --- the played user ---------------------------------------------------------------------------------------------------
+
+
+def _faults(case: CaseResult, place: int) -> list[tuple[int, NotePart]]:
+    found = []
+    for fault in user_faults(case, place):
+        judge = " (a judge says so)" if fault.found_by == "judge" else ""
+        quoted = f": “{fault.evidence}”" if fault.evidence else ""
+        note = NotePart(label="user at fault", text=f"{fault.kind.words}: {fault.why}{judge}{quoted}")
+        found.append((fault.turn, note))
+    return found
+
+
+def _played(trial: Trial, faults: Sequence[tuple[int, NotePart]]) -> PlayedPart | None:
+    played = trial.played_user
+    if played is None:
+        return None
+    return PlayedPart(
+        simulator=played.simulator,
+        model=played.model,
+        opening=played.opening,
+        ended=ending_of(trial),
+        faults=[note for _, note in faults],
+    )

@@ -1,0 +1,1 @@
+"""The data of the pages that show and edit eval sets."""

@@ -1,0 +1,90 @@
+"""What a run's page says of all its cases together: metrics, repeats, and what a turn took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from proctor.reports.content import summary
+from proctor.reports.content.repeat_stats import ks_of
+from proctor.reports.content.run_digest import Digest
+from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.web.pages.base import MeanFigure, PageModel, mean_figure
+
+
+class PassK(PageModel):
+    """How sure it is that `k` trials of a case all pass (`hat`), and that one of them does (`at`)."""
+
+    k: int
+    hat: MeanFigure | None
+    at: MeanFigure | None
+
+
+class MetricPart(PageModel):
+    """What one metric says over all cases."""
+
+    name: str
+    short: str
+    """Its name without the suffix that all have."""
+    gate: bool
+    """Whether it takes part in verdicts."""
+    thresholds: list[float]
+    """One, or several where sets differ."""
+    mean: MeanFigure | None
+    outcomes: dict[Outcome, int]
+    """Cases by what it said of them."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What a run's page says of all its cases together, taken one case at a time."""
+
+    digest: Digest = field(default_factory=Digest)
+    metrics: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    gates: dict[str, bool] = field(default_factory=dict)
+    thresholds: dict[str, set[float]] = field(default_factory=dict)
+
+    def add(self, case: CaseResult) -> None:
+        """Take one case; its evidence and the scores of its trials are not looked at."""
+        self.digest.add(case)
+        for name, metric in case.metrics.items():
+            self._add_metric(name, metric)
+
+    def _add_metric(self, name: str, metric: MetricVerdict) -> None:
+        if (outcomes := self.metrics.get(name)) is None:
+            outcomes = self.metrics[name] = Counter()
+        outcomes[metric.outcome] += 1
+        self.gates[name] = self.gates.get(name, False) or metric.gate
+        if metric.threshold is not None:
+            self.thresholds.setdefault(name, set()).add(metric.threshold)
+
+    @property
+    def repeats(self) -> Repeats:
+        """What the trials of all cases say together."""
+        return self.digest.repeats
+
+    def parts(self) -> list[MetricPart]:
+        """Return what each metric says, those that decide first."""
+        means, short = self.repeats.means(), summary.short_names(list(self.metrics))
+        names = sorted(self.metrics, key=lambda name: not self.gates[name])
+        return [
+            MetricPart(
+                name=name,
+                short=short[name],
+                gate=self.gates[name],
+                thresholds=sorted(self.thresholds.get(name, ())),
+                mean=mean_figure(means[name]) if name in means else None,
+                outcomes=dict(self.metrics[name]),
+            )
+            for name in names
+        ]
+
+
+def pass_ks(repeats: Repeats) -> list[PassK]:
+    """Return pass^k and pass@k for the values of k that reports tell."""
+    found = ((k, repeats.pass_hat(k), repeats.pass_at(k)) for k in ks_of(repeats))
+    return [
+        PassK(k=k, hat=mean_figure(hat) if hat else None, at=mean_figure(at) if at else None)
+        for k, hat, at in found
+    ]

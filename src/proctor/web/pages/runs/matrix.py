@@ -1,0 +1,141 @@
+"""Several runs on the same cases: a row a case, a column a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.common.quick_dataclasses import dataclass
+from proctor.common.safe_text import shorten
+from proctor.reports.content.runs_side_by_side import Row, line_up
+from proctor.schema.results.manifest import RunRecord
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.web.pages.base import MeanFigure, PageModel, Share, mean_figure, share
+from proctor.web.pages.runs.case_table import LETTERS
+
+__all__ = ["MatrixPage", "MatrixRun", "matrix_page"]
+
+_LONGEST_WHY = 300
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRun:
+    """One run with what its cases came to."""
+
+    record: RunRecord
+    short: str
+    commit: str | None
+    cases: Sequence[CaseResult]
+
+
+class MatrixHead(PageModel):
+    """One of the runs: a column."""
+
+    run_id: str
+    short: str
+    agent: str
+    commit: str | None
+    started_at: float
+    outcome: Outcome | None
+    num_runs: int
+    passed: Share
+    """Cases that passed, of those that were run."""
+    pass_hat: MeanFigure | None
+    """How sure it is that all trials of a case pass; null where cases have one trial."""
+    k: int
+    """That many trials."""
+
+
+class MatrixCell(PageModel):
+    """One case in one run."""
+
+    position: int
+    outcome: Outcome
+    strip: str
+    """A letter a trial."""
+    score: float | None
+    """Of the row's metric."""
+    why: str
+
+
+class MatrixRow(PageModel):
+    """One case."""
+
+    eval_set_id: str
+    eval_id: str
+    metric: str
+    """The metric whose score says most about it; empty where none has one."""
+    differs: bool
+    """Whether the runs differ in outcome or in that score."""
+    all_passed: bool
+    cells: list[MatrixCell | None]
+    """In the order of the runs; null: that run does not have the case."""
+
+
+class MatrixPage(PageModel):
+    """Runs side by side."""
+
+    runs: list[MatrixHead]
+    rows: list[MatrixRow]
+    """Those that differ first, then those that nobody passed, then the others."""
+    different: int
+    """Rows that differ."""
+
+
+def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
+    """Return runs side by side."""
+    results = [RunResult(one.record.agent, one.cases) for one in runs]
+    places = [{id(case): place for place, case in enumerate(one.cases)} for one in runs]
+    rows = [_row(row, places) for row in line_up(results)]
+    rows.sort(key=lambda row: (not row.differs, row.all_passed))
+    return MatrixPage(
+        runs=[_head(one, result) for one, result in zip(runs, results, strict=True)],
+        rows=rows,
+        different=sum(row.differs for row in rows),
+    )
+
+
+def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
+    counts = result.counts
+    left_out = counts.get(Outcome.SKIPPED, 0) + counts.get(Outcome.NOT_RUN, 0)
+    repeats = result.repeats
+    k = repeats.most_trials
+    hat = repeats.pass_hat(k) if k > 1 else None
+    return MatrixHead(
+        run_id=run.record.run_id,
+        short=run.short,
+        agent=run.record.agent,
+        commit=run.commit,
+        started_at=run.record.created_at,
+        outcome=run.record.summary.outcome,
+        num_runs=run.record.num_runs,
+        passed=share(counts.get(Outcome.PASSED, 0), len(run.cases) - left_out),
+        pass_hat=mean_figure(hat) if hat else None,
+        k=k,
+    )
+
+
+def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
+    cells = [
+        None if case is None else _cell(case, row.metric, there[id(case)])
+        for case, there in zip(row.cases, places, strict=True)
+    ]
+    return MatrixRow.model_construct(
+        eval_set_id=row.eval_set_id,
+        eval_id=row.eval_id,
+        metric=row.metric,
+        differs=row.differs,
+        all_passed=row.all_passed,
+        cells=cells,
+    )
+
+
+def _cell(case: CaseResult, metric: str, position: int) -> MatrixCell:
+    found = case.metrics.get(metric)
+    scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
+    return MatrixCell.model_construct(
+        position=position,
+        outcome=case.outcome,
+        strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
+        score=found.score if found is not None and scored else None,
+        why="" if case.outcome is Outcome.PASSED else shorten(case.reason or case.missed, _LONGEST_WHY),
+    )

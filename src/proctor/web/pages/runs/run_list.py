@@ -1,0 +1,106 @@
+"""The list of runs: one row each, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.reports.content.cost_text import cost_text
+from proctor.reports.plain.run_list import ListedRun, how_it_stands
+from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.model_usage import total_cost
+from proctor.schema.results.run_result import Outcome
+from proctor.web.pages.base import PageModel, Share, share
+
+TREND = 12
+"""Runs whose pass rates stand beside a row, at most."""
+
+
+class RunRow(PageModel):
+    """A run in a list."""
+
+    run_id: str
+    short: str
+    """The beginning of its id that no other run shares."""
+    state: RunState
+    outcome: Outcome | None
+    """Null while it is under way, or where nothing has been written down yet."""
+    standing: str
+    """How it stands in a word or two: `failed`, `running`, `unfinished`."""
+    created_at: float
+    """Unix seconds."""
+    agent: str
+    commit: str | None
+    """The git commit of the agent, with `+` behind it where files were changed."""
+    sets: list[str]
+    cases: int
+    num_runs: int
+    """Trials of each case, the most where sets differ."""
+    counts: dict[Outcome, int]
+    """Cases by outcome."""
+    pass_rate: Share
+    """Cases that passed, of those that were run."""
+    duration: float
+    """Seconds that processes were at work on it."""
+    cost: float | None
+    """US dollars; null where a price is not known, or nothing was reported."""
+    cost_text: str
+    """The same in words: `$0.60`, `at least $0.60`, `unknown`; empty where nothing was reported."""
+    stopped_by: str
+    interrupted: bool
+    judgings: int
+    judging: int
+    """The judging whose verdicts these are."""
+    imported_from: str
+    trend: list[float]
+    """Pass rates of the runs of the same agent and sets up to this one, oldest first."""
+
+
+class RunsPage(PageModel):
+    """Some of the runs."""
+
+    items: list[RunRow]
+    next: str | None
+    """`before` of the next page; null: these are the last."""
+    total: int
+    """Runs in the store, whatever was asked for."""
+
+
+def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
+    """Return the row of a run; `trend` as the row has it."""
+    run, summary = listed.run, listed.run.summary
+    return RunRow(
+        run_id=run.run_id,
+        short=listed.short,
+        state=run.state,
+        outcome=summary.outcome if run.state is RunState.FINISHED else None,
+        standing=how_it_stands(run),
+        created_at=run.created_at,
+        agent=run.agent,
+        commit=listed.commit,
+        sets=list(run.sets),
+        cases=run.cases,
+        num_runs=run.num_runs,
+        counts=counts_of(run),
+        pass_rate=passed_of(run),
+        duration=summary.duration,
+        cost=total_cost(summary.spent) if summary.spent else None,
+        cost_text=cost_text(summary.spent) if summary.spent else "",
+        stopped_by=summary.stopped_by,
+        interrupted=summary.interrupted,
+        judgings=run.judgings,
+        judging=run.judging,
+        imported_from=listed.imported_from,
+        trend=list(trend),
+    )
+
+
+def counts_of(run: RunRecord) -> dict[Outcome, int]:
+    """Return cases by outcome, those left out that are none."""
+    return {outcome: count for outcome in Outcome if (count := run.summary.counts.get(outcome.value))}
+
+
+def passed_of(run: RunRecord) -> Share:
+    """Return how many cases passed, of those that were run (see `summary.cases_run`)."""
+    counts = counts_of(run)
+    left_out = counts.get(Outcome.SKIPPED, 0) + counts.get(Outcome.NOT_RUN, 0)
+    return share(counts.get(Outcome.PASSED, 0), sum(counts.values()) - left_out)

@@ -1,0 +1,127 @@
+"""The event loop that agents live on: one thread of its own, so that an agent that blocks does not block the server.
+
+All agent code runs there, chats and evaluations alike: clients that agents keep (HTTP pools, models) belong to one loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from proctor.common.process_exit import contained_exits
+from proctor.engine.execution.event_loop import leave_behind
+from proctor.errors import AgentRaisedError
+
+Answer = TypeVar("Answer")
+
+_LAST_WORDS = 5.0
+"""Seconds that agents get to close."""
+_TIDY = 1.0
+"""Seconds that what is under way then gets to notice its cancellation."""
+
+
+class AgentLoop:
+    """An event loop in a daemon thread, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._ended: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+
+    async def run(self, main: Coroutine[Any, Any, Answer]) -> Answer:
+        """Run `main` there and await its answer; whoever is cancelled here cancels it there."""
+        return await asyncio.wrap_future(self._submit(main))
+
+    async def stream(self, make: Callable[[], AsyncGenerator[Answer, None]]) -> AsyncGenerator[Answer, None]:
+        """Iterate there over what `make` returns; leaving early closes it there."""
+        queue: asyncio.Queue[tuple[bool, Any]] = asyncio.Queue()
+        here = asyncio.get_running_loop()
+
+        def put(value: Any, *, is_last: bool) -> None:
+            with suppress(RuntimeError):  # nobody listens any more
+                here.call_soon_threadsafe(queue.put_nowait, (is_last, value))
+
+        async def pump() -> None:
+            async with aclosing(make()) as items:
+                async for item in items:
+                    put(item, is_last=False)
+
+        work = self._submit(pump())
+        work.add_done_callback(lambda done: put(_error_of(done), is_last=True))
+        try:
+            while True:
+                is_last, value = await queue.get()
+                if not is_last:
+                    yield value
+                elif value is not None:
+                    raise value
+                else:
+                    return
+        finally:
+            work.cancel()
+
+    def close(self, farewell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run `farewell` there and end the loop; what does not end in time is left behind with its thread."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return
+        is_blocked = False
+        try:
+            asyncio.run_coroutine_threadsafe(farewell(), loop).result(_LAST_WORDS)
+        except TimeoutError:
+            is_blocked = True
+        except Exception:  # noqa: BLE001, S110 - an agent that cannot be closed keeps nobody here
+            pass
+        self._ended.add(loop)
+        loop.call_soon_threadsafe(loop.stop)
+        if self._thread is not None and not is_blocked:
+            self._thread.join(2 * _TIDY)
+
+    def _submit(self, main: Coroutine[Any, Any, Answer]) -> Future[Answer]:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._serve, args=(self._loop,), name="proctor-agents", daemon=True
+                )
+                self._thread.start()
+        return asyncio.run_coroutine_threadsafe(_contained(main), self._loop)
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        while loop not in self._ended:
+            loop.run_forever()  # an agent that stops its loop does not stop those of others
+        _end(loop)
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is under way; what does not listen is left behind."""
+    loop.set_exception_handler(lambda *_: None)  # who asked has gone
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    with suppress(BaseException):  # whatever an agent does when it is cancelled
+        loop.run_until_complete(asyncio.wait(tasks, timeout=_TIDY) if tasks else asyncio.sleep(0))
+    stuck = [task for task in tasks if not task.done()]
+    if not stuck:
+        loop.close()
+    leave_behind(stuck)
+
+
+async def _contained(main: Coroutine[Any, Any, Answer]) -> Answer:
+    """Await `main`; what would end this loop, and then the server's, is an error of the agent that raised it."""
+    with contained_exits():
+        try:
+            return await main
+        except (SystemExit, KeyboardInterrupt) as error:
+            raise AgentRaisedError(f"the agent raised {error!r}", type=type(error).__name__) from None
+
+
+def _error_of(done: Future[None]) -> BaseException | None:
+    return asyncio.CancelledError() if done.cancelled() else done.exception()

@@ -1,0 +1,126 @@
+"""Artifacts: the files that agents of google-adk and their users keep in sessions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Response
+
+from proctor.agents.chat_host import Json, NotPossibleError
+from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.guard import AdkRoute
+from proctor.web.server.adk.requests import AdkRequest
+from proctor.web.server.adk.wire import answer
+
+router = APIRouter(route_class=AdkRoute, tags=["ADK: artifacts"])
+_ALL = "/apps/{app_name}/users/{user_id}/sessions/{session_id}/artifacts"
+_ONE = f"{_ALL}/{{artifact_name:path}}"
+
+
+class SaveArtifact(AdkRequest):
+    """A further version of an artifact."""
+
+    filename: str
+    artifact: dict[str, Any]
+    custom_metadata: dict[str, Any] | None = None
+
+
+@router.get(_ALL, response_model=None)
+async def adk_list_artifacts(world: World, app_name: str, user_id: str, session_id: str) -> Response:
+    """The names of a session's artifacts."""
+    return answer(await _ask(world, app_name, "names", [], user_id, session_id))
+
+
+@router.post(_ALL, response_model=None)
+async def adk_save_artifact(
+    world: World, app_name: str, user_id: str, session_id: str, request: SaveArtifact
+) -> Response:
+    """Keep a further version of an artifact."""
+    part, metadata = request.artifact, request.custom_metadata
+    made = await _ask(world, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
+    if made is None:
+        raise NotPossibleError("this agent has no use for artifacts: only agents of google-adk have")
+    return answer(made)
+
+
+@router.get(f"{_ONE}/versions/{{version_id}}/metadata", response_model=None)
+async def adk_describe_artifact_version(
+    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
+) -> Response:
+    """What is known of one version."""
+    found = await _ask(world, app_name, "described", [], user_id, session_id, artifact_name)
+    version = _version(version_id)
+    named = [one for one in found if version is None or one.get("version") == version]
+    return answer(_there(named[-1] if named else None, "Artifact version not found"))
+
+
+@router.get(f"{_ONE}/versions/metadata", response_model=None)
+async def adk_describe_artifact(
+    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+) -> Response:
+    """What is known of each version."""
+    return answer(await _ask(world, app_name, "described", [], user_id, session_id, artifact_name))
+
+
+@router.get(f"{_ONE}/versions/{{version_id}}", response_model=None)
+async def adk_load_artifact_version(
+    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
+) -> Response:
+    """An artifact in one version, or the `latest`."""
+    version = _version(version_id)
+    found = await _ask(world, app_name, "load", None, user_id, session_id, artifact_name, version)
+    return answer(_there(found, "Artifact not found"))
+
+
+@router.get(f"{_ONE}/versions", response_model=None)
+async def adk_list_artifact_versions(
+    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+) -> Response:
+    """The versions of an artifact."""
+    return answer(await _ask(world, app_name, "versions", [], user_id, session_id, artifact_name))
+
+
+@router.get(_ONE, response_model=None)
+async def adk_load_artifact(
+    world: World,
+    app_name: str,
+    user_id: str,
+    session_id: str,
+    artifact_name: str,
+    version: Annotated[int | None, Query(ge=0)] = None,
+) -> Response:
+    """An artifact, in its last version or the one that is asked for."""
+    found = await _ask(world, app_name, "load", None, user_id, session_id, artifact_name, version)
+    return answer(_there(found, "Artifact not found"))
+
+
+@router.delete(_ONE)
+async def adk_delete_artifact(
+    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+) -> None:
+    """Forget an artifact with all its versions."""
+    await _ask(world, app_name, "delete", None, user_id, session_id, artifact_name)
+
+
+async def _ask(world: AdkWorld, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
+    """Ask an app's artifacts; `otherwise` is the answer of an agent that has none."""
+
+    async def call() -> Any:
+        artifacts = (await world.host(app_name)).artifacts
+        return otherwise if artifacts is None else await getattr(artifacts, method)(*args)
+
+    return await world.on_loop(call())
+
+
+def _there(found: Json | None, otherwise: str) -> Json:
+    if found is None:
+        raise HTTPException(404, otherwise)
+    return found
+
+
+def _version(text: str) -> int | None:
+    if text == "latest":
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise HTTPException(422, "Invalid version ID")
+    return int(text)

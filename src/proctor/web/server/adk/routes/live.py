@@ -1,0 +1,109 @@
+"""Turns over a web socket: text in, events out. Audio and video are for agents that answer in real time; none here does."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from pydantic import ValidationError
+
+from proctor.agents.chat_host import TurnRequest
+from proctor.common.error_text import safe_str
+from proctor.common.secrets import without_secrets
+from proctor.errors import SetupError
+from proctor.schema.format.content import Content
+from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.requests import AdkRequest
+from proctor.web.server.adk.wire import json_bytes
+
+router = APIRouter()
+
+_POLICY, _PROTOCOL, _UNSUPPORTED, _BROKEN = 1008, 1002, 1003, 1011
+_TEXT_ONLY = "this server takes text only: send {content}, not audio or video (google-adk's own server does)"
+_LONGEST_REASON = 123
+"""Bytes that a web socket has for why it is closed."""
+
+
+class LiveRequest(AdkRequest):
+    """What a client sends: a message; or that it ends. Others (audio) are refused."""
+
+    content: Content | None = None
+    close: bool = False
+    blob: object = None
+    activity_start: object = None
+    activity_end: object = None
+
+
+class _RefusedError(Exception):
+    """The conversation ends; with a code and a reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
+@router.websocket("/run_live")
+async def adk_run_live(
+    socket: WebSocket, world: World, user_id: str, session_id: str, app_name: str | None = None
+) -> None:
+    """Take messages, and send the events of each answer, until the client leaves."""
+    if not app_name:
+        await socket.close(_POLICY, "app_name query parameter is required")
+        return
+    await socket.accept()
+    try:
+        await _talk(socket, world, app_name, user_id, session_id)
+    except WebSocketDisconnect:
+        return
+    except _RefusedError as refused:
+        await _close(socket, refused.code, refused.reason)
+    except SetupError as error:
+        await _close(socket, _POLICY, safe_str(error))
+    except Exception as error:  # noqa: BLE001 - what an agent raises is told to the client
+        await _close(socket, _BROKEN, f"{type(error).__name__}: {without_secrets(safe_str(error))}")
+
+
+async def _talk(socket: WebSocket, world: AdkWorld, app_name: str, user_id: str, session_id: str) -> None:
+    if await world.ask(app_name, "get", user_id, session_id) is None:
+        raise _RefusedError(_PROTOCOL, "Session not found")
+    while (message := _message(await _text(socket))) is not None:
+        turn = TurnRequest(user_id=user_id, session_id=session_id, message=message, streaming=True)
+        async for event in world.run(app_name, turn):
+            await socket.send_text(json_bytes(event).decode())
+        await socket.send_text(json_bytes({"turnComplete": True, "author": "", "actions": {}}).decode())
+    await _close(socket, 1000, "")
+
+
+async def _text(socket: WebSocket) -> str:
+    """What the client says next. A frame of bytes is audio to google-adk's own server."""
+    try:
+        text: str = await socket.receive_text()
+    except KeyError:
+        raise _RefusedError(_UNSUPPORTED, _TEXT_ONLY) from None
+    return text
+
+
+def _message(text: str) -> Content | None:
+    """What the user says; `None` when the client ends the conversation."""
+    try:
+        request = LiveRequest.model_validate(json.loads(text))
+    except (ValueError, ValidationError) as error:
+        raise _RefusedError(_PROTOCOL, f"expected {{content}} or {{close: true}} as JSON: {error}") from None
+    if request.close:
+        return None
+    if request.content is not None and request.content.parts:
+        role = request.content.role or "user"
+        return request.content.model_copy(update={"role": role})
+    if request.content is not None:
+        raise _RefusedError(_PROTOCOL, "content has no parts: send at least one, such as {text}")
+    raise _RefusedError(
+        _UNSUPPORTED,
+        _TEXT_ONLY,
+    )
+
+
+async def _close(socket: WebSocket, code: int, reason: str) -> None:
+    short = reason.encode()[:_LONGEST_REASON].decode(errors="ignore")
+    with suppress(RuntimeError):  # the client was faster
+        await socket.close(code, short)

@@ -1,0 +1,39 @@
+"""google-adk's own page at /dev-ui/, where the server was asked to serve it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException, Response
+from fastapi.responses import FileResponse, RedirectResponse
+
+from proctor.web.server.adk.guard import AdkRoute
+from proctor.web.server.adk.page import AT
+from proctor.web.server.adk.wire import answer
+from proctor.web.server.context import Here
+from proctor.web.server.http.static import TYPES, file_of
+
+router = APIRouter(route_class=AdkRoute, tags=["ADK: page"])
+
+
+@router.get(f"{AT}/assets/config/runtime-config.json", response_model=None)
+def adk_page_config() -> Response:
+    """What the page is told: that its server is this one, and that nothing is reported to anybody."""
+    return answer({"backendUrl": "", "telemetry": False})
+
+
+@router.get(AT, response_model=None, include_in_schema=False)
+def adk_page_slash() -> Response:
+    """The page's addresses are relative to /dev-ui/."""
+    return RedirectResponse(f"{AT}/")
+
+
+@router.get(f"{AT}/{{path:path}}", response_model=None, include_in_schema=False)
+def adk_page(here: Here, path: str) -> Response:
+    """A file of the page."""
+    if here.adk_page is None:
+        raise HTTPException(
+            404, "google-adk's own page is not served here: start with `proctor web --adk-ui`"
+        )
+    file = file_of(here.adk_page, path or "index.html")
+    if file is None:
+        raise HTTPException(404, "Not Found")
+    return FileResponse(file, media_type=TYPES[file.suffix.lower()], headers={"cache-control": "no-cache"})

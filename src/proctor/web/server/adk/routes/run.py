@@ -1,0 +1,145 @@
+"""Turns with an agent: the whole answer, or event by event as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
+
+from proctor.agents.chat_host import Json, TurnRequest
+from proctor.common.error_text import safe_str
+from proctor.schema.format.content import Content
+from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.guard import AdkRoute, status_of
+from proctor.web.server.adk.requests import AdkRequest
+from proctor.web.server.adk.wire import answer, json_bytes, parts_of
+
+_LOOKS_EVERY = 0.5
+"""Seconds after which it is looked whether the client is still there."""
+_CLIENT_LEFT = 499
+"""As google-adk's server says it; nobody hears it."""
+
+router = APIRouter(route_class=AdkRoute, tags=["ADK: run"])
+
+
+class RunAgent(AdkRequest):
+    """One message to an agent, in a session that is there."""
+
+    app_name: str | None = None
+    user_id: str
+    session_id: str
+    new_message: Content | None = None
+    streaming: bool = False
+    state_delta: dict[str, Any] | None = None
+    function_call_event_id: str | None = None
+    invocation_id: str | None = None
+    custom_metadata: dict[str, Any] | None = None
+    service_tier: str | None = None
+
+
+@router.post("/run", response_model=None)
+async def adk_run(world: World, request: RunAgent, connection: Request) -> Response:
+    """Let an agent answer, and return all events."""
+    app_name, turn = await _checked(world, request, streaming=False)
+    try:
+        events = world.run(app_name, turn)
+        return await _unless_left(connection, events)
+    except Exception as error:
+        if status_of(error) is not None:
+            raise
+        return answer({"detail": _said(error)}, status_code=500)
+
+
+@router.post("/run_sse", response_model=None)
+async def adk_run_sse(world: World, request: RunAgent) -> StreamingResponse:
+    """Let an agent answer, and send each event as it comes (`data: EVENT`); what it raises is the last one."""
+    app_name, turn = await _checked(world, request, streaming=request.streaming)
+    events = world.run(app_name, turn)
+    splits = not request.function_call_event_id
+    return StreamingResponse(_lines(events, splits=splits), media_type="text/event-stream")
+
+
+async def _unless_left(connection: Request, events: AsyncGenerator[Json, None]) -> Response:
+    """Answer with all events; where the client leaves before, the agent is stopped."""
+    work = asyncio.ensure_future(_all(events))
+    try:
+        while not work.done():
+            await asyncio.wait([work], timeout=_LOOKS_EVERY)
+            if not work.done() and await connection.is_disconnected():
+                return Response(status_code=_CLIENT_LEFT)
+        return answer(work.result())
+    finally:
+        work.cancel()
+
+
+async def _all(events: AsyncGenerator[Json, None]) -> list[Json]:
+    async with aclosing(events) as found:
+        return [event async for event in found]
+
+
+async def _checked(world: AdkWorld, request: RunAgent, *, streaming: bool) -> tuple[str, TurnRequest]:
+    """Return the app and the turn; what is wrong with them is said before anything is answered."""
+    if not request.app_name:
+        raise HTTPException(
+            400, f"appName is missing: it names one of the apps {', '.join(world.apps()) or '(none)'}"
+        )
+    if await world.ask(request.app_name, "get", request.user_id, request.session_id) is None:
+        raise HTTPException(404, f"Session not found: {request.session_id}")
+    if request.new_message is None and request.invocation_id is None:
+        raise HTTPException(400, "newMessage is missing: what the user says, as {role, parts: [{text}]}")
+    if request.new_message is not None and not request.new_message.parts:
+        raise HTTPException(400, "newMessage has no parts: an agent is sent at least one, such as {text}")
+    turn = _turn(request, streaming=streaming)
+    await world.ask(request.app_name, "check", turn)
+    return request.app_name, turn
+
+
+def _turn(request: RunAgent, *, streaming: bool) -> TurnRequest:
+    message = request.new_message
+    if message is not None and not message.role:
+        message = message.model_copy(update={"role": "user"})
+    return TurnRequest(
+        user_id=request.user_id,
+        session_id=request.session_id,
+        message=message,
+        streaming=streaming,
+        state_delta=request.state_delta,
+        invocation_id=request.invocation_id,
+        custom_metadata=request.custom_metadata,
+    )
+
+
+async def _lines(events: AsyncGenerator[Json, None], *, splits: bool) -> AsyncGenerator[bytes, None]:
+    try:
+        async with aclosing(events) as found:
+            async for event in found:
+                for one in split_artifacts(event) if splits else (event,):
+                    yield b"data: " + json_bytes(one) + b"\n\n"
+    except Exception as error:  # noqa: BLE001 - the answer has begun: what an agent raises is told in it
+        yield b"data: " + json_bytes(error_json(error)) + b"\n\n"
+
+
+def split_artifacts(event: Json) -> list[Json]:
+    """Return an event with content and new artifacts as two: the page shows artifacts by events without content."""
+    delta = event["actions"].get("artifactDelta")
+    if not delta or not parts_of(event):
+        return [event]
+    said = {**event, "actions": {**event["actions"], "artifactDelta": {}}}
+    return [said, {name: value for name, value in event.items() if name != "content"}]
+
+
+def error_json(error: BaseException) -> Json:
+    """Return what ends the events of a turn in which something was raised."""
+    kind = getattr(error, "type", "") or type(error).__name__
+    details = {"error_type": kind, "error_message": safe_str(error), "timestamp": time.time()}
+    return {"error": _said(error), "error_details": details}
+
+
+def _said(error: BaseException) -> str:
+    kind = getattr(error, "type", "") or type(error).__name__
+    return f"{kind}: {safe_str(error)}"

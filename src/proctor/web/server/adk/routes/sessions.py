@@ -1,0 +1,150 @@
+"""Sessions: made, read, changed, forgotten; and put into an agent's memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Response
+from pydantic import ValidationError
+
+from proctor.agents.chat_host import Json
+from proctor.engine.trial.trial_runner import SESSION_PREFIX
+from proctor.schema.evidence.event import Event
+from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.guard import AdkRoute, unreadable
+from proctor.web.server.adk.requests import AdkRequest
+from proctor.web.server.adk.results import kept_session
+from proctor.web.server.adk.wire import answer
+
+router = APIRouter(route_class=AdkRoute, tags=["ADK: sessions"])
+_ALL = "/apps/{app_name}/users/{user_id}/sessions"
+_ONE = f"{_ALL}/{{session_id}}"
+_OF_EVALS = (SESSION_PREFIX, "___eval___session___")
+_RESERVED = frozenset(("adk_request_credential", "adk_request_confirmation", "adk_request_input"))
+"""Calls that google-adk makes itself; nobody else may put them into a session."""
+
+
+class CreateSession(AdkRequest):
+    """What a new session is to be. Everything may be left out."""
+
+    session_id: str | None = None
+    state: dict[str, Any] | None = None
+    events: list[dict[str, Any]] | None = None
+    options: dict[str, Any] | None = None
+
+
+class PatchSession(AdkRequest):
+    """A change of a session's state."""
+
+    state_delta: dict[str, Any]
+
+
+class Remember(AdkRequest):
+    """Which session is to be put into the memory."""
+
+    session_id: str
+
+
+@router.get(_ALL, response_model=None)
+async def adk_list_sessions(world: World, app_name: str, user_id: str) -> Response:
+    """A user's sessions, without their events; those of evaluations are left out."""
+    found = await world.ask(app_name, "list", user_id)
+    return answer([session for session in found if not session["id"].startswith(_OF_EVALS)])
+
+
+@router.post(_ALL, response_model=None)
+async def adk_create_session(
+    world: World, app_name: str, user_id: str, request: CreateSession | None = None
+) -> Response:
+    """Make a session."""
+    asked = request or CreateSession()
+    if asked.options:
+        raise HTTPException(
+            400, "Session options are not supported by the configured session service: leave `options` out."
+        )
+    for index, event in enumerate(asked.events or ()):
+        _check_event(index, event)
+    return await _made(world, app_name, user_id, asked)
+
+
+@router.get(_ONE, response_model=None)
+async def adk_get_session(world: World, app_name: str, user_id: str, session_id: str) -> Response:
+    """A session with its events; one of an evaluation, too."""
+    found = await world.ask(app_name, "get", user_id, session_id)
+    if found is None:
+        found = kept_session(world.app(app_name), user_id, session_id)
+    return answer(_there(found))
+
+
+@router.post(_ONE, response_model=None, deprecated=True)
+async def adk_create_session_with_id(
+    world: World,
+    app_name: str,
+    user_id: str,
+    session_id: str,
+    state: dict[str, Any] | None = None,
+) -> Response:
+    """Make a session of that id; the body is its state."""
+    try:
+        asked = CreateSession(session_id=session_id, state=state)
+    except ValidationError as error:
+        raise unreadable(error) from None
+    return await _made(world, app_name, user_id, asked)
+
+
+@router.patch(_ONE, response_model=None)
+async def adk_patch_session(
+    world: World, app_name: str, user_id: str, session_id: str, request: PatchSession
+) -> Response:
+    """Change keys of a session's state."""
+    return answer(_there(await world.ask(app_name, "patch", user_id, session_id, request.state_delta)))
+
+
+@router.delete(_ONE)
+async def adk_delete_session(world: World, app_name: str, user_id: str, session_id: str) -> None:
+    """Forget a session; one that is not there is forgotten already."""
+    await world.ask(app_name, "delete", user_id, session_id)
+
+
+@router.patch("/apps/{app_name}/users/{user_id}/memory")
+async def adk_remember_session(world: World, app_name: str, user_id: str, request: Remember) -> None:
+    """Put a session into the memory of an agent of google-adk."""
+    _there(await world.ask(app_name, "get", user_id, request.session_id))
+    await world.ask(app_name, "remember", user_id, request.session_id)
+
+
+async def _made(world: AdkWorld, app_name: str, user_id: str, asked: CreateSession) -> Response:
+    return answer(
+        await world.ask(app_name, "create", user_id, asked.session_id, asked.state, asked.events or [])
+    )
+
+
+def _there(session: Json | None) -> Json:
+    if session is None:
+        raise HTTPException(404, "Session not found")
+    return session
+
+
+def _check_event(index: int, given: dict[str, Any]) -> None:
+    """Refuse an event that only an agent can have made, or that is none."""
+    try:
+        event = Event.model_validate({name: value for name, value in given.items() if name != "actions"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, ("events", index, *first["loc"])))
+        raise HTTPException(422, f"{place}: {first['msg']}") from None
+    if not isinstance(given.get("id"), str | None):
+        raise HTTPException(422, f"events.{index}.id: expected a text")
+    if event.timestamp is not None and not math.isfinite(event.timestamp):
+        raise HTTPException(422, f"events.{index}.timestamp: expected a finite number")
+    parts = (event.content and event.content.parts) or ()
+    names = {call.name for part in parts for call in (part.function_call, part.function_response) if call}
+    actions = given.get("actions")
+    for what, found in (
+        ("long-running tool IDs", event.long_running_tool_ids),
+        ("event actions", any(actions.values()) if isinstance(actions, dict) else actions),
+        ("ADK protocol function calls", names & _RESERVED),
+    ):
+        if found:
+            raise HTTPException(400, f"Session initialization event {index} cannot include {what}.")

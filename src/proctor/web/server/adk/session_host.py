@@ -1,0 +1,216 @@
+"""Sessions of agents that are not google-adk's: kept here, in memory, with events in google-adk's JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.chat_host import (
+    MOST_SESSIONS,
+    Artifacts,
+    Json,
+    NotPossibleError,
+    SessionExistsError,
+    TurnRequest,
+    tools_of,
+)
+from proctor.common.error_text import safe_str
+from proctor.common.settling import settle
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.span import Span
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.web.server.adk.session_requests import recorded
+from proctor.web.server.adk.wire import event_json, jsonable, stored_event_json
+
+_CASE = EvalCase(eval_id="chat", conversation=[])
+"""What agents are told that want to know the case when a conversation begins: there is none."""
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One session."""
+
+    session: Session
+    events: list[Json] = field(default_factory=list)
+    updated: float = field(default_factory=time.time)
+    has_begun: bool = False
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def note(self, event: Json) -> Json:
+        """Take an event in; a piece of an answer is followed by the whole, and is not kept."""
+        if not event.get("partial"):
+            self.events.append(event)
+            self.updated = event["timestamp"]
+        return event
+
+
+class OwnHost:
+    """Serves one agent through the contract that evaluations run it by."""
+
+    artifacts: Artifacts | None = None
+
+    def __init__(self, app_name: str, agent: Agent) -> None:
+        """Take an agent that is open."""
+        self._app_name, self._agent = app_name, agent
+        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
+
+    async def create(
+        self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
+    ) -> Json:
+        """Make a session; events that it is to begin with are shown, and not told to the agent."""
+        session_id = (session_id or "").strip() or str(uuid.uuid4())
+        if (user_id, session_id) in self._talks:
+            raise SessionExistsError(session_id)
+        talk = _Talk(Session(session_id, self._app_name, user_id, dict(state or {})))
+        for event in events:
+            told = stored_event_json(event)
+            made = {
+                "id": told.get("id") or str(uuid.uuid4()),
+                "timestamp": told.get("timestamp") or time.time(),
+            }
+            talk.note({**told, **made})
+        while len(self._talks) >= MOST_SESSIONS:
+            await self._leave(self._talks.popitem(last=False)[1])
+        self._talks[user_id, session_id] = talk
+        return self._json(talk)
+
+    async def get(self, user_id: str, session_id: str) -> Json | None:
+        """Return a session with its events."""
+        talk = self._find(user_id, session_id)
+        return None if talk is None else self._json(talk)
+
+    async def list(self, user_id: str) -> list[Json]:
+        """Return a user's sessions, without their events."""
+        found = [talk for (owner, _), talk in self._talks.items() if owner == user_id]
+        return [{**self._json(talk), "events": []} for talk in found]
+
+    async def keys(self) -> Sequence[tuple[str, str]]:
+        """Return user and id of each session."""
+        return list(self._talks)
+
+    async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
+        """Change the state of a session."""
+        talk = self._find(user_id, session_id)
+        if talk is None:
+            return None
+        talk.session.state.update(delta)
+        talk.note(_new_event(Event(author="user", state_delta=delta), f"p-{uuid.uuid4()}"))
+        return self._json(talk)
+
+    async def delete(self, user_id: str, session_id: str) -> None:
+        """Forget a session."""
+        if (talk := self._talks.pop((user_id, session_id), None)) is not None:
+            await self._leave(talk)
+
+    async def remember(self, user_id: str, session_id: str) -> None:
+        """Refuse: only agents of google-adk have a memory service."""
+        raise NotPossibleError("Memory service is not configured.")
+
+    async def check(self, turn: TurnRequest) -> None:
+        """Refuse to go on with an invocation: only google-adk's agents know of any."""
+        if turn.message is None:
+            raise NotPossibleError("this agent cannot go on with an invocation: send it a newMessage")
+
+    async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
+        """Yield the events of one turn."""
+        talk = self._find(turn.user_id, turn.session_id)
+        if talk is None or turn.message is None:
+            raise NotPossibleError("the session was forgotten meanwhile")
+        async with talk.lock:  # a session is one conversation: who speaks at the same time waits
+            invocation_id = f"e-{uuid.uuid4()}"
+            self._note_user(talk, turn, turn.message, invocation_id)
+            try:
+                await self._begin(talk)
+                async with aclosing(recorded(self._agent, turn.message, talk.session)) as events:
+                    async for event in events:
+                        document = talk.note(_new_event(event, invocation_id, turn))
+                        if turn.streaming or not event.partial:
+                            yield document
+            except Exception as error:
+                yield talk.note(_new_event(await self._broken(error), invocation_id, turn))
+                raise
+
+    async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
+        """Return nothing: what agents trace is kept of evaluations."""
+        return {}
+
+    async def describe(self) -> AgentInfo:
+        """Return what the agent says about itself."""
+        describe = getattr(self._agent, "describe", None)
+        info: AgentInfo = AgentInfo(self._app_name) if describe is None else await settle(describe())
+        return info
+
+    async def tree(self) -> Json:
+        """Return the agents that it tells of: the one of its own name as root, the others below it."""
+        info = await self.describe()
+        details: dict[str, Any] = (info.app_details or {}).get("agent_details") or {}
+        below = [_node(name, "", found) for name, found in details.items() if name != info.name]
+        return {**_node(info.name, info.description, details.get(info.name) or {}), "sub_agents": below}
+
+    async def close(self) -> None:
+        """End every session, and let the agent go."""
+        while self._talks:
+            await self._leave(self._talks.popitem()[1])
+        if (close := getattr(self._agent, "close", None)) is not None:
+            await settle(close())
+
+    def _find(self, user_id: str, session_id: str) -> _Talk | None:
+        talk = self._talks.get((user_id, session_id))
+        if talk is not None:
+            self._talks.move_to_end((user_id, session_id))
+        return talk
+
+    def _note_user(self, talk: _Talk, turn: TurnRequest, message: Content, invocation_id: str) -> None:
+        delta = dict(turn.state_delta or {}) or None
+        talk.session.state.update(delta or {})
+        talk.note(_new_event(Event(author="user", content=message, state_delta=delta), invocation_id))
+
+    async def _begin(self, talk: _Talk) -> None:
+        if not talk.has_begun and (begin := getattr(self._agent, "begin", None)) is not None:
+            await settle(begin(talk.session, _CASE))
+        talk.has_begun = True
+
+    async def _leave(self, talk: _Talk) -> None:
+        end = getattr(self._agent, "end", None)
+        if talk.has_begun and end is not None:
+            with suppress(Exception):  # what an agent does when it is left harms no other session
+                await settle(end(talk.session))
+
+    async def _broken(self, error: BaseException) -> Event:
+        info = await self.describe()
+        return Event(author=info.name, error_code=type(error).__name__, error_message=safe_str(error))
+
+    def _json(self, talk: _Talk) -> Json:
+        return {
+            "id": talk.session.id,
+            "appName": self._app_name,
+            "userId": talk.session.user_id,
+            "state": jsonable(talk.session.state),
+            "events": list(talk.events),
+            "lastUpdateTime": talk.updated,
+        }
+
+
+def _new_event(event: Event, invocation_id: str, turn: TurnRequest | None = None) -> Json:
+    identity: Json = {"invocationId": invocation_id, "id": str(uuid.uuid4()), "timestamp": time.time()}
+    if turn is not None and turn.custom_metadata:
+        identity["customMetadata"] = dict(turn.custom_metadata)
+    return event_json(event, **identity)
+
+
+def _node(name: str, description: str, details: Json) -> Json:
+    return {
+        "name": name,
+        "description": description,
+        "instruction": details.get("instructions") or "",
+        "tools": list(tools_of(details)),
+        "sub_agents": [],
+    }

@@ -1,0 +1,4 @@
+"""Conversations with an agent in the page.
+
+Start with `chats`.
+"""

@@ -1,0 +1,169 @@
+"""Talking to agents from the page: each conversation with a worker process of its own, all on one event loop beside the server's.
+
+Nothing of an agent runs in the server: one that blocks, crashes or floods harms its own conversation only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from proctor.common.secrets import without_secrets
+from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
+from proctor.runs.setup.project_defaults import prepare_process
+from proctor.schema.format.session import SessionInput
+from proctor.settings import load_settings
+from proctor.web.server.adk.apps import apps_of
+from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat
+from proctor.web.server.context import ServerContext
+from proctor.web.server.security.allowed_agents import guard_targets_now
+
+MOST_CHATS = 8
+ONE_TURN = 300.0
+"""Seconds that an answer may take."""
+
+_Found = TypeVar("_Found")
+
+
+def chat_agents(context: ServerContext) -> dict[str, str]:
+    """Return the agents that may be talked to: their names, as in the list of agents, and their AGENT strings."""
+    apps = apps_of(context.agents, context.root)
+    found = {name: app.reference for name, app in apps.items() if not app.is_remote}
+    if context.agents is None:
+        for reference in load_settings(context.root).agent:
+            found.setdefault(without_secrets(reference.removeprefix(f"{context.root}/")), reference)
+    return {name: reference for name, reference in found.items() if reference != "replay"}
+
+
+class Chats:
+    """All conversations of one server."""
+
+    def __init__(self, context: ServerContext, *, idle: float = IDLE, timeout: float = ONE_TURN) -> None:
+        """Take the server's world, and the times after which conversations and answers end."""
+        self._context, self._idle, self._timeout = context, idle, timeout
+        self._open: dict[str, Chat] = {}
+        self._opening = 0
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def all(self) -> list[Chat]:
+        """Return the conversations that are open, oldest first."""
+        return list(self._open.values())
+
+    def find(self, chat_id: str) -> Chat:
+        """Return a conversation.
+
+        Raises:
+            UnknownNameError: it is not open, or no longer.
+        """
+        if (found := self._open.get(chat_id)) is None:
+            raise UnknownNameError(
+                f"there is no conversation {chat_id!r}: it was closed, by hand or because nobody went on with it"
+            )
+        return found
+
+    async def open(self, agent: str, session_input: SessionInput | None) -> Chat:
+        """Begin a conversation: the agent is loaded in a process of its own.
+
+        Raises:
+            SetupError: there is no agent of this name, or it cannot be loaded.
+            BusyError: there are too many conversations.
+        """
+        known = chat_agents(self._context)
+        if agent not in known:
+            there = (
+                f" There is: {', '.join(known)}"
+                if known
+                else " The server knows none: start it with a folder of agents"
+            )
+            raise UnknownNameError(
+                f"there is no agent {agent!r} to talk to.{did_you_mean(agent, known)}{there}"
+            )
+        with self._lock:
+            if len(self._open) + self._opening >= MOST_CHATS:
+                raise BusyError(f"{MOST_CHATS} conversations are open, and that is the most: close one first")
+            self._opening += 1
+        try:
+            chat = await self.on_loop(self._begin(agent, known[agent], session_input))
+            self._open[chat.id] = chat
+        finally:
+            self._opening -= 1
+        return chat
+
+    async def _begin(self, agent: str, reference: str, session_input: SessionInput | None) -> Chat:
+        settings = load_settings(self._context.root)
+        prepare_process(settings)
+        guard_targets_now(self._context)
+        chat = Chat(agent, reference, session_input, settings.isolate_memory, self._timeout)
+        try:
+            await chat.talk.open()
+        except BaseException as error:
+            await chat.close()
+            if isinstance(error, ProctorError | asyncio.CancelledError):
+                raise
+            raise SetupError(
+                f"the agent {agent} does not begin: {type(error).__name__}: {without_secrets(str(error))}"
+            ) from error
+        return chat
+
+    async def close(self, chat: Chat) -> None:
+        """End a conversation."""
+        if self._open.pop(chat.id, None) is not None:
+            await self.on_loop(self._close(chat))
+
+    async def _close(self, chat: Chat) -> None:
+        """On the loop: end a conversation, to its end though whoever asked for it goes."""
+        closing = asyncio.get_running_loop().create_task(chat.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        await asyncio.shield(closing)
+
+    async def close_all(self) -> None:
+        """End all of them, those too that are being closed already, and the loop."""
+        await asyncio.gather(*(self.close(chat) for chat in self.all()), return_exceptions=True)
+        with self._lock:
+            loop, self._loop = self._loop, None
+            thread, self._thread = self._thread, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            await asyncio.to_thread(thread.join, 2 * CLOSING)
+
+    async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
+        """Do something on the loop of the conversations, and return what comes of it."""
+        future: Future[_Found] = asyncio.run_coroutine_threadsafe(work, self._running())
+        return await asyncio.wrap_future(future)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._run, args=(self._loop,), name="proctor-chats", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        sweeping = loop.create_task(self._sweep())
+        try:
+            loop.run_forever()
+        finally:
+            sweeping.cancel()
+            loop.run_until_complete(asyncio.gather(sweeping, *self._closing, return_exceptions=True))
+            loop.close()
+
+    async def _sweep(self) -> None:
+        """Close what nobody goes on with."""
+        while True:
+            await asyncio.sleep(min(10.0, self._idle / 4))
+            for chat in self.all():
+                if chat.state != "answering" and time.monotonic() - chat.touched > self._idle:
+                    self._open.pop(chat.id, None)
+                    await self._close(chat)

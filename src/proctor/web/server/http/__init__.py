@@ -1,0 +1,1 @@
+"""HTTP without a subject: errors, entity tags, server-sent events, static files."""

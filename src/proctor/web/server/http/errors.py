@@ -1,0 +1,106 @@
+"""What a mistake becomes on its way out: a status, and one clear sentence."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from proctor.common.safe_text import clean
+from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
+from proctor.runs.queries import NoRunsError
+from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.web.server.runs.form_errors import ProblemsError, problems_answer
+
+STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (UnknownNameError, 404),
+    (NoRunsError, 404),
+    (StoreError, 409),
+    (SetupError, 400),
+    (ProctorError, 409),
+)
+"""What each of our errors is for a client; the first that fits."""
+
+
+_NOT_OURS = frozenset(
+    (
+        errno.EACCES,
+        errno.EPERM,
+        errno.EROFS,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EEXIST,
+    )
+)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have whatever is raised in a route become an answer."""
+    app.add_exception_handler(ProctorError, _said)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(ProblemsError, problems_answer)
+    app.add_exception_handler(OSError, _of_the_system)
+
+
+def answer(status: int, text: str) -> JSONResponse:
+    """Return the answer that says `text`: what came, what was expected, what to do next."""
+    return JSONResponse({"detail": clean(text, lines=True)}, status_code=status)
+
+
+def status_of(error: Exception) -> int:
+    """Return the status that one of our errors has."""
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+
+
+async def _said(_request: Request, error: Exception) -> JSONResponse:
+    return answer(status_of(error), str(error))
+
+
+async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
+    """A folder that is gone or may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
+    if _works_nowhere():
+        return answer(409, _NOWHERE)
+    if not isinstance(error, OSError) or error.errno not in _NOT_OURS:
+        raise error
+    place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
+    return answer(
+        409,
+        f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or make room",
+    )
+
+
+_NOWHERE = (
+    "the folder that this server was started in is no longer there, so nothing can be read or kept: "
+    "end the server, and start it again in the project's folder (one at the same place is another folder)"
+)
+
+
+def _works_nowhere() -> bool:
+    """Whether the working folder was removed: then no relative path can be told, whatever it names."""
+    try:
+        Path.cwd().stat()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+async def _not_valid(_request: Request, error: Exception) -> JSONResponse:
+    problems = error.errors() if isinstance(error, RequestValidationError) else ()
+    return answer(422, _sentence(problems))
+
+
+def _sentence(problems: Sequence[Any]) -> str:
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_given(one)}" for one in problems]
+    return "; ".join(told) or "the request is not what was expected"
+
+
+def _given(problem: Any) -> str:
+    given = problem.get("input")
+    return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""

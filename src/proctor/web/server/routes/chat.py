@@ -1,0 +1,283 @@
+"""Talking to an agent, and keeping the conversation as a case."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from proctor.authoring.assertion_report import warning_texts
+from proctor.authoring.edit_eval_set import Added, add_cases
+from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.record import case_of_talk
+from proctor.common.safe_text import has_lone_surrogate
+from proctor.common.secrets import without_secrets
+from proctor.errors import EvalFileError, SetupError
+from proctor.files.edit.add_remove_cases import require_room
+from proctor.files.edit.file_lock import alone_with
+from proctor.files.eval_sets.selectors import require_new_case_id
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, FunctionResponse, Part, user_text
+from proctor.schema.format.session import SessionInput
+from proctor.web.pages.chat import ChatList, ChatPage, ChatSaved
+from proctor.web.server.chat.chats import MOST_CHATS, Chats
+from proctor.web.server.chat.conversation import BusyError, Chat
+from proctor.web.server.context import Here
+from proctor.web.server.edit_sessions import editing
+from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
+
+router = APIRouter()
+
+PAUSE = 0.04
+"""Seconds between two looks at what an agent has said."""
+HEARTBEAT = 15.0
+
+_SSE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    },
+    409: {"description": "An answer is under way, or the agent has lost its session."},
+}
+
+
+def _chats(request: Request) -> Chats:
+    state = request.app.state
+    if not hasattr(state, "chats"):
+        state.chats = Chats(state.context)
+    chats: Chats = state.chats
+    return chats
+
+
+ChatsHere = Annotated[Chats, Depends(_chats)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewChat(_Body):
+    """A conversation to begin."""
+
+    agent: str
+    """A name from the list of agents."""
+    state: dict[str, Any] = {}
+    """The session's state at the beginning."""
+    app_name: str = ""
+    user_id: str = ""
+
+
+class ToolAnswer(_Body):
+    """What a tool that takes long has come to, said by hand."""
+
+    name: str
+    call_id: str
+    response: dict[str, Any]
+
+
+class NewMessage(_Body):
+    """What the user says: a text, or the answer to a call that waits."""
+
+    text: str = Field(default="", max_length=1_000_000)
+    answer: ToolAnswer | None = None
+
+
+class WantedCase(_Body):
+    """The case that a conversation is to become."""
+
+    eval_id: str
+    eval_set: str | None = None
+    """The id of a set that is there; or else `new_set` says what is made."""
+    new_set: str | None = None
+    folder: str = ""
+    form: str = "json"
+    final_state: bool = False
+    """It also expects the state keys that the conversation changed."""
+
+
+@router.get("/chats")
+def list_chats(chats: ChatsHere) -> ChatList:
+    """Return the conversations that are open."""
+    return ChatList(items=[chat.summary() for chat in chats.all()], most=MOST_CHATS)
+
+
+@router.post("/chats", status_code=201)
+async def open_chat(chats: ChatsHere, wanted: NewChat) -> ChatPage:
+    """Begin a conversation with an agent, in a process of its own."""
+    _check_text(json.dumps(wanted.model_dump(), ensure_ascii=False))
+    given = wanted.state or wanted.app_name or wanted.user_id
+    session = (
+        SessionInput(app_name=wanted.app_name, user_id=wanted.user_id, state=wanted.state) if given else None
+    )
+    try:
+        chat = await chats.open(wanted.agent, session)
+    except BusyError as error:
+        raise HTTPException(409, str(error)) from None
+    return chat.page()
+
+
+@router.get("/chats/{chat}")
+def get_chat(chats: ChatsHere, chat: str) -> ChatPage:
+    """Return a conversation, as far as it is."""
+    return chats.find(chat).page()
+
+
+@router.post("/chats/{chat}/messages", responses=_SSE, response_class=EventResponse)
+async def send_message(chats: ChatsHere, chat: str, message: NewMessage) -> EventResponse:
+    """Say something; what the agent does and says comes as it happens. It goes on when nobody listens."""
+    found = chats.find(chat)
+    before = await _on(chats, found.begin(_content(message)))
+    return EventResponse(_told(found, before))
+
+
+@router.get("/chats/{chat}/events", responses=_SSE, response_class=EventResponse)
+async def get_chat_events(
+    chats: ChatsHere, chat: str, last_event_id: Annotated[str, Header()] = ""
+) -> EventResponse:
+    """Go on listening to an answer, behind the entry that `Last-Event-ID` names."""
+    found = chats.find(chat)
+    return EventResponse(_told(found, number_in(last_event_id)))
+
+
+@router.post("/chats/{chat}/stop")
+async def stop_chat(chats: ChatsHere, chat: str) -> ChatPage:
+    """End the answer that is under way."""
+    found = chats.find(chat)
+    await chats.on_loop(found.stop())
+    return found.page()
+
+
+@router.post("/chats/{chat}/undo", responses=_SSE, response_class=EventResponse)
+async def undo_turn(chats: ChatsHere, chat: str) -> EventResponse:
+    """Take the last turn back: a new session, in which what was said before it is said again."""
+    return await _again(chats, chat, without_last=True)
+
+
+@router.post("/chats/{chat}/again", responses=_SSE, response_class=EventResponse)
+async def say_again(chats: ChatsHere, chat: str) -> EventResponse:
+    """Say everything again in a new session: after an answer that failed or was stopped."""
+    return await _again(chats, chat, without_last=False)
+
+
+@router.post("/chats/{chat}/case", status_code=201)
+async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase) -> ChatSaved:
+    """Keep the conversation as a case of a set, as `proctor record` does."""
+    found = chats.find(chat)
+    if found.state == "answering":
+        raise HTTPException(409, "the agent is still answering: wait, or stop it")
+    if not found.talk.turns:
+        raise HTTPException(409, "nothing was said that could be kept: no turn came to its end")
+    file = await run_in_threadpool(_target, here, wanted)
+    case = await chats.on_loop(case_of_talk(found.talk, wanted.eval_id, with_final_state=wanted.final_state))
+    try:
+        added = await run_in_threadpool(_write, file, case)
+    except EvalFileError as error:
+        raise HTTPException(409, str(error)) from None
+    editing(here).looks.forget(file)
+    found.touched = time.monotonic()
+    agent = found.reference.removeprefix(f"{here.root}{os.sep}")
+    words = ["proctor", "record", agent, "--into", file.label, "--id", wanted.eval_id]
+    return ChatSaved(
+        eval_set=file.id,
+        path=file.label,
+        eval_id=wanted.eval_id,
+        turns=len(case.conversation or ()),
+        command=shlex.join(
+            [*map(without_secrets, words), *(["--final-state"] if wanted.final_state else [])]
+        ),
+        warnings=warning_texts(added.warnings),
+    )
+
+
+@router.delete("/chats/{chat}", status_code=204)
+async def close_chat(chats: ChatsHere, chat: str) -> None:
+    """End a conversation, and the agent's process."""
+    await chats.close(chats.find(chat))
+
+
+# --- what they share ---------------------------------------------------------------------------------------------------
+
+
+async def _again(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
+    found = chats.find(chat)
+    if without_last and not found.talk.turns:
+        raise HTTPException(409, "there is no turn to take back")
+    return EventResponse(_told(found, await _on(chats, found.again(without_last=without_last))))
+
+
+async def _on(chats: Chats, work: Any) -> int:
+    try:
+        number: int = await chats.on_loop(work)
+    except BusyError as error:
+        raise HTTPException(409, str(error)) from None
+    return number
+
+
+def _content(message: NewMessage) -> Content:
+    _check_text(message.text)
+    if (answer := message.answer) is not None:
+        given = FunctionResponse(id=answer.call_id or None, name=answer.name, response=answer.response)
+        return Content(role="user", parts=[Part(function_response=given)])
+    if not message.text.strip():
+        raise HTTPException(
+            422, "text: a message with nothing in it; say something, or answer a call that waits"
+        )
+    return user_text(message.text)
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text or "\\u0000" in text or has_lone_surrogate(text):
+        raise HTTPException(422, "this has characters that no file can keep (NUL, or half a character)")
+
+
+def _target(here: Here, wanted: WantedCase) -> SetFile:
+    """Where the case goes; what would keep it from being written is said now."""
+    sets = editing(here).sets
+    require_new_case_id(wanted.eval_id)
+    if (wanted.eval_set is None) == (wanted.new_set is None):
+        raise SetupError("name either a set that is there (`eval_set`) or one to be made (`new_set`)")
+    if wanted.new_set is not None:
+        file = sets.new(wanted.new_set, wanted.folder, wanted.form)
+        if file.path.exists():
+            raise HTTPException(409, f"{file.label}: this file is there already: choose it, or another name")
+    else:
+        file = sets.find(wanted.eval_set or "")
+        if file.fault:
+            raise SetupError(f"{file.label}: {file.fault}")
+    try:
+        require_room(file.path, wanted.eval_id)
+    except EvalFileError as error:
+        raise HTTPException(409, str(error)) from None
+    return file
+
+
+def _write(file: SetFile, case: EvalCase) -> Added:
+    with alone_with(file.path):
+        return add_cases(file.path, [case])
+
+
+async def _told(chat: Chat, number: int) -> AsyncIterator[bytes]:
+    """What has happened since the entry of this number, until the answer is at its end."""
+    quiet = 0.0
+    while True:
+        is_over = chat.state != "answering"  # looked at first: what came before the end is in the entries
+        news = chat.since(number)
+        for entry in news:
+            number, quiet = entry.number, 0.0
+            yield event("entry", entry.model_dump_json().encode(), str(number))
+        if is_over:
+            return
+        if not news:
+            await asyncio.sleep(PAUSE)
+            quiet += PAUSE
+            if quiet >= HEARTBEAT:
+                quiet = 0.0
+                yield COMMENT

@@ -1,0 +1,246 @@
+"""A run that the page asks for, as the command line that does the same.
+
+Nothing that came from the page becomes a word of a command, or a path, before it was found among what there is: agents
+by their names, files below the project's folder, metrics in the registry. A judge may be any model of a known provider,
+but not one at an address of its own: its key would go there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from proctor.common.secrets import without_secrets
+from proctor.errors import SetupError, did_you_mean
+from proctor.files.eval_sets.selectors import SET_SUFFIXES, quoted
+from proctor.registry import METRICS
+from proctor.settings import Settings, load_settings
+from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
+from proctor.web.server.adk.apps import apps_of
+from proctor.web.server.context import ServerContext
+from proctor.web.server.security.allowed_agents import check_named
+from proctor.web.server.security.allowed_models import wrong_with_model, wrong_with_models
+
+_MOST_FILES = 2_000
+_NOT_LOOKED_INTO = {"node_modules", "venv", "build", "dist", "site-packages", "__pycache__"}
+_CONFIG_SUFFIXES = (".json", ".yaml", ".yml")
+_PLAIN = {
+    "num_runs": "--num-runs",
+    "concurrency": "--concurrency",
+    "timeout": "--timeout",
+    "retry_errors": "--retry-errors",
+    "limit": "--limit",
+    "max_cost": "--max-cost",
+    "max_judge_calls": "--max-judge-calls",
+    "max_tokens": "--max-tokens",
+    "max_time": "--max-time",
+    "max_failures": "--max-failures",
+}
+"""Fields that are options of the same meaning."""
+_FLAGS = {
+    "no_judge": "--no-judge",
+    "allow_unasserted": "--allow-unasserted",
+    "allow_unknown_keys": "--allow-unknown-keys",
+    "warnings_as_errors": "--warnings-as-errors",
+}
+
+
+class RefusedError(SetupError):
+    """What was asked for cannot be put into a command; `words` is what is left of it, to find out what else is wrong."""
+
+    def __init__(self, problems: Sequence[StartProblem], words: Sequence[str]) -> None:
+        self.problems, self.words = list(problems), list(words)
+        super().__init__("; ".join(problem.message for problem in self.problems))
+
+
+def startable(context: ServerContext) -> dict[str, str]:
+    """Return the agents that may be started: name, and what `proctor eval` is given, as seen from the project's folder."""
+    found: dict[str, str] = {}
+    for name, app in apps_of(context.agents, context.root).items():
+        if app.is_remote:  # it is named as the settings name it, below
+            continue
+        given = _near(app.reference, context.root)
+        found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
+    for reference in load_settings(context.root).agent:
+        given = _near(reference, context.root)
+        found |= {} if given in found.values() else {without_secrets(given): given}
+    return {**found, "replay": "replay"}
+
+
+def command_of(asked: StartRun, context: ServerContext) -> list[str]:
+    """Return the words behind `proctor` that run what is asked for.
+
+    Raises:
+        RefusedError: what there is not, or may not be named from a page.
+    """
+    problems: list[StartProblem] = []
+    settings = load_settings(context.root)
+    words = [
+        "eval",
+        *_agent(asked, context, problems),
+        *_sets(asked, context.root, problems),
+        *_judging(asked, context, settings, problems),
+        *_plain(asked),
+        *(f"--tag={tag}" for tag in asked.tags),
+        *store_words(context),
+    ]
+    if problems:
+        raise RefusedError(problems, words)
+    return words
+
+
+def as_typed(words: Sequence[str]) -> str:
+    """Return a command line to copy; passwords in URLs and the like are hidden."""
+    return shlex.join(["proctor", *map(without_secrets, words)])
+
+
+def store_words(context: ServerContext) -> list[str]:
+    """Return the option that names the server's store, where it is not the project's own."""
+    return [] if context.store_url is None else [f"--store={_near(str(context.store_url), context.root)}"]
+
+
+def _plain(asked: StartRun) -> Iterator[str]:
+    for name, option in _PLAIN.items():
+        if (value := getattr(asked, name)) is not None:
+            yield f"{option}={value}"
+
+
+def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
+    known = startable(context)
+    if asked.agent in known:
+        return [f"--agent={known[asked.agent]}"]
+    if context.access.any_agent:
+        try:
+            check_named(asked.agent, context.access)
+        except SetupError as error:
+            problems.append(_problem("agent", str(error)))
+        return [f"--agent={asked.agent}"]
+    listed = ", ".join(known)
+    problems.append(
+        _problem(
+            "agent", f"no agent named {asked.agent!r}.{did_you_mean(asked.agent, known)} There is: {listed}"
+        )
+    )
+    return []
+
+
+def _sets(asked: StartRun, root: Path, problems: list[StartProblem]) -> Iterator[str]:
+    if asked.failed_of is not None:
+        if asked.failed_of.isalnum():
+            yield f"--failed={asked.failed_of}"
+        else:
+            problems.append(_problem("failed_of", f"{asked.failed_of!r} is no id of a run"))
+    elif not asked.eval_sets:
+        problems.append(_problem("eval_sets", "no eval set is chosen: choose at least one"))
+    for chosen in asked.eval_sets:
+        yield from _set(chosen, root, problems)
+
+
+def _set(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterator[str]:
+    if file_below(root, chosen.path, SET_SUFFIXES) is None:
+        problems.append(_problem("eval_sets", f"{chosen.path}: no eval set below {root.name}"))
+        return
+    if chosen.cases is not None and not chosen.cases:
+        problems.append(_problem("eval_sets", f"{chosen.path}: no case of it is chosen"))
+        return
+    problems += [
+        _problem(
+            "eval_sets",
+            f"{chosen.path}: the case {case!r} cannot be picked by its id: run the whole set, or choose by tag",
+        )
+        for case in chosen.cases or ()
+        if not case.strip()
+    ]
+    picked = f":{','.join(map(quoted, chosen.cases))}" if chosen.cases is not None else ""
+    yield f"--set={chosen.path}{picked}"
+
+
+def _judging(
+    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+) -> Iterator[str]:
+    if asked.config is not None and asked.criteria is not None:
+        problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
+    if asked.config is not None:
+        if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
+            problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
+        else:
+            yield f"--config={asked.config}"
+    elif asked.criteria is not None:
+        yield from _criteria(asked, context, settings, problems)
+    if asked.metrics is not None:
+        wrong = [name for name in asked.metrics if "," in name]
+        problems += [_problem("metrics", f"{name!r} is no name of a metric") for name in wrong]
+        yield f"--metrics={','.join(asked.metrics)}"
+    yield from (option for name, option in _FLAGS.items() if getattr(asked, name))
+    if asked.judge is not None:
+        if said := wrong_with_model(asked.judge, settings):
+            problems.append(_problem("judge", said))
+        else:
+            yield f"--judge={asked.judge}"
+
+
+def _criteria(
+    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+) -> Iterator[str]:
+    """Keep the criteria as a config in a file named by its content: the run can be gone on with, and the command repeated."""
+    criteria = asked.criteria or {}
+    known = METRICS.names()
+    for name in criteria:
+        if name not in known:
+            said = f"no metric named {name!r}.{did_you_mean(name, known)}"
+            problems.append(_problem("criteria", said, name))
+    refused = {name: wrong_with_models(options, settings) for name, options in criteria.items()}
+    problems += [_problem("criteria", said, name) for name, all_said in refused.items() for said in all_said]
+    if not criteria:
+        problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
+    criteria = {name: options for name, options in criteria.items() if name in known and not refused[name]}
+    document = json.dumps({"criteria": criteria}, indent=2, ensure_ascii=False) + "\n"
+    name = hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    folder = context.root / ".proctor" / "criteria"
+    path = folder / f"{name}.json"
+    if criteria and not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(document, encoding="utf-8", errors="replace")
+    if criteria:
+        yield f"--config={path.relative_to(context.root)}"
+
+
+def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:
+    """Return the file that `name` is, seen from `root`; `None` where there is none, or it leads out of the folder."""
+    if "\0" in name or ":" in name or not name.lower().endswith(tuple(suffixes)):
+        return None
+    try:
+        path = (root / name).resolve()
+        inside = path.is_relative_to(root.resolve()) and path.is_file()
+    except (OSError, ValueError):
+        return None
+    return path if inside else None
+
+
+def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
+    """Return the files below `root` whose names end so, as seen from there; hidden folders and libraries are left out."""
+    found: list[str] = []
+    for place, folders, files in os.walk(root):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in _NOT_LOOKED_INTO
+        )
+        found += [
+            _near(f"{place}{os.sep}{name}", root)
+            for name in sorted(files)
+            if name.lower().endswith(tuple(suffixes))
+        ]
+        if len(found) >= _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+def _near(path: str, root: Path) -> str:
+    return path.removeprefix(f"{root}{os.sep}")
+
+
+def _problem(field: str, message: str, metric: str = "") -> StartProblem:
+    return StartProblem(field=field, message=message, metric=metric)

@@ -1,0 +1,102 @@
+"""The eval sets below the project's folder, to choose a run's cases from."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+from proctor.common.safe_text import shorten
+from proctor.errors import ProctorError, UnknownNameError
+from proctor.files.eval_sets.load import load_eval_set
+from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES, find_config
+from proctor.schema.format.case import EvalCase
+from proctor.settings import load_settings
+from proctor.web.pages.start import SetFile, StartCase, StartPage, StartSet
+from proctor.web.server.runs.run_command import file_below, files_below
+
+_LONGEST = 120
+_MOST_READ = 20
+_CONFIG = "config"
+
+_read: OrderedDict[tuple[str, int, int], StartSet] = OrderedDict()
+_lock = Lock()
+
+
+def start_page(root: Path) -> StartPage:
+    """Return what there is to choose from."""
+    settings = load_settings(root)
+    configs = [name for name in files_below(root, (".json", ".yaml", ".yml")) if _is_config(name)]
+    return StartPage(
+        sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
+        configs=configs,
+        config=settings.config and settings.config.removeprefix(f"{root}/"),
+        num_runs=settings.num_runs or 1,
+        concurrency=settings.concurrency or 8,
+        max_cost=settings.max_cost,
+    )
+
+
+def set_page(root: Path, name: str) -> StartSet:
+    """Return one eval set with its cases; what is wrong with it is said in it.
+
+    Raises:
+        UnknownNameError: there is no such file below `root`.
+    """
+    path = file_below(root, name, SET_SUFFIXES)
+    if path is None:
+        raise UnknownNameError(f"{name}: no eval set below {root.name}")
+    status = path.stat()
+    key = (str(path), status.st_mtime_ns, status.st_size)
+    with _lock:
+        if key in _read:
+            _read.move_to_end(key)
+            return _read[key]
+    page = _page(path, name)
+    with _lock:
+        _read[key] = page
+        while len(_read) > _MOST_READ:
+            _read.popitem(last=False)
+    return page
+
+
+def _page(path: Path, name: str) -> StartSet:
+    try:
+        found, problem = load_eval_set(path), ""
+        cases = [_case(case) for case in found.eval_cases]
+        set_id = found.eval_set_id
+    except ProctorError as error:
+        cases, problem, set_id = [], str(error), _name(name)
+    try:
+        config = find_config(path)
+    except ProctorError as error:
+        config, problem = None, problem or str(error)
+    near = str(config).removeprefix(str(path)[: -len(name)]) if config is not None else None
+    return StartSet(path=name, eval_set_id=set_id, cases=cases, problem=problem, config=near)
+
+
+def _case(case: EvalCase) -> StartCase:
+    tags = (case.model_extra or {}).get("tags")
+    first = case.conversation[0].user_content if case.conversation else None
+    said = " ".join(part.text for part in (first.parts or ()) if part.text) if first is not None else ""
+    if not said and case.conversation_scenario is not None:
+        said = case.conversation_scenario.starting_prompt
+    return StartCase(
+        eval_id=case.eval_id,
+        tags=[str(tag) for tag in tags] if isinstance(tags, list) else [],
+        says=shorten(said, _LONGEST),
+    )
+
+
+def _is_config(name: str) -> bool:
+    file = Path(name).name.lower()
+    return (
+        file in CONFIG_NAMES
+        or (_CONFIG in file and not file.endswith(SET_SUFFIXES))
+        or file.startswith("criteria")
+    )
+
+
+def _name(path: str) -> str:
+    file = Path(path).name
+    return next((file[: -len(suffix)] for suffix in SET_SUFFIXES if file.lower().endswith(suffix)), file)

@@ -1,0 +1,263 @@
+"""The outermost layer: what reaches a route came from this server's own page or from a program, and is of bounded size.
+
+It stands before every route, static files, streams and web sockets alike, so that a new route cannot be missed; what leaves
+goes through it, too, and gets the headers that keep a browser from doing more with it than it should.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proctor.web.server.adk.page import AT, PAGE_CSP
+from proctor.web.server.options import Access
+from proctor.web.server.security.origins import SAFE, Asked, Headers, Refusal, refusal
+from proctor.web.server.security.tokens import LOGIN, cookie_for, may_ask, same
+
+MOST_BODY = 32 * 1024 * 1024
+"""Bytes of a request's body."""
+BODY_WITHIN = 30.0
+"""Seconds that a client may take to send it."""
+MOST_LOGIN = 4096
+MOST_HEADERS = 200
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_ALWAYS = {
+    b"content-security-policy": CSP.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"x-frame-options": b"DENY",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"permissions-policy": b"camera=(), geolocation=(), microphone=()",
+}
+_FOLDER = Path(__file__).parent / "login"
+_LOGIN_FILES = {
+    LOGIN: ("login.html", "text/html; charset=utf-8"),
+    "/login.js": ("login.js", "text/javascript; charset=utf-8"),
+    "/login.css": ("login.css", "text/css; charset=utf-8"),
+}
+_log = logging.getLogger("proctor.web.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """An ASGI application around another one."""
+
+    app: ASGIApp
+    access: Access = field(default_factory=Access)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on what may be answered."""
+        if scope["type"] == "http":
+            await self._http(scope, receive, _Guarded(send, csp_at(scope["path"])))
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: _Guarded) -> None:
+        asked = _asked(scope)
+        if no := refusal(asked, self.access) or _unusable(asked):
+            await _refuse(send, no)
+            return
+        body = await _body(asked, receive)
+        if isinstance(body, Refusal):
+            await _refuse(send, body)
+        elif self.access.token and (asked.path in _LOGIN_FILES or not may_ask(asked, self.access.token)):
+            await _log_in(asked, body, self.access.token, send)
+        else:
+            await self._answer(scope, _replayed(body, receive), send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: _Guarded) -> None:
+        try:
+            await self.app(scope, receive, send)
+        except Exception as error:
+            _log.exception("%s %s broke", scope["method"], scope["path"])
+            if send.has_begun:
+                raise
+            said = f"{type(error).__name__}: this is a bug in Proctor; the server's log has where"
+            await _refuse(send, Refusal(500, said))
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = _asked(scope)
+        no = refusal(asked, self.access)
+        if no is None and self.access.token and not may_ask(asked, self.access.token):
+            no = _NO_TOKEN
+        if no is None:
+            await self.app(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": no.detail[:120]})
+
+
+def _asked(scope: Scope) -> Asked:
+    return Asked(
+        method=scope.get("method", "GET"),
+        headers=scope["headers"],
+        scheme=scope.get("scheme", "http"),
+        server=scope.get("server") or ("", None),
+        path=scope["path"],
+        is_websocket=scope["type"] == "websocket",
+    )
+
+
+# --- what comes in ---------------------------------------------------------------------------------------------------
+
+
+def _unusable(asked: Asked) -> Refusal | None:
+    """Return why a request is none that any route takes: preflights, packed bodies, bodies that are no JSON."""
+    if asked.method == "OPTIONS":
+        return Refusal(405, "pages of other sites are not served: there is no preflight that passes")
+    if len(asked.headers) > MOST_HEADERS:
+        return Refusal(
+            431, f"a request has {MOST_HEADERS} headers at most, this one has {len(asked.headers)}"
+        )
+    if asked.one(b"content-encoding").lower() not in {"", "identity"}:
+        return Refusal(415, "the body of a request is not to be compressed (Content-Encoding)")
+    if asked.method in SAFE or not _has_body(asked):
+        return None
+    kind = asked.one(b"content-type").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        return None
+    return Refusal(
+        415, f"the body of a request is JSON (Content-Type: application/json), got {kind or 'none'!r}"
+    )
+
+
+def _has_body(asked: Asked) -> bool:
+    return bool(asked.all(b"transfer-encoding")) or asked.one(b"content-length") not in {"", "0"}
+
+
+async def _body(asked: Asked, receive: Receive) -> bytes | Refusal:
+    """Return a request's body, read to its end, or why it is none that is taken."""
+    if not _has_body(asked):
+        return b""
+    most = MOST_LOGIN if asked.path == LOGIN else MOST_BODY
+    stated = asked.one(b"content-length")
+    if stated.isdecimal() and int(stated) > most:
+        return _too_large(most)
+    try:
+        return await asyncio.wait_for(_read(receive, most), BODY_WITHIN)
+    except TimeoutError:
+        return Refusal(408, f"the body of a request is to be sent within {BODY_WITHIN:g} seconds")
+
+
+async def _read(receive: Receive, most: int) -> bytes | Refusal:
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return Refusal(400, "the client left before the end of the body")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            return _too_large(most)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"the body of a request has {most:,} bytes at most")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Give a body that was read once more, then whatever comes."""
+    left = [body]
+
+    async def again() -> Message:
+        if left:
+            return {"type": "http.request", "body": left.pop(), "more_body": False}
+        return await receive()
+
+    return again
+
+
+# --- the token -------------------------------------------------------------------------------------------------------
+
+_NO_TOKEN = Refusal(
+    401,
+    "this server wants a token: Authorization: Bearer TOKEN, or log in at /login. It is in the address that `proctor web` "
+    "printed, or in the file or variable that it was told",
+)
+
+
+async def _log_in(asked: Asked, body: bytes, token: str, send: _Guarded) -> None:
+    """Answer who has not shown the token: with the page to log in, with a cookie, or with a no."""
+    if asked.path == LOGIN and asked.method == "POST":
+        if same(_shown(body), token):
+            await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, asked))])
+        else:
+            await _refuse(send, Refusal(401, "this is not the token that the server was started with"))
+        return
+    if asked.method not in SAFE or (asked.path not in _LOGIN_FILES and not _opens_page(asked)):
+        await _refuse(send, _NO_TOKEN, [(b"www-authenticate", b'Bearer realm="proctor"')])
+        return
+    name, kind = _LOGIN_FILES.get(asked.path, _LOGIN_FILES[LOGIN])
+    status = 200 if asked.path in _LOGIN_FILES else 401
+    content = (_FOLDER / name).read_bytes() if asked.method == "GET" else b""
+    await _respond(send, status, content, [(b"content-type", kind.encode())])
+
+
+def _opens_page(asked: Asked) -> bool:
+    return "text/html" in asked.one(b"accept") and not asked.path.startswith("/api/")
+
+
+def _shown(body: bytes) -> str:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    token = found.get("token") if isinstance(found, dict) else None
+    return token if isinstance(token, str) else ""
+
+
+# --- what goes out ---------------------------------------------------------------------------------------------------
+
+
+class _Guarded:
+    """Sends, and gives every response the headers that it must have."""
+
+    def __init__(self, send: Send, csp: str) -> None:
+        self._send = send
+        self._csp = csp
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            message = {**message, "headers": list(_guarded(message.get("headers", ()), self._csp))}
+        await self._send(message)
+
+
+def csp_at(path: str) -> str:
+    """Return what a page may do: ours next to nothing; google-adk's own, where that is served, a little more."""
+    return PAGE_CSP if path.startswith(f"{AT}/") else CSP
+
+
+def _guarded(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
+    given = {name.lower() for name, _ in headers}
+    yield from ((name, value) for name, value in headers if name.lower() not in _ALWAYS)
+    yield from {**_ALWAYS, b"content-security-policy": csp.encode()}.items()
+    if b"cache-control" not in given:
+        yield b"cache-control", b"no-store"
+
+
+async def _refuse(send: _Guarded, no: Refusal, more: Headers = ()) -> None:
+    body = json.dumps({"detail": no.detail}).encode()
+    await _respond(send, no.status, body, [(b"content-type", b"application/json"), *more])
+
+
+async def _respond(send: _Guarded, status: int, body: bytes, headers: Headers) -> None:
+    length = [(b"content-length", str(len(body)).encode())] if status != 204 else []
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
+    await send({"type": "http.response.body", "body": body})
