@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.authoring.bless import Blessing, bless
     from proctor.authoring.check import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
+    from proctor.authoring.traces_to_eval_set import eval_set_of
     from proctor.runs.estimate import estimate, estimate_sync
     from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
     from proctor.runs.export import export_run, export_to_adk
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from proctor.runs.score import score, score_sync
     from proctor.runs.setup.prepare import Prepared, prepare
     from proctor.runs.traces.receiver import receive_traces
-    from proctor.runs.traces.score import eval_set_of, score_trace, score_trace_sync
+    from proctor.runs.traces.score import score_trace, score_trace_sync
 
 _WHERE = {
     "proctor.analysis.compare.baselines": (
@@ -60,7 +61,8 @@ _WHERE = {
     "proctor.runs.resume": ("resume", "resume_sync"),
     "proctor.runs.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
     "proctor.runs.score": ("score", "score_sync"),
-    "proctor.runs.traces.score": ("eval_set_of", "score_trace", "score_trace_sync"),
+    "proctor.authoring.traces_to_eval_set": ("eval_set_of",),
+    "proctor.runs.traces.score": ("score_trace", "score_trace_sync"),
     "proctor.runs.traces.receiver": ("receive_traces",),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}

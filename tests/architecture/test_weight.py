@@ -132,7 +132,9 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
     more = _loaded_by_pytest(tmp_path) - _loaded_by_pytest(tmp_path, "-p", "no:proctor")
     assert more == {
         "proctor",
+        "proctor.common",
         "proctor.common.version",
+        "proctor.runs",
         "proctor.runs.observers",
         "proctor.pytest_plugin",
         "proctor.pytest_plugin.options",

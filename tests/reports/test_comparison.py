@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 
 from proctor.analysis.compare.reports.terminal import draw_comparison
-from proctor.analysis.compare.reports.text import numbers, write_comparison, writer_of
+from proctor.analysis.compare.reports.text import numbers
+from proctor.analysis.compare.reports.write import write_comparison, writer_of
 from proctor.reports.base import ReportOptions
 from proctor.schema.analysis.comparison import (
     CaseChange,

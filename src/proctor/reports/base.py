@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, TextIO, cast
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.registry import REPORTS
 from proctor.schema.results.run_result import RunResult
-
-if TYPE_CHECKING:
-    from proctor.schema.analysis.label import Labelled
-    from proctor.schema.format.case import EvalCase
-    from proctor.schema.format.invocation import Invocation
-    from proctor.web.pages.base import PageModel
-    from proctor.web.pages.runs.run import Against
-    from proctor.web.pages.runs.run_parts import KeptRun
-
-
-class Beside(Protocol):
-    """What is known of runs beside their results, where they are kept."""
-
-    def kept(self, run_id: str) -> KeptRun | None:
-        """Return the run as its store has it; `None` where it is not there."""
-        ...
-
-    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
-        """Return its cases as rows of JSON, held against the run before of its like, where there is one."""
-        ...
-
-    def case(self, run_id: str, position: int) -> EvalCase | None:
-        """Return a case as it was run."""
-        ...
-
-    def labels(self, run_id: str) -> Sequence[Labelled]:
-        """Return what people said of its answers."""
-        ...
-
-    def around(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
-        """Yield pages of what lies around runs (how they compare, what was before), each behind its path in our own API."""
-        ...
-
-    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
-        """Put the calls of a turn beside the expected ones."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +28,8 @@ class ReportOptions:
     """Signs beyond ASCII; `None` asks the stream's encoding."""
     note: str = ""
     """Why there are no runs to write, where nothing is wrong: an empty shard, nothing left to run again."""
-    beside: Beside | None = None
-    """For reports that look for more than a result says (`looks_beside`); `None` where nothing was kept."""
+    beside: object | None = None
+    """What the store has besides the results, for reports that show more (`looks_beside`): see `web.pages.bundle.extras`."""
 
 
 DEFAULTS = ReportOptions()

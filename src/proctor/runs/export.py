@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError
-from proctor.reports.base import Beside, ReportOptions, load_report
+from proctor.reports.base import ReportOptions, load_report
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def export_run(
     out: TextIO | str | Path,
     *,
     app_name: str | None = None,
-    beside: Beside | None = None,
+    beside: object | None = None,
     overwrite: bool = False,
     make_parents: bool = False,
     stores: Sequence[Path] = (),

@@ -102,7 +102,8 @@ def record_failed_attempt(
     """
     from proctor.common.atomic_write import new_file
     from proctor.common.secrets import redacted_text
-    from proctor.runs.queries import open_runs, store_file
+    from proctor.runs.queries import open_runs
+    from proctor.stores.urls import store_file
 
     with suppress(SetupError, OSError, ValueError):
         url = _url_of(url)
@@ -132,7 +133,7 @@ def record_failed_attempt(
 
 def _lift_failed_resume(url: str | Path | None) -> None:
     """Delete the record of a failed `resume`; any other stays."""
-    from proctor.runs.queries import store_file
+    from proctor.stores.urls import store_file
 
     with suppress(SetupError, OSError, ValueError):
         file = store_file(_url_of(url))
@@ -148,7 +149,8 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
 
     A record that cannot be read counts: that there was no failed attempt is not known then.
     """
-    from proctor.runs.queries import store_file, store_url
+    from proctor.runs.queries import store_url
+    from proctor.stores.urls import store_file
 
     try:
         file = store_file(store_url(store.url))

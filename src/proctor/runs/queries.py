@@ -21,6 +21,7 @@ from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.settings import load_settings, project_root
 from proctor.stores.base import RunEntry, Store
+from proctor.stores.urls import store_file
 
 FOLDER = ".proctor"
 STORE_FILE = "store.sqlite3"
@@ -98,13 +99,6 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
             "--store names another place"
         )
     return opened(wanted, read_only=read_only)
-
-
-def store_file(url: str) -> Path | None:
-    """Return the file of a SQLite store; `None` for a store of another kind."""
-    from proctor.stores import urls
-
-    return urls.sqlite_path(url) if urls.split(url)[0] == "sqlite" else None
 
 
 class NoRunsError(StoreError):
@@ -280,7 +274,7 @@ def prune_runs(
 
 
 def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
-    baselines = _baselines(store)
+    baselines = _baseline_names(store)
     from proctor.runs.failed_attempts import find_current_run
 
     wanted = {find_current_run(store, name): name for name in ([names] if isinstance(names, str) else names)}
@@ -296,15 +290,15 @@ def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
     return found
 
 
-def _baselines(store: Store) -> dict[str, list[str]]:
-    from proctor.analysis.compare.baselines import baseline_names
+def _baseline_names(store: Store) -> dict[str, list[str]]:
+    from proctor.stores.baselines import baseline_names
 
     return baseline_names(store)
 
 
 def _surplus(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
     limit = time.time() - older_than.total_seconds() if older_than is not None else None
-    baselines = _baselines(store)
+    baselines = _baseline_names(store)
     for run in islice(store.runs(), keep, None):
         if run.run_id in baselines:
             continue

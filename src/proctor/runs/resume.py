@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from proctor.analysis.compare.until_decided import base_name
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.progress import Progress
 from proctor.engine.execution.run_recorder import StoredRun
@@ -23,6 +22,7 @@ from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import prepare
 from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo

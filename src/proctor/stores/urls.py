@@ -17,6 +17,11 @@ def split(url: str) -> tuple[str, str]:
     return (match[1].lower(), match[2]) if match else ("sqlite", url)
 
 
+def store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store; `None` for a store of another kind."""
+    return sqlite_path(url) if split(url)[0] == "sqlite" else None
+
+
 def sqlite_path(url: str) -> Path:
     """Return the file that `sqlite:PATH`, `sqlite:///PATH` or a bare path means.
 

@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 import proctor
+from proctor.authoring.traces_to_eval_set import eval_set_of
 from proctor.files.traces.conversations import read_conversations
 from proctor.runs.traces.receiver import TraceReceiver
-from proctor.runs.traces.score import eval_set_of
 
 HERE = Path(__file__).resolve().parents[1]
 SET, CONFIG = HERE / "toy.evalset.json", HERE / "test_config.json"

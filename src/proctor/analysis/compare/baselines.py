@@ -11,10 +11,12 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
-from proctor.runs.queries import StoreLike, open_runs, store_file, store_url
+from proctor.errors import EvalFileError, SetupError
+from proctor.runs.queries import StoreLike, open_runs, store_url
 from proctor.runs.setup.argument_checks import is_open
 from proctor.schema.results.outcome import Outcome
+from proctor.stores.baselines import SUFFIX, baseline_files, baseline_folder, find_baseline, is_file
+from proctor.stores.urls import store_file
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare import Side
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAKEN = frozenset({"latest", "previous"})
-SUFFIX = ".json"
 
 
 def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> NamedBaseline:
@@ -44,7 +45,7 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
     _check_name(name)
     with _opened(store) as opened:
         found = _baseline_of(opened, run)
-        write_baseline(found, _folder(opened) / f"{name}{SUFFIX}")
+        write_baseline(found, baseline_folder(opened) / f"{name}{SUFFIX}")
     if warning := _failing(found):
         warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
     return _named(name, found)
@@ -69,7 +70,7 @@ def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
     from proctor.files.results.baselines import read_baseline
 
     with _opened(store) as opened:
-        return [_named(path.stem, read_baseline(path)) for path in _files(opened)]
+        return [_named(path.stem, read_baseline(path)) for path in baseline_files(opened)]
 
 
 def load_baseline(name: str, store: StoreLike = None) -> Baseline:
@@ -84,7 +85,7 @@ def load_baseline(name: str, store: StoreLike = None) -> Baseline:
     if is_file(name):
         return read_baseline(Path(name))
     with _opened(store) as opened:
-        return read_baseline(_file_of(opened, str(name)))
+        return read_baseline(find_baseline(opened, str(name)))
 
 
 def remove_baseline(name: str, store: StoreLike = None) -> None:
@@ -94,7 +95,7 @@ def remove_baseline(name: str, store: StoreLike = None) -> None:
         UnknownNameError: there is none.
     """
     with _opened(store) as opened:
-        _file_of(opened, name).unlink(missing_ok=True)
+        find_baseline(opened, name).unlink(missing_ok=True)
 
 
 def export_baseline(
@@ -133,34 +134,6 @@ def export_baseline(
     return target
 
 
-def baseline_names(store: Store) -> dict[str, list[str]]:
-    """Return by the id of a run the names that it has as a baseline; of files that cannot be read nothing is known."""
-    from proctor.files.results.baselines import read_baseline
-
-    found: dict[str, list[str]] = {}
-    if store_file(store.url) is None:
-        return found
-    for path in _files(store):
-        try:
-            found.setdefault(read_baseline(path).run_id, []).append(path.stem)
-        except EvalFileError:
-            continue
-    return found
-
-
-def is_baseline(name: str, store: Store) -> bool:
-    """Tell whether a name is that of a baseline of `store`, or of a file that is there."""
-    if is_file(name):
-        return Path(name).is_file()
-    return store_file(store.url) is not None and name in [path.stem for path in _files(store)]
-
-
-def is_file(name: str) -> bool:
-    """Tell whether a name is that of a file, and not of a baseline of a store."""
-    name = str(name)
-    return name.endswith(SUFFIX) or "/" in name or "\\" in name
-
-
 # --- where they are ----------------------------------------------------------------------------------------------------
 
 
@@ -171,31 +144,6 @@ def _opened(store: StoreLike) -> Iterator[Store]:
             yield opened
         return
     yield store
-
-
-def _folder(store: Store) -> Path:
-    """A file for each: two processes that set two of them cannot lose one another's."""
-    file = store_file(store_url(store.url))
-    if file is None:
-        raise SetupError(
-            f"the store {store.url} is in no file: baselines stand beside one that is (sqlite:///PATH)"
-        )
-    return file.with_name(f"{file.name}.baselines")
-
-
-def _files(store: Store) -> list[Path]:
-    return sorted(path for path in _folder(store).glob(f"*{SUFFIX}") if not path.name.startswith("."))
-
-
-def _file_of(store: Store, name: str) -> Path:
-    known = [path.stem for path in _files(store)]
-    if name in known:
-        return _folder(store) / f"{name}{SUFFIX}"
-    there = f" There is: {', '.join(known)}." if known else ""
-    raise UnknownNameError(
-        f"No baseline {name!r} in {store.url}.{did_you_mean(name, known)}{there} `proctor baseline set {name} RUN` makes one; "
-        "a name that ends in .json is that of a file"
-    )
 
 
 def _check_name(name: object) -> None:

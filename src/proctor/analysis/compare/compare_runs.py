@@ -155,8 +155,8 @@ def find_run(store: Store, name: str) -> str:
         UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
         SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
-    from proctor.analysis.compare.baselines import is_baseline
     from proctor.runs.failed_attempts import find_current_run
+    from proctor.stores.baselines import is_baseline
 
     try:
         return find_current_run(store, name)

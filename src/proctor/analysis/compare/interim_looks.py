@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
 from proctor.analysis.compare.futility import Ahead
 from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
+from proctor.schema.results.manifest import AGAINST_RUN
 from proctor.schema.results.run_result import CaseResult
 from proctor.stats.sequential import look_levels
 
@@ -83,6 +85,15 @@ class Looks:
     options: CompareOptions
     most: int
     """Trials of a case."""
+
+    @property
+    def base_run_id(self) -> str:
+        """The run that this one is compared with."""
+        return self.base.run.run_id
+
+    def manifest_options(self) -> dict[str, Any]:
+        """Return what the manifest keeps, so that the run resumes, and is compared, as it began."""
+        return {AGAINST_RUN: self.base_run_id, "margin": self.options.margin}
 
     def next_round(self, made: int) -> int:
         """Return how many trials each case has when it is looked at next; 0: that was the last look."""

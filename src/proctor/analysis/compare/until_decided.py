@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.errors import SetupError, SetupProblems
 from proctor.runs.options import EvaluateOptions
-from proctor.schema.results.manifest import AGAINST_RUN
+from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare import Side
@@ -25,41 +25,20 @@ if TYPE_CHECKING:
 MARGIN = 0.05
 
 
-def problems_of_deciding(options: EvaluateOptions) -> list[SetupError]:
-    """Return what is wrong with what is to be decided."""
-    against, margin = options.get("against"), options.get("margin")
-    found = []
-    if against is not None and not options.get("until_decided"):
-        found.append(
-            SetupError(
-                f"against {against} says what is to be decided: give until_decided (--until-decided), too. To compare a "
-                "run that is there, `proctor compare`"
-            )
-        )
-    if margin is not None and against is None:
-        found.append(SetupError("margin is that of a comparison: give against (--against RUN), too"))
-    if margin is not None and not 0 < margin < 1:
-        found.append(SetupError(f"margin must be above 0 and below 1, got {margin}"))
-    return found
-
-
-def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks | None:
-    """Return what a run is held against while it is made; `None`: nothing.
+def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks:
+    """Return the interim looks of a run that is compared with another one (option `against`) while its trials are made.
 
     Raises:
         SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
         StoreError: there is no store to find it in, or it cannot be read.
     """
-    against = options.get("against")
-    if against is None:
-        return None
     from proctor.analysis.compare.compare import CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
 
     counts = {chosen.num_runs for chosen in plan.sets}
     if len(counts) > 1 or min(counts) < 2:
         raise SetupProblems([SetupError(_too_few(counts))])
-    base, (manifest, judging) = _base(str(against), store, options.get("store"))
+    base, (manifest, judging) = _base(str(options.get("against")), store, options.get("store"))
     if (
         manifest.imported_from
     ):  # what its cases were is told in another way: they are paired by their ids alone
@@ -97,8 +76,9 @@ def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
 
 
 def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
-    from proctor.analysis.compare.baselines import baseline_names, is_file, load_baseline, side_of_baseline
+    from proctor.analysis.compare.baselines import load_baseline, side_of_baseline
     from proctor.analysis.compare.compare_runs import told_by_store
+    from proctor.stores.baselines import baseline_names, is_file
 
     if is_file(name):
         return side_of_baseline(load_baseline(name))
@@ -107,26 +87,6 @@ def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifes
             return side_of_baseline(load_baseline(name, opened))
         side, told = told_by_store(opened, opened.find(name))
         return replace(side, cases=[*side.cases]), told
-
-
-def base_name(name: str, run_id: str, store: Store | None) -> str:
-    """Return how the base of a run is found again that was begun against `name`, which was run `run_id` by then.
-
-    The file or baseline, as long as it is of that run: its run need not be in the store, or may have been judged anew. Else
-    the run itself: what `latest` was by then.
-    """
-    return name if _is_baseline_of(name, run_id, store) else run_id
-
-
-def _is_baseline_of(name: str, run_id: str, store: Store | None) -> bool:
-    from proctor.analysis.compare.baselines import is_file, load_baseline
-
-    if store is None and not is_file(name):
-        return False
-    try:
-        return load_baseline(name, store).run_id == run_id
-    except ProctorError:
-        return False
 
 
 def compared_as_begun(
@@ -184,11 +144,3 @@ def _reach(plan: Plan) -> dict[str, float]:
     from proctor.analysis.compare.compare_runs import reaches
 
     return reaches({metric.name for chosen in plan.sets for metric in chosen.metrics})
-
-
-def kept_of(looks: Looks | None) -> dict[str, Any]:
-    """Return what of this the manifest keeps, so that the run goes on, and is compared, as it was begun."""
-    if looks is None:
-        return {}
-    run_id = looks.base.run.run_id
-    return {AGAINST_RUN: run_id, "margin": looks.options.margin}

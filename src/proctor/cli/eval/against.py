@@ -45,7 +45,7 @@ def carry_out_against(
 
 
 def _show(found: Sequence[Comparison], execution: Execution) -> None:
-    from proctor.analysis.compare.reports.text import write_comparison
+    from proctor.analysis.compare.reports.write import write_comparison
 
     for one in found:
         if execution.stdout_is_free:

@@ -118,8 +118,8 @@ def record(
 def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
     """Put the conversations of traces into a set; what of them cannot be expected of anybody is told."""
     from proctor.authoring.edit_eval_set import add_cases
+    from proctor.authoring.traces_to_eval_set import eval_set_of
     from proctor.files.eval_sets.selectors import require_new_case_id
-    from proctor.runs.traces.score import eval_set_of
 
     found, left = eval_set_of(traces)
     cases = found.eval_cases

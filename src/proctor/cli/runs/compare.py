@@ -142,7 +142,7 @@ def _compare(
     base: str, candidate: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
 ) -> int:
     from proctor.analysis.compare.compare_runs import compare_sync
-    from proctor.analysis.compare.reports.text import write_comparison
+    from proctor.analysis.compare.reports.write import write_comparison
     from proctor.cli.runs.comparing import parse_places, write_places
 
     places = parse_places(given, store, baseline or "")

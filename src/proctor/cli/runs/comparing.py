@@ -8,12 +8,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from proctor.analysis.compare.baselines import is_file, load_baseline
+from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.compare_runs import find_run
 from proctor.analysis.compare.reports.case_diff import parting, write_parting
 from proctor.analysis.compare.reports.error import write_comparison_error
 from proctor.analysis.compare.reports.parting_json import write_parting_json
-from proctor.analysis.compare.reports.text import NAMES, Writer, writer_of
+from proctor.analysis.compare.reports.write import NAMES, Writer, writer_of
 from proctor.cli.report_outputs import named_place, output_guard, parse_placed
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
@@ -22,6 +22,7 @@ from proctor.runs.lookup import find_case
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.queries import open_runs
 from proctor.schema.analysis.comparison import Comparison
+from proctor.stores.baselines import is_file
 
 HTML = "html"
 """The report that has the runs in it, too, and is read from their store."""

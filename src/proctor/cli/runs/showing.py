@@ -16,10 +16,11 @@ from proctor.cli.report_outputs import output_guard, parse_outputs, write_output
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
-from proctor.reports.content.case_data import CaseView, write_case
+from proctor.reports.content.case_data import CaseView
 from proctor.reports.plain.run_header import write_head
 from proctor.reports.plain.run_list import ListedRun
 from proctor.reports.terminal.choose import show as show_report
+from proctor.reports.write_case import write_case
 from proctor.runs.failed_attempts import find_current_run, warning_of_attempt
 from proctor.runs.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
 from proctor.runs.queries import open_runs

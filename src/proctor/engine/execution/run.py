@@ -86,7 +86,7 @@ class Run:
             sets=[*(chosen.summary for chosen in self.plan.sets), *self.unreadable],
             num_runs=self.plan.num_runs,
             at_most=self.plan.trials if self._grows else 0,
-            against=self.options.looks.base.run.run_id if self.options.looks is not None else "",
+            against=self.options.looks.base_run_id if self.options.looks is not None else "",
             warnings=self.warnings,
             started_at=time.time(),
         )

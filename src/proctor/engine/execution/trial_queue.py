@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from proctor.analysis.compare.interim_looks import Looks
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.case_state import CaseState, Job, jobs_of
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, SetPlan
+from proctor.engine.planning.stopping_rule import StoppingRule
 from proctor.engine.scoring.trial_rule import bounds_of
 from proctor.engine.scoring.verdict import trial_outcome
 from proctor.schema.results.run_result import CaseResult, Outcome
@@ -27,7 +27,7 @@ class Supply:
     """Whether evidence is judged again, and nothing is run."""
     grows: bool
     """Whether the trials of a case may be fewer than planned: they are added, or were."""
-    looks: Looks | None
+    looks: StoppingRule | None
     """Every case gets one more trial until the looks decide; `None`: each case is decided by itself."""
     decide: Callable[[CaseState], None]
     """Decides a case that has all its trials, outside of the work of a trial."""
@@ -68,7 +68,7 @@ class Supply:
         while self._open and not self.is_over:
             yield self._added.popleft() if self._added else None
 
-    def _first_round(self, looks: Looks) -> int:
+    def _first_round(self, looks: StoppingRule) -> int:
         """Trials of a case at the first look; of a run that is gone on with, at the one that it was on its way to."""
         made = [number + 1 for _, number, _ in self.stored.attempts()] if self.stored is not None else []
         most = max(made, default=0) if self.stored is not None and self.stored.resumed else 0

@@ -14,7 +14,7 @@ from proctor.engine.planning.sharding import parse_shard
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.interim_looks import Looks
+    from proctor.engine.planning.stopping_rule import StoppingRule
     from proctor.engine.usage.budget import RunBudget
     from proctor.judges.base import Judges
     from proctor.simulation.base import Users
@@ -28,7 +28,7 @@ class RunOptions:
     """Trials per case; `None`: as many as each set's config says, else 1."""
     until_decided: bool = False
     """Trials of a case are added while it is not decided, up to `num_runs`; or were, where they are judged again."""
-    looks: Looks | None = None
+    looks: StoppingRule | None = None
     """Not each case is to be decided, but how the run compares with another one."""
     concurrency: int = 8
     """Trials under way at once."""

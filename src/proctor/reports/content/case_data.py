@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TextIO
 
-from proctor.common.safe_text import clean, encodable
-from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.summary import duration
 from proctor.reports.evidence.played_users import who_played
-from proctor.reports.terminal.choose import is_terminal
 from proctor.schema.evidence.simulator_failure import spoiled_by
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.scenario import ConversationScenario
@@ -158,16 +154,3 @@ def _outcome(metric: MetricVerdict, score: MetricScore) -> Outcome:
     if score.failure is not None:
         return Outcome.ERROR
     return metric.judge(Score(score.value, not_applicable=score.not_applicable)).outcome
-
-
-def write_case(view: CaseView, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
-    """Write `view` in the form that suits `out`."""
-    if is_terminal(out):
-        from proctor.reports.terminal.case import draw_case
-
-        draw_case(view, out, options=options)
-        return
-    from proctor.reports.plain.case import case_lines
-
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding) + "\n" for line in case_lines(view))

@@ -38,3 +38,21 @@ def odd_types(options: EvaluateOptions) -> list[SetupError]:
                 f"{name}: {type(given[name]).__name__} has no {', '.join(f'`{one}`' for one in missing)}"
             )
     return [SetupError(message) for message in found]
+
+
+def problems_of_deciding(options: EvaluateOptions) -> list[SetupError]:
+    """Return what is wrong with what is to be decided."""
+    against, margin = options.get("against"), options.get("margin")
+    found = []
+    if against is not None and not options.get("until_decided"):
+        found.append(
+            SetupError(
+                f"against {against} says what is to be decided: give until_decided (--until-decided), too. To compare a "
+                "run that is there, `proctor compare`"
+            )
+        )
+    if margin is not None and against is None:
+        found.append(SetupError("margin is that of a comparison: give against (--against RUN), too"))
+    if margin is not None and not 0 < margin < 1:
+        found.append(SetupError(f"margin must be above 0 and below 1, got {margin}"))
+    return found

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.analysis.compare.until_decided import kept_of, looks_of, problems_of_deciding
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.duplicate_names import same_names
 from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
@@ -19,7 +18,8 @@ from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.find_config import Configs, trials_asked
 from proctor.runs.setup.inline_eval_sets import given_set, listed
 from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of
-from proctor.runs.setup.option_checks import odd_types
+from proctor.runs.setup.option_checks import odd_types, problems_of_deciding
+from proctor.runs.setup.stopping_rules import stopping_rule
 from proctor.runs.setup.strict_warnings import errors_from, refuse_warnings
 from proctor.runs.setup.user_provider import UsersOnDemand
 from proctor.runs.setup.working_folder import user_folder
@@ -95,7 +95,7 @@ def prepare(
     plan = _planned(wanted, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
-    looks = looks_of(options, plan, store)
+    looks = stopping_rule(options, plan, store)
     run_options = replace(run_options, looks=looks)
     about_criteria = [*loading.judging_warnings, *plan.warnings, *plan.skips]
     notes = [*loading.notes, *plan.shares]
@@ -124,7 +124,7 @@ def prepare(
             agent=agent,
             label=loading.label,
             eval_sets=listed(eval_sets),
-            options={**options, **commit, **kept_of(looks)},
+            options={**options, **commit, **(looks.manifest_options() if looks is not None else {})},
         )
     return prepared
 

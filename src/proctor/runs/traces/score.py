@@ -22,12 +22,11 @@ from proctor.runs.options import ConfigLike, EvalSetLike
 from proctor.runs.queries import StoreLike, open_store
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import Prepared, prepare
-from proctor.runs.traces.match_cases import Matched, as_given, ids_of, match, own_cases
+from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.format.content import Content
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.results.manifest import AgentManifest, Manifest
 from proctor.schema.results.run_result import RunResult
 from proctor.stores.base import TrialRecord
@@ -89,7 +88,7 @@ async def score_trace(
     if unknown := options.keys() - TraceOptions.__annotations__.keys():
         raise SetupProblems([SetupError(f"there is no option {name!r}") for name in sorted(unknown)])
     paths = [traces] if isinstance(traces, str | Path) else list(traces)
-    traced = _read(paths)
+    traced = read_traces(paths)
     store = options.get("store")
     kept = open_store(store or "memory:") if not is_open(store) else store
     sets = own_cases(traced.conversations) if eval_sets is None else eval_sets
@@ -122,7 +121,7 @@ def score_trace_sync(
     return run_sync(lambda: score_trace(traces, eval_sets, **options))
 
 
-def _read(paths: Sequence[str | Path]) -> Traced:
+def read_traces(paths: Sequence[str | Path]) -> Traced:
     """Read the traces.
 
     Raises:
@@ -277,33 +276,3 @@ class _Written:
         self._signal.clear()
         if self._error is not None:
             raise self._error if isinstance(self._error, StoreError) else StoreError(str(self._error))
-
-
-# --- into eval sets ---------------------------------------------------------------------------------------------------
-
-
-def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSet, list[str]]:
-    """Return the conversations of some traces as a set that expects what was done; and those that could not be taken.
-
-    A conversation that ended in an error, or of which something is missing, is no expectation.
-
-    Raises:
-        EvalFileError: a trace cannot be read, or no agent's span is in any.
-    """
-    from proctor.authoring.record import case_of
-    from proctor.runs.traces.to_trials import session_of
-
-    paths = [traces] if isinstance(traces, str | Path) else list(traces)
-    left: list[str] = []
-    cases = []
-    found = _read(paths).conversations
-    for name, told in zip(ids_of(found), found, strict=True):
-        if told.failure is not None:
-            left.append(f"{name}: {told.failure.cause}")
-            continue
-        trial = trial_of(told, None, eval_set_id)
-        if trial.failure is not None:
-            left.append(f"{name}: {trial.failure.cause}")
-            continue
-        cases.append(case_of(name, trial.invocations, session_input=session_of(told)))
-    return EvalSet(eval_set_id=eval_set_id, eval_cases=cases), left

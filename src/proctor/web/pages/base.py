@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
+from proctor.schema.results.page_model import PageModel
 from proctor.stats.intervals import Mean, wilson
-
-
-class PageModel(BaseModel):
-    """A part of a page. Every field is always there; what is not known is null."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Share(PageModel):

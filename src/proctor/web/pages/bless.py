@@ -11,7 +11,7 @@ from typing import Any, Literal
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.value_text import value_difference, value_text
 from proctor.schema.results.outcome import Outcome
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.case.texts import Marked, marked
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 MOST_TEXT = 100_000
 """Characters of one entry that are shown; the evidence has the rest."""

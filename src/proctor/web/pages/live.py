@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.schema.results.manifest import RunState
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.runs.case_table import CaseRow
 
 

@@ -1,14 +1,10 @@
-"""A comparison of two runs, in the form that suits whoever reads it, and the words that all forms share."""
+"""The sentences and numbers of a comparison that all its forms share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import floor, log10
-from typing import TextIO
 
-from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import dollars
-from proctor.reports.terminal.choose import is_terminal
 from proctor.reports.terminal.symbols import Marks
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
@@ -21,8 +17,6 @@ from proctor.schema.analysis.comparison import (
     Trials,
 )
 from proctor.schema.results.outcome import Outcome
-
-Writer = Callable[[Comparison, TextIO], None]
 
 HEADINGS = {
     CaseChange.REGRESSION: "passed before, fail now",
@@ -40,39 +34,6 @@ FIGURES = {
 }
 MOST = 50
 """Cases of a kind that are named, unless every one is asked for."""
-
-
-def write_comparison(found: Comparison, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
-    """Write `found` to `out`: drawn on a terminal, plain lines elsewhere."""
-    if is_terminal(out):
-        from proctor.analysis.compare.reports.terminal import draw_comparison
-
-        draw_comparison(found, out, options)
-        return
-    from proctor.analysis.compare.reports.plain import write_plain
-
-    write_plain(found, out, options)
-
-
-def writer_of(name: str) -> Writer | None:
-    """Return what writes a comparison as `json`, `markdown` (`md`) or `text`; `None` for another name."""
-    if name == "json":
-        from proctor.analysis.compare.reports.json import write_json
-
-        return write_json
-    if name in {"markdown", "md"}:
-        from proctor.analysis.compare.reports.markdown import write_markdown
-
-        return write_markdown
-    if name == "text":
-        from proctor.analysis.compare.reports.plain import write_plain
-
-        return write_plain
-    return None
-
-
-NAMES = ("json", "markdown", "md", "text")
-"""What `writer_of` knows."""
 
 
 def numbers(one: Measured) -> tuple[str, str, str, str, str]:

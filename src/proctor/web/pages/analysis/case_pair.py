@@ -10,9 +10,9 @@ from proctor.analysis.compare.reports.case_diff import Parting, Step, parting_se
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.diff_kind import Kind
 from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.web.pages.analysis.comparison import Sided
-from proctor.web.pages.base import PageModel
 from proctor.web.pages.case.texts import Marked, marked, text_difference
 
 __all__ = ["PairPage", "pair_page"]

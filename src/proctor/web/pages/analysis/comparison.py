@@ -18,7 +18,7 @@ from proctor.schema.analysis.comparison import (
     Measured,
     Trials,
 )
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 __all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
 

@@ -25,8 +25,8 @@ from proctor.schema.analysis.history import (
     Turning,
 )
 from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.analysis.comparison import UnlikeLine
-from proctor.web.pages.base import PageModel
 
 __all__ = ["HistoryPage", "history_page"]
 

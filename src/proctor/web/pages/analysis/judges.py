@@ -9,7 +9,7 @@ from typing import Literal
 from proctor.schema.analysis.calibration import Calibration, Figure
 from proctor.schema.results.judged_by import JudgedBy
 from proctor.schema.results.manifest import RunRecord
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 Standing = Literal["calibrated", "chance", "void", "unknown"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proctor.analysis.compare.baselines import baseline_names, load_baseline
+from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.compare_runs import compare_sync
 from proctor.analysis.compare.reports.case_diff import parting
 from proctor.common.quick_dataclasses import dataclass
@@ -15,6 +15,7 @@ from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.stores.base import Store
+from proctor.stores.baselines import baseline_names
 from proctor.web.pages.analysis.case_pair import PairPage, pair_page
 from proctor.web.pages.analysis.comparison import (
     BaselineRow,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, TextIO, cast
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.common.version import __version__
-from proctor.reports.base import DEFAULTS, Beside, ReportOptions
+from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
 from proctor.reports.formats.html_note import write_note_page
@@ -19,6 +19,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.web.pages.about import AboutPage
+from proctor.web.pages.bundle.extras import Beside
 from proctor.web.pages.bundle.single_file import OneFile, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
 from proctor.web.pages.case.judges import judges_page
@@ -53,11 +54,12 @@ class HtmlReport:
         if options.note or failures:
             write_note_page(out, options.note or public_text.cause(failures[0]))
             return
-        kept = [_kept(run, number, options.beside) for number, run in enumerate(runs, 1)]
+        beside = cast("Beside | None", options.beside)  # the plug-in contract cannot name a page's types
+        kept = [_kept(run, number, beside) for number, run in enumerate(runs, 1)]
         start = f"/runs/{kept[0].listed.run.run_id}" if len(kept) == 1 else "/runs"
         file = OneFile(self._page, out, start)
         file.begin()
-        add_runs(file, runs, kept, options.beside)
+        add_runs(file, runs, kept, beside)
         file.end()
 
 

@@ -17,9 +17,9 @@ from proctor.web.pages.runs.load import FoundRun, find_kept
 from proctor.web.pages.runs.load_extras import case_extras
 
 if TYPE_CHECKING:
+    from proctor.schema.results.page_model import PageModel
     from proctor.stores.base import Store
     from proctor.web.pages.analysis.comparison import ComparisonPage
-    from proctor.web.pages.base import PageModel
 
 Placed = tuple[str, "PageModel"]
 """A page, behind the path by which the page in a browser asks for it."""

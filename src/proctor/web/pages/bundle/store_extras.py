@@ -18,12 +18,12 @@ from proctor.web.pages.runs.run_parts import KeptRun
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.label import Labelled
+    from proctor.schema.results.page_model import PageModel
     from proctor.stores.base import Store
-    from proctor.web.pages.base import PageModel
 
 
 class KeptBeside:
-    """What a store knows (see `proctor.reports.base.Beside`)."""
+    """What a store knows (see `proctor.web.pages.bundle.extras.Beside`)."""
 
     def __init__(self, store: Store, judging: int | None = None) -> None:
         """Read from `store`, which stays open as long as this is used; `judging`: by default the one that counts."""

@@ -12,9 +12,9 @@ from proctor.reports.content.repeat_stats import held_text, interval_text, rule_
 from proctor.reports.content.summary import percent
 from proctor.reports.evidence.played_users import told_of
 from proctor.reports.terminal.symbols import UNICODE, WORDS
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.web.pages.base import PageModel
 
 __all__ = ["CaseBefore", "CasePage", "CasePlace", "case_page", "show_command", "verdict_sentence"]
 

@@ -10,9 +10,9 @@ from typing import Any
 from proctor.reports.content.case_data import CaseView
 from proctor.schema.analysis.label import WHOLE, Labelled
 from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Score
-from proctor.web.pages.base import PageModel
 from proctor.web.pages.case.scores import CausePart, FindingPart, cause_part, score_part
 from proctor.web.pages.case.texts import Clip, clip
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.reports.evidence import blocks
 from proctor.reports.evidence.word_diff import elided, word_difference
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 __all__ = ["MOST_TEXT", "Clip", "Marked", "Piece", "clip", "marked", "text_difference"]
 

@@ -13,9 +13,9 @@ from proctor.schema.evidence.trial import Failure, Turn
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import Score
-from proctor.web.pages.base import PageModel
 from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
 from proctor.web.pages.case.texts import Clip, Marked, Piece, clip, marked, text_difference
 

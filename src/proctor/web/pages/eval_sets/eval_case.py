@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 _AROUND = 3  # lines before and behind what changes
 

@@ -8,8 +8,8 @@ from typing import Literal
 from proctor.common.safe_text import shorten
 from proctor.reports.content.reasons import TELLING, deciding, reason_of
 from proctor.reports.content.repeat_stats import is_repeated
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
-from proctor.web.pages.base import PageModel
 
 LETTERS = {
     Outcome.PASSED: "p",

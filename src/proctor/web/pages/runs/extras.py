@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 
 class CaseExtras(PageModel):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from proctor.analysis.compare.baselines import baseline_names
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.plain.run_list import ListedRun, short_ids
@@ -17,6 +16,7 @@ from proctor.runs.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.stores.baselines import baseline_names
 from proctor.web.pages.runs.case_table import CaseRow, Changed, case_row
 from proctor.web.pages.runs.figures import Figures
 from proctor.web.pages.runs.notes import NotesPage, notes_page, turn_seconds

@@ -8,8 +8,9 @@ from proctor.common.quick_dataclasses import dataclass
 from proctor.common.safe_text import shorten
 from proctor.reports.content.runs_side_by_side import Row, line_up
 from proctor.schema.results.manifest import RunRecord
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.web.pages.base import MeanFigure, PageModel, Share, mean_figure, share
+from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS
 
 __all__ = ["MatrixPage", "MatrixRun", "matrix_page"]

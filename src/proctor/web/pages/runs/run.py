@@ -11,8 +11,9 @@ from proctor.reports.content import summary
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.terminal.symbols import UNICODE
 from proctor.schema.results.manifest import RunState
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import Outcome, RunResult
-from proctor.web.pages.base import PageModel, Share, share
+from proctor.web.pages.base import Share, share
 from proctor.web.pages.runs.figures import Figures, MetricPart, PassK, pass_ks
 from proctor.web.pages.runs.run_parts import (
     JudgePart,

@@ -8,8 +8,9 @@ from proctor.reports.content.cost_text import cost_text
 from proctor.reports.plain.run_list import ListedRun, how_it_stands
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.base import PageModel, Share, share
+from proctor.web.pages.base import Share, share
 
 TREND = 12
 """Runs whose pass rates stand beside a row, at most."""

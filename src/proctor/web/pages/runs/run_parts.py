@@ -12,9 +12,9 @@ from proctor.reports.content.repeat_stats import rule_text
 from proctor.reports.plain.run_list import ListedRun
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.model_usage import Spent, total_cost
+from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.repeats import Repeats
 from proctor.schema.results.run_result import RunResult, SetSummary
-from proctor.web.pages.base import PageModel
 from proctor.web.pages.runs.figures import PassK, pass_ks
 
 

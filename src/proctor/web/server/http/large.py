@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 
 
 def as_json(page: PageModel) -> Response:

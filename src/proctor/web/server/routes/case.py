@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from proctor.schema.evidence.serialize import kept_json
-from proctor.web.pages.base import PageModel
+from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_questions import asked_again
 from proctor.web.pages.case.judges import JudgesPage, PromptPage

@@ -1,11 +1,11 @@
-"""Imports point down, in no circle, and never make an optional package necessary."""
+"""Imports point down, never in a cycle, and never make an optional package necessary."""
 
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tests.architecture.floors import breaks_dependencies, breaks_floors
+from tests.architecture.layers import breaks_dependencies, breaks_layers
 from tests.architecture.source import PACKAGE, Import, imports, modules
 
 
@@ -26,10 +26,10 @@ def _cycle(found: list[Import]) -> list[str]:
 
 
 def test_imports_point_down() -> None:
-    assert [str(one) for one in imports(modules()) if breaks_floors(one)] == []
+    assert [str(one) for one in imports(modules()) if breaks_layers(one)] == []
 
 
-def test_each_floor_has_only_its_dependencies() -> None:
+def test_each_layer_has_only_its_dependencies() -> None:
     assert [str(one) for one in imports(modules()) if breaks_dependencies(one)] == []
 
 
@@ -41,31 +41,46 @@ def test_no_import_cycle() -> None:
 
 ALLOWED = [
     ("proctor.registry", "proctor.errors"),
+    ("proctor.common.secrets", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.schema.format.wire_model"),
     ("proctor.files.eval_sets.load", "proctor.schema.format.eval_set"),
-    ("proctor.metrics.rubrics", "proctor.judges.base"),
-    ("proctor.judges.vote", "proctor.models.base"),
+    ("proctor.metrics.judged.safety", "proctor.judges.base"),
+    ("proctor.judges.votes", "proctor.models.base"),
     ("proctor.stores.adk_history", "proctor.files.eval_sets.save"),
     ("proctor.engine.planning.plan", "proctor.metrics.base"),
-    ("proctor.api", "proctor.engine.execution.run"),
-    ("proctor.api", "proctor.files.eval_sets.load"),
+    ("proctor.runs.evaluate", "proctor.engine.execution.run"),
+    ("proctor.runs.evaluate", "proctor.files.eval_sets.load"),
+    ("proctor.analysis.history.history", "proctor.runs.queries"),
+    ("proctor.authoring.bless", "proctor.runs.queries"),
+    ("proctor.web.pages.runs.load", "proctor.runs.queries"),
+    ("proctor.web.server.app", "proctor.web.pages.base"),
     ("proctor.cli.eval.command", "proctor.api"),
+    ("proctor.cli.eval.command", "proctor.runs.evaluate"),
+    ("proctor.api", "proctor.runs.evaluate"),
     ("proctor.__main__", "proctor.cli.main"),
     ("proctor", "proctor.api"),
 ]
 
 FORBIDDEN = [
     ("proctor.registry", "proctor.schema.format.case"),
+    ("proctor.common.secrets", "proctor.schema.format.case"),
+    ("proctor.stats.intervals", "proctor.schema.results.score"),
     ("proctor.schema.format.case", "proctor.files.eval_sets.load"),
     ("proctor.schema.format.case", "proctor.engine.execution.run"),
     ("proctor.files.eval_sets.load", "proctor.agents.base"),
     ("proctor.reports.terminal.run", "proctor.metrics.base"),
-    ("proctor.metrics.rubrics", "proctor.models.base"),
-    ("proctor.metrics.rubrics", "proctor.engine.scoring.score_trial"),
+    ("proctor.metrics.judged.safety", "proctor.models.base"),
+    ("proctor.metrics.judged.safety", "proctor.engine.scoring.verdict"),
     ("proctor.engine.planning.plan", "proctor.metrics.trajectory.tool_trajectory"),
     ("proctor.engine.planning.plan", "proctor.files"),
-    ("proctor.engine.planning.plan", "proctor.api"),
+    ("proctor.engine.planning.plan", "proctor.runs.evaluate"),
+    ("proctor.runs.evaluate", "proctor.analysis.compare.compare_runs"),
+    ("proctor.runs.evaluate", "proctor.authoring.record"),
+    ("proctor.runs.evaluate", "proctor.api"),
+    ("proctor.analysis.compare.compare_runs", "proctor.authoring.bless"),
+    ("proctor.analysis.compare.compare_runs", "proctor.web.pages.base"),
+    ("proctor.web.pages.runs.load", "proctor.web.server.app"),
     ("proctor.api", "proctor.cli.main"),
     ("proctor.cli.eval.command", "proctor.web.server.app"),
     ("proctor.engine.execution.run", "proctor"),
@@ -74,12 +89,12 @@ FORBIDDEN = [
 
 @pytest.mark.parametrize(("importer", "target"), ALLOWED)
 def test_allowed(importer: str, target: str) -> None:
-    assert not breaks_floors(_import(importer, target))
+    assert not breaks_layers(_import(importer, target))
 
 
 @pytest.mark.parametrize(("importer", "target"), FORBIDDEN)
 def test_forbidden(importer: str, target: str) -> None:
-    assert breaks_floors(_import(importer, target))
+    assert breaks_layers(_import(importer, target))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,26 @@
+"""The options that end a run early, and what makes the rule of each."""
+
+from __future__ import annotations
+
+from proctor.engine.planning.plan import Plan
+from proctor.engine.planning.stopping_rule import StoppingRule
+from proctor.registry import load_object
+from proctor.runs.options import EvaluateOptions
+from proctor.stores.base import Store
+
+RULES = {"against": "proctor.analysis.compare.until_decided:looks_of"}
+"""Option -> function of the options, the plan and the store. It is loaded on use: `analysis` is a layer above."""
+
+
+def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> StoppingRule | None:
+    """Return the rule that the options ask for; `None`: every case gets all its trials.
+
+    Raises:
+        SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
+        StoreError: there is no store to find it in, or it cannot be read.
+    """
+    for option, factory in RULES.items():
+        if options.get(option) is not None:
+            rule: StoppingRule = load_object(factory)(options, plan, store)
+            return rule
+    return None
