@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor import Invocation
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.score_trial import score_trial
 from proctor.engine.scoring.turn_aggregation import AGGREGATES
 from proctor.engine.scoring.verdict import decide

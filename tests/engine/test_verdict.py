@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.trial_rule import decide_trials, held_against
 from proctor.engine.scoring.verdict import CaseVerdict, decide
 from proctor.metrics.base import CaseView, MetricFacts

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import decide
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.event import Event

@@ -9,7 +9,8 @@ from typing import Any
 
 from proctor.agents.base import Agent
 from proctor.engine.execution.progress import Silent
-from proctor.engine.planning.criteria import BoundMetric, bind
+from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.eval_set_source import GivenSet
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.undecided_cases import cannot_run

@@ -7,7 +7,7 @@ from functools import partial
 
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import SetPlan
 from proctor.engine.scoring.verdict import decide, decide_only, with_reported
 from proctor.engine.trial.played_conversation import spoiled

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proctor.common.quick_dataclasses import dataclass, field
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_problems import and_others, in_case
-from proctor.engine.planning.criteria import Bound, BoundMetric
+from proctor.engine.planning.criteria import Bound
 from proctor.engine.planning.undecided_cases import NO_GATE, can_score, cannot_decide, is_about_agent
 from proctor.errors import SetupError
 from proctor.schema.format.case import EvalCase

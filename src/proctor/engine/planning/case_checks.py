@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
-from proctor.engine.planning.criteria import FINAL_STATE, BoundMetric
+from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
 from proctor.errors import MissingExtraError
 from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.common.quick_dataclasses import dataclass
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import Survey
 from proctor.schema.format.case import EvalCase

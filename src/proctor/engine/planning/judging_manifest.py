@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.common.code_identity import identify
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.scoring.judge_scheduling import prompts_of
 from proctor.schema.evidence.serialize import content_hash

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation

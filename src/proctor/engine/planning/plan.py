@@ -7,9 +7,10 @@ from typing import Protocol
 
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.assertions import Assertions, assertion_warnings, remedies_for, skip_notes
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_checks import checks_of, problems_of, reader_of, unread
 from proctor.engine.planning.case_problems import first_names, in_case
-from proctor.engine.planning.criteria import BoundMetric, bind
+from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.criterion_checks import Surveys
 from proctor.engine.planning.hooks import check_hook
 from proctor.engine.planning.opening_turns import on_opening

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proctor.engine.planning.criteria import FINAL_STATE, Bound, BoundMetric
+from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
+from proctor.engine.planning.criteria import Bound
 from proctor.metrics.base import needs_of
 from proctor.schema.format.case import EvalCase
 

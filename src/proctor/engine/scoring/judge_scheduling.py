@@ -15,7 +15,7 @@ from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
-    from proctor.engine.planning.criteria import BoundMetric
+    from proctor.engine.planning.bound_metric import BoundMetric
     from proctor.engine.trial.deadlines import Slot
     from proctor.judges.base import AnswerCache, Judge, Judges
     from proctor.metrics.base import CaseView

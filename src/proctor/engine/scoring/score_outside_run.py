@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.engine.execution.executor import LocalExecutor
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.judge_scheduling import in_order, score_and_judge
 from proctor.engine.scoring.score_trial import explain, given_up
 from proctor.engine.trial.deadlines import Slot

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from proctor.common.error_text import safe_str
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.score_limits import fit_explanation, fit_failure, fit_text, fit_to_keep
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.trial.failure_attribution import failure_from, timed_out

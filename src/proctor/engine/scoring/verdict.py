@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from proctor.common.quick_dataclasses import dataclass
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.trial_rule import decide_trials, trials_reason
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.repeats import TrialRule

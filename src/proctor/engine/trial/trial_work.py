@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.execution.case_state import USER, CaseState, Job, TrialState, evidence_record
 from proctor.engine.execution.run_recorder import Answers, StoredRun
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.score_trial import explain, given_up, score_trial, view_of
 from proctor.engine.trial.deadlines import Slot

@@ -10,7 +10,7 @@ from proctor.schema.results.model_usage import Spent, together, without
 
 if TYPE_CHECKING:
     from proctor.engine.execution.run_recorder import StoredRun
-    from proctor.engine.planning.criteria import BoundMetric
+    from proctor.engine.planning.bound_metric import BoundMetric
     from proctor.engine.planning.run_options import RunOptions
     from proctor.engine.usage.agent_usage import Spending
     from proctor.engine.usage.budget import RunBudget

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from proctor.engine.planning.criteria import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import CaseVerdict, decide
 from proctor.files.results.run_file import RecordedCase, RecordedRun
 from proctor.metrics.base import CaseView, MetricFacts
