@@ -171,7 +171,7 @@ def _named(name: str, found: Baseline) -> NamedBaseline:
 
 
 def _baseline_of(store: Store, name: str) -> Baseline:
-    from proctor.analysis.compare.compare_runs import told_by_store
+    from proctor.analysis.compare.sides import side_of_run
     from proctor.runs.failed_attempts import find_current_run
     from proctor.schema.analysis.baseline import VERSION, Baseline
     from proctor.schema.results.manifest import RunState
@@ -181,7 +181,7 @@ def _baseline_of(store: Store, name: str) -> Baseline:
     if state is not RunState.FINISHED:
         stands = "is under way" if state is RunState.RUNNING else "has not come to its end"
         raise SetupError(f"run {run_id} {stands}: only a finished run can be a baseline")
-    side, (manifest, judging) = told_by_store(store, run_id)
+    side, (manifest, judging) = side_of_run(store, run_id)
     cases = sorted(side.cases, key=lambda one: (one[1].eval_set_id, one[1].eval_id))
     if not any(case.trials_passed + case.trials_failed for _, case in cases):
         raise SetupError(

@@ -59,6 +59,10 @@ class Side:
     cases: Iterable[tuple[str, CaseResult]]
 
 
+MARGIN = 0.05
+"""The drop of the pass rate that a comparison must rule out, unless another is given."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
     """How two runs are compared."""

@@ -7,21 +7,17 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
+from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.quick_dataclasses import dataclass
-from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
+from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.registry import METRICS
 from proctor.runs.observers import ended
 from proctor.runs.queries import StoreLike, open_runs
 from proctor.runs.setup.argument_checks import is_open
-from proctor.schema.analysis.comparison import ComparedRun, Comparison
+from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
-
-if TYPE_CHECKING:
-    from proctor.analysis.compare.compare import Side
-    from proctor.schema.results.manifest import Judging, Manifest
-    from proctor.stores.base import Store
 
 
 class ComparingOptions(TypedDict, total=False):
@@ -80,11 +76,11 @@ def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Ask
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
         if base is candidate:
             raise SetupError("both sides are the same result: a run does not differ from itself")
-        return _compare(_told(base), _told(candidate), asked)
+        return _compare(side_of_result(base), side_of_result(candidate), asked)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _compare(_side(opened, base), _side(opened, candidate), asked)
-    return _compare(_side(store, base), _side(store, candidate), asked)
+            return _compare(side_of_run(opened, base), side_of_run(opened, candidate), asked)
+    return _compare(side_of_run(store, base), side_of_run(store, candidate), asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,96 +97,25 @@ class _Asked:
 # --- the two sides ---------------------------------------------------------------------------------------------------
 
 
-_Sided = tuple["Side", "tuple[Manifest, Judging]"]
-
-
-def _sided_baseline(name: str | Path, store: StoreLike) -> _Sided:
+def _sided_baseline(name: str | Path, store: StoreLike) -> KnownSide:
     from proctor.analysis.compare.baselines import load_baseline, side_of_baseline
 
     return side_of_baseline(load_baseline(str(name), store))
 
 
-def _sided(given: str | RunResult, store: StoreLike) -> _Sided:
+def _sided(given: str | RunResult, store: StoreLike) -> KnownSide:
     if isinstance(given, RunResult):
-        return _told(given)
+        return side_of_result(given)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            side, told = _side(opened, given)
+            side, told = side_of_run(opened, given)
             return replace(side, cases=[*side.cases]), told
-    return _side(store, given)
+    return side_of_run(store, given)
 
 
-def told_by_store(store: Store, run_id: str) -> _Sided:
-    """Return a run as one side of a comparison, with what it was and how it was judged."""
-    return _side(store, run_id)
-
-
-def _side(store: Store, given: str | RunResult) -> _Sided:
-    if isinstance(given, RunResult):
-        return _told(given)
-    from proctor.analysis.compare.compare import Side
-    from proctor.analysis.compare.trial_costs import figures_of_kept, with_figures
-    from proctor.schema.results.manifest import counting
-    from proctor.schema.results.model_usage import total_cost
-
-    run_id = find_run(store, given)
-    manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
-    summary = store.summary(run_id, judging.number)
-    cases = sum(one.cases for one in manifest.sets)
-    run = ComparedRun(
-        run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
-        total_cost(summary.spent) if summary.spent else None,
-        against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
-    )  # fmt: skip
-    priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
-    made = sum(one.cases * one.num_runs for one in manifest.sets)
-    figures = figures_of_kept(store, run_id, trials=made, priced=priced)
-    return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
-
-
-def find_run(store: Store, name: str) -> str:
-    """Return the id of the run that `name` names.
-
-    Raises:
-        UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
-        SetupError: the name depends on which run is the newest, and the last attempt to run made none.
-    """
-    from proctor.runs.failed_attempts import find_current_run
-    from proctor.stores.baselines import is_baseline
-
-    try:
-        return find_current_run(store, name)
-    except UnknownNameError as problem:
-        if not is_baseline(name, store):
-            raise
-        raise UnknownNameError(
-            f"{problem}. There is a baseline {name}, which can be the base: `proctor compare --baseline {name} CANDIDATE` "
-            f"(in Python baseline={name!r})"
-        ) from None
-
-
-def _told(result: RunResult) -> _Sided:
-    """A result as it is in memory: what its cases were is not known, so that they are paired by their ids alone."""
-    from proctor.analysis.compare.compare import Side
-    from proctor.analysis.compare.trial_costs import MOST_TRIALS, figures_of_case, with_figures
-    from proctor.runs.differences import told_by_result
-
-    cost = result.cost if result.spent else None
-    run = ComparedRun(
-        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost,
-        against=result.against, most=result.num_runs if result.at_most else 0,
-    )  # fmt: skip
-    priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
-    cases = [("", case) for case in result.cases]
-    few = sum(len(case.trials) for _, case in cases) <= MOST_TRIALS
-    figures = {at: figures_of_case(one, priced=priced) for at, (_, one) in enumerate(cases) if few}
-    return Side(run, [*with_figures(cases, figures)]), told_by_result(result)
-
-
-def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
-    from proctor.analysis.compare.compare import CompareOptions, compare_runs
+def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
+    from proctor.analysis.compare.compare import MARGIN, CompareOptions, compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.until_decided import MARGIN
     from proctor.runs.differences import added_unlike, apart, cases_unlike, knows_cases, unlike
     from proctor.runs.setup.user_functions import AN_OBJECT
 
@@ -227,7 +152,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
     return found
 
 
-def _refuse_same_scores(base: _Sided, candidate: _Sided) -> None:
+def _refuse_same_scores(base: KnownSide, candidate: KnownSide) -> None:
     """Refuse a run and itself with the same scores; a re-scored run may be compared with how it was scored before."""
     from proctor.runs.differences import RESCORED
 
@@ -242,7 +167,7 @@ def _refuse_same_scores(base: _Sided, candidate: _Sided) -> None:
         )
 
 
-def _margin(base: _Sided, candidate: _Sided) -> float | None:
+def _margin(base: KnownSide, candidate: KnownSide) -> float | None:
     """The margin that the candidate was made with until it was decided against this base; `None`: it was not."""
     manifest = candidate[1][0]
     asked = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from proctor.schema.results.run_result import CaseResult, RunResult
     from proctor.stores.base import Store
 
-MARGIN = 0.05
-
 
 def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks:
     """Return the interim looks of a run that is compared with another one (option `against`) while its trials are made.
@@ -32,7 +30,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
         StoreError: there is no store to find it in, or it cannot be read.
     """
-    from proctor.analysis.compare.compare import CompareOptions
+    from proctor.analysis.compare.compare import MARGIN, CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
 
     counts = {chosen.num_runs for chosen in plan.sets}
@@ -77,7 +75,7 @@ def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
 
 def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
     from proctor.analysis.compare.baselines import load_baseline, side_of_baseline
-    from proctor.analysis.compare.compare_runs import told_by_store
+    from proctor.analysis.compare.sides import side_of_run
     from proctor.stores.baselines import baseline_names, is_file
 
     if is_file(name):
@@ -85,7 +83,7 @@ def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifes
     with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
         if name in {one for names in baseline_names(opened).values() for one in names}:
             return side_of_baseline(load_baseline(name, opened))
-        side, told = told_by_store(opened, opened.find(name))
+        side, told = side_of_run(opened, opened.find(name))
         return replace(side, cases=[*side.cases]), told
 
 

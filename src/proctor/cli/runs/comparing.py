@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from proctor.analysis.compare.baselines import load_baseline
-from proctor.analysis.compare.compare_runs import find_run
 from proctor.analysis.compare.reports.case_diff import parting, write_parting
 from proctor.analysis.compare.reports.error import write_comparison_error
 from proctor.analysis.compare.reports.parting_json import write_parting_json
 from proctor.analysis.compare.reports.write import NAMES, Writer, writer_of
+from proctor.analysis.compare.sides import find_run
 from proctor.cli.report_outputs import named_place, output_guard, parse_placed
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
