@@ -8,7 +8,7 @@ from math import inf, isfinite, nan
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.common.retry_after import read_retry_after
+from proctor.common.network import read_retry_after
 
 NOW = 1_790_000_000.0
 

@@ -15,7 +15,7 @@ from dataclasses import fields
 from math import isfinite
 from typing import Any
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.engine.execution.event_loop import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.custom.metric import as_factory

@@ -14,7 +14,7 @@ from proctor.common.safe_text import is_visible
 from proctor.engine.planning.eval_set_source import GivenSet
 from proctor.engine.planning.plan import PlannedSet, make_plan
 from proctor.engine.planning.run_options import RunOptions
-from proctor.engine.trial.silence import find_silence
+from proctor.engine.trial.trial_work import find_silence
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind, Trial, Turn

@@ -13,8 +13,7 @@ from proctor.errors import EvalFileError
 from proctor.files.eval_sets.load import load_results
 from proctor.files.results.read import read_runs
 from proctor.reports.base import load_report
-from proctor.schema.format.result import EvalSetResult
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalSetResult, EvalStatus
 from proctor.schema.results.run_result import Outcome, RunResult
 from tests.reports.build import good, run, sketch
 from tests.reports.runs import broken, evidence, runs, verdicts

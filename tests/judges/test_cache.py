@@ -16,7 +16,7 @@ import pytest
 
 from proctor.common.prompts import Prompt
 from proctor.judges.base import AnswerForm, Passage, Question
-from proctor.judges.model_identity import identity_of
+from proctor.judges.pool import identity_of
 from proctor.models.base import ModelError, ModelFault, Reply, Usage
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from proctor.judges.base import Passage
-from proctor.judges.fence import fenced, new_token, read_fenced
 from proctor.judges.injection_signs import signs_in, warning_of
-from proctor.judges.request import new_paper
+from proctor.judges.request import fenced, new_paper, new_token, read_fenced
 from proctor.models.base import Message, ModelOptions, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel

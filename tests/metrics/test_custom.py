@@ -24,8 +24,8 @@ from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.status import EvalStatus
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.score import MetricScore, Score, mean_score
 from tests.metrics.making import turn, view

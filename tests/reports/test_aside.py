@@ -10,7 +10,7 @@ from typing import TextIO, cast
 import pytest
 
 from proctor.reports.terminal.progress import BarWatch
-from proctor.reports.terminal.stream_capture import Aside
+from proctor.reports.terminal.progress_bar import Aside
 from proctor.schema.results.run_result import Outcome
 from tests.reports.build import run
 from tests.reports.test_live import Terminal

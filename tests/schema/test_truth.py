@@ -25,8 +25,7 @@ from proctor.schema.analysis.history import (
 )
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
 from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
 from proctor.schema.results.metric_verdict import MetricVerdicts
 from proctor.schema.results.outcome import Outcome

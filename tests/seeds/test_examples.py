@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from tests.cli.project import in_this_process
 from tests.seeds import examples
 

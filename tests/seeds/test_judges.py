@@ -24,7 +24,7 @@ from proctor.compat.adk.evaluation.rubric_based_final_response_quality_v1 import
 from proctor.models.scripted import ScriptedModel
 from proctor.registry import MODELS
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.outcome import Outcome
 from tests.files.test_seeds import blocks
 from tests.metrics.judged.judges import agreeing, verdicts

@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from proctor.agents.adk.session_spans import KeptSpans
+from proctor.agents.adk.chat_host import KeptSpans
 from proctor.schema.evidence.span import Span, SpanKind
-from proctor.web.server.adk.spans import attributes_of, spans_of
-from proctor.web.server.adk.traced_spans import told_spans
+from proctor.web.server.adk.spans import attributes_of, spans_of, told_spans
 
 AGENT = Span(
     id="00000000000000a1", trace_id="f" * 32, name="invoke_agent one", kind=SpanKind.AGENT, started_at=10.0, duration=3.0,

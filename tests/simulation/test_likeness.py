@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.simulation.text_similarity import NEAR, likeness
+from proctor.simulation.generate_scenarios import NEAR, likeness
 
 texts = st.text(alphabet="abc ,.!\n", max_size=40)
 

@@ -16,8 +16,8 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
-from proctor.stores.sqlite import holder, leases, migrations
-from proctor.stores.sqlite.holder import Holder, this_process
+from proctor.stores.sqlite import leases, leases as holder, migrations
+from proctor.stores.sqlite.leases import Holder, this_process
 from tests.stores.making import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.case import EvalCase

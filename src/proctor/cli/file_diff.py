@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from proctor.common.safe_text import clean
-from proctor.reports.content.file_lines import lines_of
+from proctor.reports.content.source_locations import lines_of
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 

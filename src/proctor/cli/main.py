@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
 import click
 
 from proctor.cli.commands import LazyGroup
 from proctor.cli.options import common_options
 from proctor.cli.status_file import listen_to_environment
-from proctor.cli.stdin_arguments import take_words
 from proctor.cli.streams import leave, own_end, own_streams
 from proctor.common.version import __version__
 
@@ -71,3 +72,23 @@ def main() -> None:
     else:
         code = 3  # unreachable: cli.main always exits; were it not to, that must not look like success
     leave(code)
+
+
+# --- A command line that no list of processes shows: whoever starts `proctor` may hand it over by standard input ------
+
+
+VARIABLE = "PROCTOR_WORDS"
+"""`stdin`: the words behind `proctor` are a JSON list of texts there, whatever the arguments say."""
+
+
+def take_words() -> None:
+    """Take the words, and leave neither variable nor input to what the agent starts."""
+    if os.environ.pop(VARIABLE, "") != "stdin":
+        return
+    import json
+
+    with open(0, "rb", closefd=False) as given:
+        sys.argv[1:] = json.load(given)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)

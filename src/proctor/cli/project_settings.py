@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from proctor.cli.errors import say
-from proctor.common.settings_typos import misspelled_settings
 from proctor.errors import SetupProblems
 from proctor.runs.setup.strict_warnings import errors_from
-from proctor.settings import Settings, load_settings
+from proctor.settings import PYPROJECT, SETTINGS_FILE, Settings, load_settings, project_root
 
 
 def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
@@ -27,3 +28,52 @@ def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
     for warning in warnings:
         say(f"warning: {warning}")
     return settings
+
+
+# --- Find settings that nothing reads because their file or their table is misspelled ---------------------------------
+
+
+_OTHER_FORMS = frozenset({"proctor.yaml", "proctor.yml", "proctor.ini", "proctor.cfg", ".proctor.toml"})
+"""Names under which tools keep settings, and Proctor keeps none."""
+_LONGEST = len(SETTINGS_FILE) + 2
+_OUTPUTS = (".html", ".htm")
+"""Ends of reports, which are near to `.toml`."""
+_TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
+_BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
+
+
+def misspelled_settings(start: Path) -> list[str]:
+    """Return a warning for each file and table near those of the settings, from `start` up to the root of the project."""
+    start = start.absolute()
+    root = project_root(start) or start
+    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
+    return [warning for folder in folders for warning in (*_files(folder), *_tables(folder / PYPROJECT))]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if len(entry.name) <= _LONGEST)
+    except OSError:
+        return
+    for name in names:
+        if name != SETTINGS_FILE and _is_near_file(name) and (folder / name).is_file():
+            yield f"{folder / name}: nothing reads this file. Did you mean {SETTINGS_FILE!r}?"
+
+
+def _is_near_file(name: str) -> bool:
+    lower = name.lower()
+    if lower in _OTHER_FORMS or lower == SETTINGS_FILE:
+        return True
+    return not lower.endswith(_OUTPUTS) and bool(get_close_matches(lower, [SETTINGS_FILE], cutoff=0.9))
+
+
+def _tables(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return
+    for name in dict.fromkeys(_TABLE.findall(text)):
+        if name != "proctor" and get_close_matches(name.lower(), ["proctor"], cutoff=0.8):
+            yield f"{file}: nothing reads the table [tool.{name}]. Did you mean [tool.proctor]?"
+    if _BARE_TABLE.search(text):
+        yield f"{file}: nothing reads the table [proctor]. Did you mean [tool.proctor]?"

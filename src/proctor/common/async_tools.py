@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -21,3 +22,11 @@ async def together(waiting: Sequence[Awaitable[T]]) -> list[T]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+# --- Plain or async: what a function that may be either returned, once it is there ------------------------------------
+
+
+async def settle(outcome: Any) -> Any:
+    """Return `outcome`, awaited where it can be: users write `def` or `async def`, and some return what is to be awaited."""
+    return await outcome if inspect.isawaitable(outcome) else outcome

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import a_model, a_path, refused, unexpected
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.compat.adk_rs_metrics import BuiltIn, EvalScore, EvalStatus, ResponseMatch, TrajectoryMatch

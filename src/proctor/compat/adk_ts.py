@@ -33,8 +33,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
 from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.result import EvalCaseResult
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalCaseResult, EvalStatus
 from proctor.schema.results.run_result import RunResult
 
 __all__ = [

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult
 from proctor.errors import CriterionError

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from proctor.common.code_identity import identify
 from proctor.errors import CriterionError, SetupError
 from proctor.judges.ask import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
 from proctor.judges.injection_signs import signs_in
-from proctor.judges.model_identity import code_of, identity_of
-from proctor.judges.usage import Spent
 from proctor.judges.votes import cast, plainly_settled
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.concurrency_limit import Limiter
@@ -24,7 +23,88 @@ from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.model_usage import Spent as SpentOf
 
-__all__ = ["ModelJudge", "RunJudges"]
+__all__ = ["ModelJudge", "RunJudges", "Spent", "SpentOnModel", "code_of", "identity_of"]
+
+
+@dataclass(slots=True)
+class SpentOnModel:
+    """What calls of one model took."""
+
+    calls: int = 0
+    """Calls that ended, with or without a reply."""
+    requests: int = 0
+    """How often its provider was asked for them."""
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+    """Replies whose tokens the provider did not tell: the sums are too low by theirs."""
+    cost: float = 0.0
+    """US dollars."""
+    unpriced: int = 0
+    """Replies of which the price is not known."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the judges of a run took, by model as users name it."""
+
+    models: dict[str, SpentOnModel] = field(default_factory=dict)
+    cached: int = 0
+    """Votes that were known from before, and cost nothing."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls there were."""
+        return sum(one.calls for one in self.models.values())
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; `None` where the price of any reply is not known."""
+        if any(one.unpriced for one in self.models.values()):
+            return None
+        return sum(one.cost for one in self.models.values())
+
+    def add(self, model: str, reply: Reply) -> None:
+        """Count a reply."""
+        one = self.models.setdefault(model, SpentOnModel())
+        one.calls += 1
+        one.requests += reply.requests
+        usage = reply.usage
+        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            one.uncounted += 1
+        else:
+            one.input_tokens += usage.input_tokens
+            one.output_tokens += usage.output_tokens
+        if reply.cost is None:
+            one.unpriced += 1
+        else:
+            one.cost += reply.cost
+
+    def by_model(self, purpose: str) -> list[SpentOf]:
+        """Return what they took as it is kept with a run; answers from before are not told by model."""
+        found = [
+            SpentOf(
+                purpose=purpose,
+                model=model,
+                calls=one.calls,
+                input_tokens=one.input_tokens,
+                output_tokens=one.output_tokens,
+                uncounted=one.uncounted,
+                cost=one.cost,
+                unpriced=one.unpriced,
+            )
+            for model, one in self.models.items()
+        ]
+        return [*found, SpentOf(purpose=purpose, cached=self.cached)] if self.cached else found
+
+    def failed(self, model: str, error: ModelError) -> None:
+        """Count a call that gave no reply."""
+        one = self.models.setdefault(model, SpentOnModel())
+        one.calls += 1
+        one.failed += 1
+        one.requests += getattr(error, "requests", 1)
+
 
 PURPOSE = "judge"
 """What its calls are for, among all calls that a run makes to models."""
@@ -260,3 +340,27 @@ async def _guarded(ask: Callable[[], Any], name: str) -> Reply:
     except BaseException as error:  # `SystemExit`, too: in an event loop it would end the run
         raise raised(name, error) from error
     return sound_reply(reply, name)
+
+
+# --- The identity of a judge whose answers are cached: a model that was given as an object is its code and what it holds ---
+
+
+def identity_of(model: ChatModel) -> str | None:
+    """Return what tells a model that was given as an object from others; `None` where its code is not wholly known.
+
+    Answers of a model whose identity is not known cannot be cached: it may be another one that looks the same.
+    """
+    identity = identify(getattr(model, "identity", model))
+    return f"{identity.held} {identity.modules}" if identity.is_complete else None
+
+
+def code_of(model: ChatModel) -> str | None:
+    """Return what tells the code of a model that was given as an object or a function from other code; `None` if not known.
+
+    The values that it holds are left out: a judge that counts its calls is the same judge in the next run.
+    """
+    code = getattr(model, "function", None) or type(model)
+    identity = identify(code)
+    line = getattr(getattr(code, "__code__", None), "co_firstlineno", "")
+    name = f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', type(code).__qualname__)}"
+    return f"{name} {line} {identity.modules}" if identity.is_complete else None

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.judges.answer_schema import check_shape
-from proctor.judges.base import Question, UnusableAnswerError
-from proctor.judges.fence import fenced, new_token
+from proctor.judges.base import Passage, Question, UnusableAnswerError
 from proctor.models.base import Message
 
-__all__ = ["BALLOT", "Paper", "instructions", "new_paper", "with_ballot"]
+__all__ = [
+    "BALLOT",
+    "Paper",
+    "fenced",
+    "instructions",
+    "new_paper",
+    "new_token",
+    "read_fenced",
+    "with_ballot",
+]
 
 BALLOT = "ballot"
 """The field of every answer that repeats the number of its ballot."""
@@ -81,3 +90,66 @@ def with_ballot(schema: Mapping[str, Any]) -> dict[str, Any]:
         "required": [BALLOT, *schema.get("required", fields)],
         "additionalProperties": False,
     }
+
+
+# --- Fences: what others wrote stands between lines that it cannot contain, and nowhere else --------------------------
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.'()/_-]{0,79}")
+
+
+def new_token(passages: Sequence[Passage], draw: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
+    """Return a random token that no passage contains, in whatever case of its letters."""
+    while True:
+        token = draw()
+        if not any(token in passage.text.casefold() for passage in passages):
+            return token
+
+
+def fenced(passages: Sequence[Passage], token: str) -> str:
+    """Return the passages, each within its fence, one after the other.
+
+    Half a character, which no request can carry, becomes U+FFFD; else every text is as it came.
+
+    Raises:
+        ValueError: a label that may not stand outside a fence, or a token that a passage contains.
+    """
+    pieces = []
+    for passage in passages:
+        if not _LABEL.fullmatch(passage.label):
+            raise ValueError(f"no label for a passage: {passage.label!r}")
+        if token in passage.text.casefold():
+            raise ValueError("the material contains the token of its fence")
+        text = _HALF.sub("\ufffd", passage.text)
+        pieces.append(f"{_opening(passage.label, token)}\n{text}\n{_closing(passage.label, token)}")
+    return "\n\n".join(pieces)
+
+
+def read_fenced(text: str, token: str) -> list[Passage]:
+    """Return the passages of a text that `fenced` made: what stands inside, and that nothing stands outside.
+
+    Raises:
+        ValueError: the text is not of that form.
+    """
+    found = []
+    rest = text
+    while rest:
+        opening = re.match(rf"<<<BEGIN {token} ({_LABEL.pattern})>>>\n", rest)
+        if opening is None:
+            raise ValueError("something stands outside the fences")
+        label = opening[1]
+        inside, closing, rest = rest[opening.end() :].partition(f"\n{_closing(label, token)}")
+        if not closing or (rest and not rest.startswith("\n\n")):
+            raise ValueError("a passage does not end where it should")
+        found.append(Passage(label, inside))
+        rest = rest.removeprefix("\n\n")
+    return found
+
+
+def _opening(label: str, token: str) -> str:
+    return f"<<<BEGIN {token} {label}>>>"
+
+
+def _closing(label: str, token: str) -> str:
+    return f"<<<END {token} {label}>>>"

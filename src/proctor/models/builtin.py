@@ -18,7 +18,7 @@ MODELS = {
     "openai-chat": "proctor.models.providers.openai:chat_model",
     "openai-responses": "proctor.models.providers.openai:responses_model",
     "openrouter": "proctor.models.providers.openai:compatible_model",
-    "scripted": "proctor.models.script_file:scripted_model",
+    "scripted": "proctor.models.scripted:scripted_model",
     "together": "proctor.models.providers.openai:compatible_model",
     "vertex": "proctor.models.providers.google:vertex_model",
     "xai": "proctor.models.providers.openai:compatible_model",

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from proctor.common.error_text import safe_str
-from proctor.common.retry_after import read_retry_after
+from proctor.common.network import read_retry_after
 from proctor.common.secrets import without_secrets
 from proctor.models.base import ModelError, ModelFault
 

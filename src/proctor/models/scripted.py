@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.function import Answering, Said, raised, reply_of, takes_options
+from proctor.models.names import ModelName
 
-__all__ = ["Asked", "ScriptedModel"]
+__all__ = ["Asked", "ScriptedModel", "scripted_model"]
 
 
 class Asked(NamedTuple):
@@ -140,3 +144,46 @@ def _matching(matching: Mapping[str | re.Pattern[str], Said]) -> Callable[[Asked
         raise LookupError(f"none of the {len(says)} texts of its script is in the messages")
 
     return say
+
+
+# --- `scripted:FILE`: a model for demos and tests that says what stands in a JSON file, without a key or a network ----
+
+
+def scripted_model(name: ModelName) -> ScriptedModel:
+    """Return the model of a script; its name tells which content it has, so that another script is another model.
+
+    Raises:
+        SetupError: there is no such file, or it is no script.
+    """
+    path = Path(name.model)
+    try:
+        text = path.read_text(encoding="utf-8")
+        entries = json.loads(text)
+    except OSError as error:
+        raise SetupError(f"The script of the model {name.text!r} cannot be read: {error}.") from error
+    except ValueError as error:
+        raise SetupError(
+            f"{path}: the script of a model is a JSON list, and this is no JSON: {error}."
+        ) from error
+    if not isinstance(entries, list) or not entries:
+        raise SetupError(f'{path}: expected a list of {{"when": [TEXT, …], "say": ANSWER}}.')
+    matching: dict[str | re.Pattern[str], Any] = {}
+    for number, each in enumerate(entries):
+        matching.setdefault(_pattern(path, number, each), each["say"])
+    content = sha256(text.encode()).hexdigest()[:8]
+    return ScriptedModel(
+        matching=matching, name=f"scripted:{path.name}#{content}", cost=0.0
+    )  # a file costs nothing
+
+
+def _pattern(path: Path, number: int, entry: Any) -> re.Pattern[str]:
+    """What stands for an entry: all of its texts, in any order."""
+    when = entry.get("when") if isinstance(entry, dict) else None
+    texts = [when] if isinstance(when, str) else when
+    if not isinstance(texts, list) or not texts or not all(isinstance(each, str) and each for each in texts):
+        raise SetupError(
+            f"{path}: [{number}].when: expected a text, or a list of texts that must all be there."
+        )
+    if not isinstance(entry.get("say"), dict | str):
+        raise SetupError(f"{path}: [{number}].say: expected the answer: an object, or a text.")
+    return re.compile(r"\A" + "".join(f"(?=.*?{re.escape(each)})" for each in texts), re.DOTALL)

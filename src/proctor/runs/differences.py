@@ -6,9 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.runs.unknown_changes import unknown_changes
 from proctor.schema.analysis.comparison import PASSED, Comparison, Unlike
-from proctor.schema.results.manifest import USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.results.manifest import (
+    UNKNOWN_MODULES,
+    USER_CODE,
+    JudgedSet,
+    Judging,
+    Manifest,
+    MetricManifest,
+)
 from proctor.schema.results.run_result import RunResult
 
 _MOST_NAMED = 5
@@ -345,3 +351,14 @@ def _value(value: Any) -> str:
         return "not given"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# --- What of two runs' metrics may have changed without anybody knowing: code that is not wholly known ----------------
+
+
+def unknown_changes(name: str, both: Sequence[MetricManifest]) -> Iterator[Unlike]:
+    """Name what of a metric, as both runs have it, may have changed: its modules, or the code of its judge."""
+    if any(one.modules == UNKNOWN_MODULES for one in both):
+        yield Unlike("code", f"whether the modules that the metric {name} imports changed is not known")
+    if any(one.judge_code == UNKNOWN_MODULES for one in both):
+        yield Unlike("judge", f"whether the code of the judge of {name} changed is not known")

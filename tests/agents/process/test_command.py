@@ -314,7 +314,7 @@ def test_an_idle_program_is_given_time_to_end(
     program: Program, tmp_path: Path, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "proctor.agents.process.worker_pool._PATIENCE", 60.0
+        "proctor.agents.process.process_agent._PATIENCE", 60.0
     )  # it ends by itself, and needs no more
     assert run(program(ECHO + f"\npathlib.Path({str(tmp_path / 'bye')!r}).touch()\n"), ["hi"]).passed
     assert (tmp_path / "bye").exists()

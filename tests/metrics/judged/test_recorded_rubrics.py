@@ -12,8 +12,8 @@ import pytest
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
 from proctor.metrics.judged.checklist import Checked, tallied
+from proctor.metrics.judged.rubrics.base import Found, found_for, pooled, share
 from proctor.metrics.judged.rubrics.lists import Placed, for_turn, placed
-from proctor.metrics.judged.rubrics.scores import Found, found_for, pooled, share
 from proctor.registry import METRICS, load_object
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.rubric import Rubric

@@ -11,8 +11,7 @@ import proctor
 from proctor.errors import CriterionError, MetricError
 from proctor.judges.base import Question
 from proctor.metrics.base import INTERMEDIATE, idle_options, options_of
-from proctor.metrics.judged.rubrics.base import RubricMetric
-from proctor.metrics.judged.rubrics.checks import shut_out
+from proctor.metrics.judged.rubrics.base import RubricMetric, shut_out
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.rubrics.tool_use import RubricToolUse
 from proctor.metrics.judged.rubrics.trajectory import RubricTrajectory

@@ -274,7 +274,7 @@ def test_without_the_package_it_says_what_to_install(name: str, monkeypatch: pyt
 
 
 def test_a_pattern_that_would_never_end_is_an_error_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.metrics.structure.schema_keywords.SECONDS", 0.5)
+    monkeypatch.setattr("proctor.metrics.structure.json_schema.SECONDS", 0.5)
     schema = schema_of({"type": "string", "pattern": "^(a+)+$"})
     assert schema.fits("aaaa")
     assert not schema.fits("b")

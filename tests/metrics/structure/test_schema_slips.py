@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.structure import schema_keywords
+from proctor.metrics.structure import json_schema
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.structure.response_schema import ResponseSchema
 from proctor.schema.format.case import EvalCase
@@ -182,7 +182,7 @@ def test_any_document_is_taken_or_refused(document: Any) -> None:
 def test_a_pattern_for_keys_that_never_comes_to_an_end_is_an_error(
     keyword: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema_keywords, "SECONDS", 0.2)
+    monkeypatch.setattr(json_schema, "SECONDS", 0.2)
     document = {"patternProperties": {"^(a+)+$": {"type": "integer"}}, keyword: {"^(a+)+$": {}}}
     if keyword != "patternProperties":
         document[keyword] = False

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView
-from proctor.metrics.structure.genai_schema import to_json_schema
+from proctor.metrics.structure.declarations import to_json_schema
 from proctor.metrics.structure.tool_schema import ToolSchema
 from proctor.registry import METRICS
 from proctor.schema.evidence.trial import Trial

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from proctor.agents.adk.call_timer_plugin import Watch
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
-from proctor.agents.adk.logs import say_it_once
 from proctor.agents.adk.tool_declarations import declared, declares_everything, tree_of
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo, Session
@@ -193,3 +194,20 @@ def _app_of(agent: Any) -> Any:
         return agent
     name = re.sub(r"\W", "_", agent.name)
     return apps.App(name=f"{name}_app", root_agent=agent)
+
+
+# --- What google-adk logs about an agent that raised: the traceback, twice, which the trial's error has already -------
+
+
+_TOLD_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.google.adk.runners")
+
+
+@cache
+def say_it_once() -> None:
+    """Keep these tracebacks off the terminal where nobody has set up logging; whoever has gets them as always."""
+    for name in _TOLD_TWICE:
+        logging.getLogger(name).addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not record.exc_info or logging.getLogger(record.name).hasHandlers()

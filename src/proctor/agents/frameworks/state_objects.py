@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.agents.base import Session
 from proctor.agents.frameworks.framework_events import as_json
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.errors import AgentError
 
 _ADAPTERS = {

@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import locale
 import os
+import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing, nullcontext, suppress
 from dataclasses import asdict
@@ -20,13 +23,13 @@ from typing import Any
 from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
-from proctor.agents.process.cleanup import Surroundings
 from proctor.agents.process.line_reader import Lines
 from proctor.agents.process.worker_agent import PATH_VARIABLE
 from proctor.agents.process.worker_protocol import error_data, event_data, json_value
+from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
-from proctor.common.settling import settle
+from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError, AgentLoadError, ProctorError
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
@@ -220,3 +223,63 @@ if __name__ == "__main__":
         code = main()
         sys.stdout.flush()
         os._exit(code)  # threads that the agent left behind do not hold up the end
+
+
+# --- What a trial leaves behind in its process, put right before the next one: folder, environment, signals, locale, mask ---
+
+
+MOST_LEFT = 50
+"""Threads, or tasks, that a trial may leave behind (clients keep some) before its process is not used again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The state of a process that code may change for all that comes after it."""
+
+    folder: str
+    environment: dict[str, str]
+    mask: int
+    locale: str
+    signals: Mapping[Any, Any]
+    threads: int
+    tasks: int
+
+    @classmethod
+    def now(cls) -> Surroundings:
+        """Look around."""
+        mask = os.umask(0o077)
+        os.umask(mask)
+        signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        return cls(
+            folder=os.getcwd(),  # noqa: PTH109 - text, as chdir takes it
+            environment=dict(os.environ),
+            mask=mask,
+            locale=locale.setlocale(locale.LC_ALL),
+            signals=signals,
+            threads=threading.active_count(),
+            tasks=len(asyncio.all_tasks()),
+        )
+
+    def restore(self) -> bool:
+        """Put right what can be; returns whether all of it was."""
+        with suppress(FileNotFoundError):
+            if os.getcwd() == self.folder and os.environ == self.environment:  # noqa: PTH109 - as above
+                return self._restore_the_rest()
+        try:
+            os.chdir(self.folder)
+        except OSError:
+            return False
+        os.environ.clear()
+        os.environ.update(self.environment)
+        return self._restore_the_rest()
+
+    def _restore_the_rest(self) -> bool:
+        os.umask(self.mask)
+        if locale.setlocale(locale.LC_ALL) != self.locale:
+            locale.setlocale(locale.LC_ALL, self.locale)
+        for number, handler in self.signals.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                with suppress(OSError, ValueError, TypeError):
+                    signal.signal(number, handler)
+        left = (threading.active_count() - self.threads, len(asyncio.all_tasks()) - self.tasks)
+        return max(left) <= MOST_LEFT

@@ -16,7 +16,7 @@ from proctor.cli.options import SectionedCommand, SectionedGroup, common_options
 from proctor.cli.run_options import parents_option
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
-from proctor.reports.content.file_lines import lines_of
+from proctor.reports.content.source_locations import lines_of
 
 if TYPE_CHECKING:
     from proctor.authoring.edit_eval_set import Added

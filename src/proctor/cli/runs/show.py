@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from proctor.cli.errors import ERROR, say
 from proctor.cli.options import SectionedCommand, common, common_options, option
+from proctor.cli.report_outputs import output_guard, parse_outputs, write_outputs
 from proctor.cli.run_options import output_options, store_option
+from proctor.common.safe_text import clean_json
+from proctor.errors import SetupError, UnknownNameError
+from proctor.reports.base import ReportOptions
+from proctor.reports.content.case_data import CaseView
+from proctor.reports.plain.run_header import write_head
+from proctor.reports.plain.run_list import ListedRun
+from proctor.reports.terminal.choose import show as show_report
+from proctor.reports.write_case import write_case
+from proctor.runs.failed_attempts import find_current_run, warning_of_attempt
+from proctor.runs.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
+from proctor.runs.queries import open_runs
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import CaseResult, RunResult
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 SHOW = "What to show"
 
@@ -70,7 +93,6 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     """
     from proctor.cli.error_reports import reported_errors
     from proctor.cli.report_outputs import output_guard
-    from proctor.cli.runs.showing import show_case, show_run
 
     given["verbose"] = bool(common().verbose)
     given["color"] = False if common().no_color else None
@@ -79,3 +101,147 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
             show_run(run, store, given, sys.stdout)
     else:
         show_case(run, case, store, given, sys.stdout)
+
+
+# --- The work of `proctor show` ---------------------------------------------------------------------------------------
+
+
+def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
+    """Show a run as its report did.
+
+    Raises:
+        SetupError: there is no such run or judging, an option has nothing to do here, or a report is requested of `latest` and
+            the last attempt to run failed.
+    """
+    if given["trials"]:
+        raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
+    form = "json" if given["as_json"] else given["format_"]
+    outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
+    with closing(open_runs(store_url, read_only=True)) as store:
+        run_id = _find(store, name, is_for_people=not outputs)
+        judging = judging_of(store, run_id, given["judging"])
+        result = store.load(run_id, judging)
+        if not any(output.path is None for output in outputs):
+            _show_for_people(store, result, judging, given, stdout)
+        if not write_outputs(
+            outputs, [result], stdout, verbose=given["verbose"], store=store, judging=judging
+        ):
+            raise click.exceptions.Exit(ERROR)
+
+
+def _find(store: Store, name: str, *, is_for_people: bool) -> str:
+    """Return the id of the run to show. A person is warned that `latest` is older than a failed attempt; a program is refused."""
+    if not is_for_people:
+        return find_current_run(store, name)
+    run_id = store.find(name)
+    if warning := warning_of_attempt(store, name):
+        say(warning)
+    return run_id
+
+
+def _show_for_people(
+    store: Store, result: RunResult, judging: int, given: Mapping[str, Any], stdout: TextIO
+) -> None:
+    options = ReportOptions(verbose=given["verbose"], color=given["color"])
+    listed = listed_run(store, result.run_id)
+    write_head(listed, judging, stdout, options=options)
+    show_report([result], stdout, options=options)
+    if listed.run.state is RunState.UNFINISHED:
+        say(_way_on(listed))
+    elif (last := store.judgings(result.run_id)[-1]).number > listed.run.judging:
+        say(
+            f"judging {last.number} does not count: it was broken off, or the run went on after it. "
+            f"`proctor score {listed.short}` judges all of it again"
+        )
+
+
+def _way_on(listed: ListedRun) -> str:
+    """Say what becomes of a run that did not come to its end."""
+    if listed.imported_from:
+        return (
+            f"not whole: its import from {listed.imported_from} was broken off. "
+            f"`proctor prune --run {listed.short}` deletes it, and the file can be imported again"
+        )
+    return f"unfinished: `proctor resume {listed.short}` goes on with it"
+
+
+def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
+    """Show everything about one case of a run.
+
+    Raises:
+        SetupError: there is no such run, case, trial or judging, or an option has nothing to do here.
+    """
+    if given["reports"] or given["format_"]:
+        raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
+    with closing(open_runs(store_url, read_only=True)) as store:
+        run_id = _find(store, name, is_for_people=not given["as_json"])
+        judging = judging_of(store, run_id, given["judging"])
+        planned = find_case(store.planned(run_id), case)
+        view = view_case(store, listed_run(store, run_id), planned, judging)
+    view = replace(view, trials=_checked(given["trials"], view.case))
+    if given["as_json"]:
+        stdout.write(_as_json(view))
+    else:
+        write_case(view, stdout, options=ReportOptions(verbose=given["verbose"], color=given["color"]))
+        if lacks_reasons(view.case):
+            stdout.flush()
+            say(
+                "Why turns passed was not kept, only why they missed. "
+                f"`proctor score {view.short} --details` finds it out and keeps it (no agent is called)"
+            )
+
+
+def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:
+    """Return the trials to show, counted from 0."""
+    there = [trial.number + 1 for trial in case.trials]
+    unknown = [number for number in numbers if number not in there]
+    if unknown:
+        raise UnknownNameError(
+            f"--trial {unknown[0]}: the case has {f'trials 1 to {there[-1]}' if there else 'no trial'}"
+        )
+    return [number - 1 for number in numbers]
+
+
+def _as_json(view: CaseView) -> str:
+    """Return the case as in the JSON report, with its judgings."""
+    shown = [trial for trial in view.case.trials if not view.trials or trial.number in view.trials]
+    data = {
+        "run_id": view.run_id,
+        "agent": view.agent,
+        "started_at": view.began,
+        "judging": view.judging,
+        "calibrations": dict(view.badges),
+        "case": _reported(replace(view.case, trials=shown)),
+        "earlier_attempts": [
+            {"trial": number, "evidence": attempt.model_dump(mode="json", exclude_none=True)}
+            for number, attempts in view.earlier.items()
+            for attempt in attempts
+        ],
+        "judgings": [
+            {
+                "number": judged.number,
+                "created_at": judged.created_at,
+                "config_source": judged.criteria,
+                "outcome": judged.case.outcome.value,
+                "reason": judged.case.reason,
+                "metrics": {
+                    name: {
+                        "outcome": metric.outcome.value,
+                        "score": metric.score,
+                        "threshold": metric.threshold,
+                    }
+                    for name, metric in judged.case.metrics.items()
+                },
+            }
+            for judged in view.history
+        ],
+    }
+    return clean_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
+
+
+def _reported(case: CaseResult) -> Any:
+    from proctor.reports.formats.json import JsonReport
+
+    text = io.StringIO()
+    JsonReport().write([RunResult("", cases=[case])], text)
+    return json.loads(text.getvalue())["runs"][0]["cases"][0]

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from proctor.agents.import_user_code import import_folder
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import a_path, refused
 
 __all__ = ["app_and_root_agent", "reset_function"]

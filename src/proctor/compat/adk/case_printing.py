@@ -12,8 +12,12 @@ from proctor.common.safe_text import clean
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalMetricResultPerInvocation
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import (
+    EvalCaseResult,
+    EvalMetricResult,
+    EvalMetricResultPerInvocation,
+    EvalStatus,
+)
 
 __all__ = ["print_case_result"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import set_up
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, Evaluator, PerInvocationResult
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import a_model, refused, set_up
 from proctor.compat.adk.evaluation.evaluator import (
     EvaluationResult,

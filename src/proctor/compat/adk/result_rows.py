@@ -16,7 +16,7 @@ from proctor.reports.formats.csv import neutral
 from proctor.runs.output_guard import ADK_TABLE, OutputGuard, kept_stores
 from proctor.schema.format.content import FunctionCall, text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 
 COLUMNS = (

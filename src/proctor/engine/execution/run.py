@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from proctor.agents.base import Agent, AgentInfo
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.case_state import CaseState, Job, TrialState
-from proctor.engine.execution.executor import LocalExecutor
-from proctor.engine.execution.garbage import fewer_collections
+from proctor.engine.execution.executor import LocalExecutor, fewer_collections
 from proctor.engine.execution.progress import Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.stop_request import DRAIN

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from proctor.agents.base import Session
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.errors import SetupError
 from proctor.schema.format.case import EvalCase
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -11,18 +12,20 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from proctor.agents.base import Agent, AgentInfo
+from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.common.secrets import without_secrets
-from proctor.common.settling import settle
-from proctor.engine.planning.agent_checks import contradicted
-from proctor.engine.planning.plan import Plan
+from proctor.engine.planning.case_problems import in_case
+from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, Slot, is_running
 from proctor.engine.trial.trial_runner import BLOCKED_BY_STEP
-from proctor.errors import AgentLoadError, ProctorError, SetupProblems
+from proctor.errors import AgentLoadError, CriterionError, ProctorError, SetupError, SetupProblems
+from proctor.metrics.base import Described
+from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import AppDetails
 
-__all__ = ["OpenedAgent"]
+__all__ = ["OpenedAgent", "contradicted"]
 
 _Outcome = TypeVar("_Outcome")
 
@@ -242,3 +245,34 @@ def _check_details(details: Any, label: str) -> None:
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+
+
+# --- What the agent says about its tools, beside what cases and criteria say about calls: the last look before it is asked anything ---
+
+
+Ask = Callable[[EvalCase | None, Described], Iterable[str]]
+
+
+def contradicted(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
+    """What is stated about calls that the agent, by its own account, can never make; each thing once."""
+    if info is None or not info.app_details:
+        return []
+    described = Described(info.app_details, is_complete=not info.has_more_tools)
+    found = [problem for chosen in plan.sets for problem in _of_set(chosen, described)]
+    return [*{str(problem): problem for problem in found}.values()]
+
+
+def _of_set(chosen: SetPlan, described: Described) -> Iterator[SetupError]:
+    asked: dict[str, Ask] = {
+        one.name: ask for one in chosen.metrics if (ask := getattr(one.metric, "check_agent", None))
+    }
+    source = chosen.summary.config_source
+    for name, ask in asked.items():
+        for said in ask(None, described):
+            problem = CriterionError(f"{source}: The criterion of {name!r} does not fit: {said}.")
+            problem.file, problem.path, problem.parts = source, ("criteria", name), [said]
+            yield problem
+    for index in chosen.cases if asked else ():
+        case = chosen.source.case(index)
+        for ask in asked.values():
+            yield from (in_case(said, chosen.source, index) for said in ask(case, described))

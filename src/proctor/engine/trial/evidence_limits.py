@@ -15,7 +15,7 @@ from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_TEXT
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, get_recipe, new_event, put_recipe
-from proctor.schema.evidence.flat import flat_size
+from proctor.schema.evidence.fast_models import flat_size
 
 MOST_NOTES = 20
 

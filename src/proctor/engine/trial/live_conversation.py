@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from proctor.agents.base import Agent, Session
+from proctor.common.async_tools import settle
 from proctor.common.process_exit import contained_exits
-from proctor.common.settling import settle
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, Intake
 from proctor.engine.trial.failure_attribution import failure_from, timed_out

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from proctor.agents.base import Agent, AgentInfo
+from proctor.common.safe_text import is_visible
 from proctor.engine.execution.case_state import USER, CaseState, Job, TrialState, evidence_record
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.plan import SetPlan
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.score_trial import explain, given_up, score_trial, view_of
 from proctor.engine.trial.deadlines import Slot
 from proctor.engine.trial.evidence_limits import Caps, what_was_lost
 from proctor.engine.trial.failure_attribution import timed_out
 from proctor.engine.trial.played_conversation import Play, spoiled
-from proctor.engine.trial.silence import find_silence
 from proctor.engine.trial.trial_runner import HOOKS, TrialLimits, TrialRunner, step_of
 from proctor.engine.usage.agent_costs import costs_of
 from proctor.engine.usage.run_costs import not_asked
-from proctor.metrics.base import CaseView
+from proctor.metrics.base import CaseView, is_adk_compatible
+from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation, states_silence
 from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import WHERE as SIMULATOR
 
@@ -174,4 +179,66 @@ def _limits(options: RunOptions) -> TrialLimits:
         setup=options.setup,
         teardown=options.teardown,
         caps=Caps(max_text=options.max_text, max_events=options.max_events),
+    )
+
+
+# --- Turns in which the agent did nothing at all: an error of the agent, unless the case states silence ---------------
+
+
+SILENT = (
+    "the agent gave no text, no tool call and no other event; where the case expects silence, state it: "
+    '`final_response` with one empty text (YAML: `expect: ""`)'
+)
+
+
+def find_silence(trial: Trial, case: EvalCase, plan: SetPlan) -> Failure | None:
+    """Return the failure of the first turn in which the agent did nothing and that the case does not expect to be silent.
+
+    An agent that does nothing satisfies every prohibition. Where nothing is decided, or a gating criterion has `compat`,
+    a silent turn is scored like any other.
+    """
+    for index, turn in enumerate(trial.turns):
+        if not any(map(_shows_something, turn.events)) and not _expects_silence(_expected(case), index):
+            silence = Failure(where="agent", kind=FailureKind.EMPTY, message=SILENT, turn=index)
+            return silence if _decides_by_proctor(plan) else None
+    return None
+
+
+def _decides_by_proctor(plan: SetPlan) -> bool:
+    gating = [metric.name for metric in plan.metrics if metric.gate]
+    criteria = (plan.config.criterion_for(name) for name in gating)
+    return bool(gating) and not any(each is not None and is_adk_compatible(each) for each in criteria)
+
+
+def _expected(case: EvalCase) -> Sequence[Invocation]:
+    return case.conversation or case.opening or ()
+
+
+def _expects_silence(expected: Sequence[Invocation], index: int) -> bool:
+    return index < len(expected) and states_silence(expected[index])
+
+
+def _shows_something(event: Event) -> bool:
+    """Whether an event has more than the usage of a model that answered nothing."""
+    if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+        return recipe[0] != "text" or is_visible(recipe[3])
+    if event.author.lower() == "user" and not _has_content(event.content):
+        return False
+    actions = (event.model_extra or {}).get("actions")
+    return bool(
+        event.state_delta
+        or event.error_code
+        or event.long_running_tool_ids
+        or event.skip_summarization
+        or event.grounding_metadata
+        or _has_content(event.content)
+        or (isinstance(actions, dict) and any(actions.values()))
+    )
+
+
+def _has_content(content: Content | None) -> bool:
+    """Whether a content has a visible text, or a part of another kind."""
+    return any(
+        is_visible(part.text) if part.text is not None else bool(part.model_dump(exclude_none=True))
+        for part in (content.parts if content is not None else None) or ()
     )

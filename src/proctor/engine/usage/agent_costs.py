@@ -11,7 +11,7 @@ from proctor.schema.results.model_usage import Spent
 
 _MOST_UNLIKE = 2_000
 """Calls with different counts that are kept before they are priced: memory stays flat."""
-_PRICES = "proctor.models.agent_prices:price_of"
+_PRICES = "proctor.models.prices:price_of"
 
 Call = tuple[str, int, int, int]
 """Model, input tokens, output tokens, and the input tokens that came from the provider's cache."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.engine.trial.played_conversation import spent_on_user
+from proctor.engine.usage.agent_costs import costs_of
 from proctor.schema.evidence.trial import FailureKind
-from proctor.schema.results.model_usage import Spent, together, without
+from proctor.schema.results.model_usage import Spent, together, total_cost, without
+from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
     from proctor.engine.execution.run_recorder import StoredRun
@@ -144,3 +147,29 @@ def _by(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
     ballot = (details or {}).get("ballot")
     if isinstance(ballot, dict):
         yield str(ballot.get("model")), str(ballot.get("prompt"))
+
+
+# --- What one case took on models: its trials, its played users and its judges, by the evidence that is kept ----------
+
+
+def spent_on_case(case: CaseResult) -> list[Spent]:
+    """Return what a case took, by purpose and model; attempts that were made again are in it. Reads its evidence."""
+    return together(_all(case))
+
+
+def cost_of_case(case: CaseResult) -> float | None:
+    """Return the US dollars that a case took; `None` where a price is not known, or nothing was reported."""
+    return total_cost(spent_on_case(case))
+
+
+def _all(case: CaseResult) -> Iterator[Spent]:
+    for trial in case.trials:
+        for one in (*trial.earlier, trial):
+            if (evidence := one.trial) is not None:
+                yield from costs_of(evidence)
+                if evidence.played_user is not None:
+                    yield from spent_on_user(evidence.played_user)
+    for metric in case.metrics.values():
+        for score in metric.per_trial:
+            for details in all_details(score) if score is not None else ():
+                yield from spent_on(details)

@@ -8,8 +8,14 @@ from typing import Any
 import yaml
 
 from proctor.errors import EvalFileError
-from proctor.files.edit.bless import same_answers, same_calls, same_text, state_that_came
-from proctor.files.edit.stated_turns import key_of_turns, stated_turns
+from proctor.files.edit.bless import (
+    key_of_turns,
+    same_answers,
+    same_calls,
+    same_text,
+    state_that_came,
+    stated_turns,
+)
 from proctor.files.edit.yaml_edit import YamlEdit
 from proctor.files.yaml.emitter import emit
 from proctor.files.yaml.writer import write_case, write_turn

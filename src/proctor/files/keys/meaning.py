@@ -13,12 +13,13 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from proctor.files.eval_sets.variants import ROW_KEYS
-from proctor.files.keys.near_words import near_word
 from proctor.files.keys.other_tools import (
     ANSWER,
     CALLS,
     END,
+    EXPECTATIONS,
     EXPECTS,
+    FIRST_WORDS,
     HARMLESS,
     INERT,
     MISPLACED,
@@ -27,7 +28,7 @@ from proctor.files.keys.other_tools import (
     OWN_WORDS,
     START,
     kind_of_expectation,
-)  # fmt: skip
+)
 from proctor.files.text.validation_messages import near_key
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import BEYOND
@@ -40,14 +41,14 @@ from proctor.schema.format.invocation import (
     Invocation,
     InvocationEvent,
     InvocationEvents,
-)  # fmt: skip
+)
 from proctor.schema.format.persona import UserBehavior, UserPersona
 from proctor.schema.format.rubric import Rubric, RubricContent
 from proctor.schema.format.scenario import ConversationScenario, ConversationScenarios
 from proctor.schema.format.session import SessionInput
 from proctor.schema.format.wire_model import to_camel
 
-__all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of", "place_of"]
+__all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of", "near_word", "place_of"]
 
 
 class Place(StrEnum):
@@ -224,3 +225,50 @@ def _hint(place: Place, word: str) -> str:
         words.get(word, word)
         or "no metric reads it; an `expectations` entry, a rubric or a criterion can state it"
     )
+
+
+# --- Find the word of another tool that an unknown key is a slip of: singular for plural, or a spelling mistake -------
+
+
+_SHORT = 5
+"""Letters up to which a likeness in spelling is a coincidence."""
+_LIKENESS = 0.87
+
+
+def near_word(own: Mapping[str, str], name: str) -> str | None:
+    """Return the meaning of the word that `name` is a slip of, as in `OTHER_WORDS`; `None` if it resembles none.
+
+    `own`: the words that mean something in the object that has the key, and only there.
+    """
+    words = {word: kind for word, kind in {**OTHER_WORDS, **own}.items() if kind in EXPECTATIONS}
+    plain = _plain(name)
+    for word, kind in words.items():
+        if plain == _plain(word):
+            return kind
+    for word, kind in words.items():
+        is_longer = name.startswith(f"{word}_") or name.endswith(f"_{word}")
+        if not is_longer and _is_misspelled(name.replace("_", ""), word.replace("_", "")):
+            return kind
+    return _near_expectation(name)
+
+
+def _near_expectation(name: str) -> str | None:
+    """Find a slip in the word that a key begins with, such as `expcted_output`."""
+    first, _, rest = name.partition("_")
+    for word in FIRST_WORDS:
+        if _is_misspelled(first, word) and not first.startswith(word):
+            meant = f"{word}_{rest}" if rest else word
+            if meant in OTHER_WORDS or EXPECTS.match(meant):
+                return OTHER_WORDS.get(meant, kind_of_expectation(meant))
+    return None
+
+
+def _plain(name: str) -> str:
+    """Return a name in the singular, without separators."""
+    return re.sub(r"(?:ies|y)(?=_|$)|s(?=_|$)|_", "", name)
+
+
+def _is_misspelled(name: str, word: str) -> bool:
+    if len(word) <= _SHORT or name[:1] != word[0]:
+        return False
+    return SequenceMatcher(None, name, word).ratio() >= _LIKENESS

@@ -13,16 +13,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.files.results.adk_beside import failure_of, is_trial, of_metric, ours, rule_of
+from proctor.files.results.report_format import RuleForm
 from proctor.files.results.run_file import RecordedCase
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.to_events import events_of
 from proctor.schema.evidence.to_invocations import invocation_of
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
 from proctor.schema.results.outcome import Outcome, worst
+from proctor.schema.results.repeats import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult
 from proctor.schema.results.score import MetricScore, Score, mean
 
@@ -319,3 +319,48 @@ def _details(result: EvalMetricResult) -> dict[str, Any] | None:
     stated = result.details.model_dump(mode="json")
     found = {name: value for name, value in stated.items() if value is not None}
     return found or None
+
+
+# --- What Proctor wrote beside ADK's own keys, where ADK's form has no place for it: read back where it still fits them ---
+
+
+def ours(entry: EvalCaseResult) -> dict[str, Any]:
+    """What Proctor wrote beside ADK's keys, if it still fits them; a file that was edited is read as ADK's."""
+    extra = entry.model_extra or {}
+    found, outcome = extra.get("proctor"), extra.get("proctor_outcome")
+    if not isinstance(found, dict) or outcome not in set(Outcome):
+        return {}
+    if Outcome(outcome).status is not entry.final_eval_status:
+        return {}
+    case = found.get("case")
+    if not isinstance(case, dict) or case.get("outcome") not in set(Outcome):
+        return {}
+    return {**found, "outcome": outcome}
+
+
+def is_trial(extra: dict[str, Any]) -> bool:
+    """Whether the entry is a trial: one that we wrote for a case without any is not."""
+    return not extra or extra.get("trial") is not None
+
+
+def of_metric(extra: dict[str, Any], name: str) -> dict[str, Any]:
+    """What is said of one metric; empty where nothing is."""
+    metrics = extra.get("metrics")
+    found = metrics.get(name) if isinstance(metrics, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def rule_of(given: Any) -> TrialRule | None:
+    """The share of the trials that had to pass, where one was asked for."""
+    try:
+        return RuleForm.model_validate(given).rule() if given is not None else None
+    except ValidationError:
+        return None
+
+
+def failure_of(given: Any) -> Failure | None:
+    """A failure, where there was one."""
+    try:
+        return Failure.model_validate(given) if given is not None else None
+    except ValidationError:
+        return None

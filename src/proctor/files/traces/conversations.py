@@ -9,14 +9,13 @@ from typing import Any
 
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.common.secrets import without_secrets
-from proctor.files.traces.events import Teller
+from proctor.files.traces.contents import Reader
+from proctor.files.traces.events import Call, Teller, Told
 from proctor.files.traces.messages import Message
 from proctor.files.traces.read_files import read_traces
-from proctor.files.traces.reader import Reader
 from proctor.files.traces.semantic_conventions import Kind, error_of, kind_of, user_id
 from proctor.files.traces.span_tree import SECOND, Forest, Span
 from proctor.files.traces.to_evidence import kept_spans
-from proctor.files.traces.told import Call, Told
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.span import Span as KeptSpan

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from proctor.files.traces.contents import Messages
+from proctor.files.traces.contents import Messages, Reader
 from proctor.files.traces.events import ARGUMENTS, RESULTS
-from proctor.files.traces.reader import Reader
 from proctor.files.traces.semantic_conventions import Kind, agent_name, call_id, error_of, kind_of, usage_of
 from proctor.files.traces.span_tree import SECOND, Span as Traced
 from proctor.schema.evidence.span import Span, SpanKind

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from proctor.common.quick_dataclasses import dataclass, field
+from proctor.files.traces.contents import Reader
 from proctor.files.traces.messages import Message
-from proctor.files.traces.reader import Reader
 from proctor.files.traces.semantic_conventions import Kind, agent_name, case_of, conversation_id, kind_of
 from proctor.files.traces.span_tree import Forest, Span, order
 

@@ -32,10 +32,75 @@ from proctor.files.yaml.nodes import Map, Node, Seq, TreePlaces, Word, is_null, 
 from proctor.files.yaml.object_reader import Fields, kind_of_node
 from proctor.files.yaml.parser import Tree, read_tree
 from proctor.files.yaml.scalars import Fault
-from proctor.files.yaml.turns import content
-from proctor.files.yaml.yaml_expectations import ExpectationForm
+from proctor.files.yaml.turns import TurnForm, content
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.eval_set import EvalSet
+
+_LISTS = ("calls", "forbidden", "limits", "any_of", "any_order", "in_order")
+_CALLS = ("never", "call", "only_after", "implies_later", "no", "before")
+
+
+class ExpectationForm(TurnForm):
+    """Reads the keys `expectations` and `rules` of a case. What else is wrong with them is said before a run."""
+
+    def expectations(self, node: Node, path: Path_) -> Node:
+        """One expectation, or a list of them."""
+        if isinstance(node, Seq):
+            return Seq(node.place, [self._group(each, (*path, i)) for i, each in enumerate(node.items)])
+        return self._group(node, path)
+
+    def rules(self, node: Node, path: Path_) -> Node:
+        """A list of rules."""
+        items = self.items(node, path, "rules")
+        return Seq(node.place, [self._rule(each, (*path, index)) for index, each in enumerate(items)])
+
+    def _group(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            is_list = key in _LISTS and isinstance(value, Seq)
+            made.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
+        return made
+
+    def _list(self, node: Node, path: Path_) -> Node:
+        pieces = self.whole_calls(node.items) if isinstance(node, Seq) else []
+        return Seq(node.place, [self._item(each, (*path, index)) for index, each in pieces])
+
+    def _item(self, node: Node, path: Path_) -> Node:
+        """A call, a group of calls, or a list of calls in their order."""
+        if isinstance(node, Seq):
+            return self._list(node, path)
+        if isinstance(node, Map) and "tool" not in node.values:
+            return self._group(node, path)
+        return self._one(node, path)
+
+    def _rule(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            made.put(key, self._one(value, (*path, key)) if key in _CALLS else value, node.keys[key])
+        return made
+
+    def _one(self, node: Node, path: Path_) -> Node:
+        """A call: as text with its arguments, or as an object whose `tool` is such a text."""
+        if isinstance(node, Word) and "(" in node.text:
+            return self._written(node, path)
+        if isinstance(node, Map) and "args" not in node.values:
+            tool = node.values.get("tool")
+            if isinstance(tool, Word) and "(" in tool.text:
+                made = self._written(tool, (*path, "tool"))
+                for key, value in node.values.items():
+                    if key != "tool":
+                        made.put(key, value, node.keys[key])
+                return made
+        return node
+
+    def _written(self, node: Word, path: Path_) -> Map:
+        call = self.call_of_text(node, path)
+        keys = {"name": "tool", "args": "args"}
+        return map_node(node.place, ((keys[key], value) for key, value in call.values.items()))
 
 
 class YamlDocument:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar, overload
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.errors import CriterionError, SetupError, did_you_mean
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN

@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import MetricFacts, beyond_range
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
 __all__ = ["check_agreement", "read_answer", "read_turn"]

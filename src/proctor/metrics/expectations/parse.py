@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +24,9 @@ from proctor.metrics.expectations.grammar import (
 )
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_value
+from proctor.schema.format.case import EvalCase
 
-__all__ = ["Expectation", "Limit", "read_expectations"]
+__all__ = ["Expectation", "Limit", "TurnSurvey", "read_expectations", "turns_lacking"]
 
 KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
 GROUPS = ("any_of", "any_order", "in_order")
@@ -319,3 +321,43 @@ class _Block:
         if not least and "at_most" not in given:
             self._problem(where, "a limit from 0 up can never be broken")
         return Limit(pattern, least or 0, most, self._where + where)
+
+
+# --- Expectations of a criterion are for every case; those of a turn that a case does not have are not asked there ----
+
+
+class TurnSurvey:
+    """Which cases have the turns that a criterion's expectations name."""
+
+    def __init__(self, common: Sequence[Expectation]) -> None:
+        self._named = {each.where: each.turn + 1 for each in common if each.turn is not None}
+        self._without: Counter[str] = Counter()
+        self._seen = self._most = 0
+
+    def see(self, case: EvalCase) -> None:
+        """Count the turns of one case; a scenario may have any number."""
+        self._seen += 1
+        if case.conversation is None:
+            return
+        turns = len(case.conversation)
+        self._most = max(self._most, turns)
+        self._without.update(where for where, turn in self._named.items() if turn > turns)
+
+    def problems(self) -> Iterator[str]:
+        """Turns that no case has."""
+        for where, turn in self._named.items():
+            if self._seen and self._without[where] == self._seen:
+                yield f"{where}.turn: it is about turn {turn}, and no case has more than {self._most} turn(s)"
+
+    def doubts(self) -> Iterator[str]:
+        """Turns that some cases do not have."""
+        for where, turn in self._named.items():
+            if 0 < self._without[where] < self._seen:
+                lacking = f"{self._without[where]} of {self._seen} cases do"
+                yield f"{where} is about turn {turn}, which {lacking} not have: it is not asked there"
+
+
+def turns_lacking(common: Sequence[Expectation], turns: int) -> str:
+    """Why nothing of a criterion is asked of a conversation of so many turns."""
+    named = [str(each.turn + 1) for each in common if each.turn is not None]
+    return f"the criterion expects something of turn {' and '.join(named)}, and this conversation has {turns} turn(s)"

@@ -20,8 +20,7 @@ from proctor.metrics.expectations.lookalikes import (
     expected_names,
     lookalike_problems,
 )
-from proctor.metrics.expectations.parse import Expectation, read_expectations
-from proctor.metrics.expectations.turns_named import TurnSurvey, turns_lacking
+from proctor.metrics.expectations.parse import Expectation, TurnSurvey, read_expectations, turns_lacking
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import and_more
 from proctor.schema.format.case import EvalCase

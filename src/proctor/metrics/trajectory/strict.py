@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from dataclasses import dataclass
+from itertools import accumulate, pairwise, zip_longest
 from typing import Literal
 
 from proctor.metrics.base import CaseView
@@ -18,11 +19,11 @@ from proctor.metrics.trajectory.agentevals_relations import (
 from proctor.metrics.trajectory.alignment import Alignment, align
 from proctor.metrics.trajectory.alignment_text import describe
 from proctor.metrics.trajectory.base import Calls, facts_of
-from proctor.metrics.trajectory.messages import Message, cut, messages_of, steps_of
-from proctor.schema.format.invocation import Invocation
+from proctor.metrics.trajectory.match_rules import Call
+from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["Strict"]
+__all__ = ["Message", "Strict", "cut", "messages_of", "steps_of"]
 
 NO_MESSAGES = (
     'the turn is recorded as a list of tool calls, without messages to compare; leave "messages": "all" out to '
@@ -164,3 +165,41 @@ def _tell_messages(wanted: Invocation, made: Invocation) -> str:
 
 def _named(message: Message) -> str:
     return f"of role {message.role or '(none)'} {'with' if message.calls else 'without'} tool calls"
+
+
+# --- Which calls the model made at once: the messages of a turn, as far as its record tells them apart ----------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Whose message it is, and the calls in it (none: text, or a tool's answer)."""
+
+    role: str
+    calls: Sequence[Call]
+
+
+def messages_of(invocation: Invocation) -> list[Message] | None:
+    """The messages before the final answer; `None` where calls are recorded without the events that they stood in."""
+    data = invocation.intermediate_data
+    if not isinstance(data, InvocationEvents):
+        return None
+    contents = [event.content for event in data.invocation_events if event.content is not None]
+    return [
+        Message(
+            content.role or "", [part.function_call for part in content.parts or () if part.function_call]
+        )
+        for content in contents
+    ]
+
+
+def steps_of(invocation: Invocation) -> list[Sequence[Call]] | None:
+    """The calls of each message that has any."""
+    messages = messages_of(invocation)
+    return None if messages is None else [message.calls for message in messages if message.calls]
+
+
+def cut(calls: Sequence[Call], like: Sequence[Sequence[Call]]) -> list[Sequence[Call]]:
+    """Cut calls, of which is not known what belongs together, into steps as long as those of `like`."""
+    ends = [0, *accumulate(map(len, like))]
+    steps = [calls[start:end] for start, end in pairwise(ends)]
+    return [step for step in [*steps, calls[ends[-1] :]] if step]

@@ -36,3 +36,12 @@ def _from_root(file: str, here: str) -> str:
     if root is None or not path.is_file():
         return file.replace(os.sep, "/")
     return path.relative_to(root).as_posix()
+
+
+# --- The lines of a file, as its line ends part them ------------------------------------------------------------------
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a file: only line ends part them, not what Unicode takes for one (U+2028)."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]

@@ -7,19 +7,21 @@ from typing import TextIO
 from rich.table import Column
 from rich.text import Text
 
-from proctor.reports.base import ReportOptions
+from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
 from proctor.reports.content.cost_text import badge_style
 from proctor.reports.content.reasons import warnings_beside
 from proctor.reports.content.repeat_stats import held_text, rate_sentence
+from proctor.reports.content.run_digest import Digest
 from proctor.reports.evidence.blocks import TrialEvidence
 from proctor.reports.evidence.case_evidence import evidence_of, reason_of
 from proctor.reports.evidence.played_users import told_of
 from proctor.reports.plain.run_list import when
+from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import STYLES, Page
 from proctor.reports.terminal.evidence import EvidenceDrawing
 from proctor.reports.terminal.symbols import WORDS
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import MetricScore, score_text
 
 MOST_ALIKE = 1
@@ -204,3 +206,13 @@ def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
         Text(when(judged.created_at), "dim"),
         page.joined([*([criteria] if criteria.plain else []), *told]),
     ]
+
+
+# --- One case that did not pass, as the terminal's report draws it: for reports that are not of a whole run -----------
+
+
+def draw_failure(case: CaseResult, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Draw the row of `case` and its evidence on `out`."""
+    page = Page(out, options)
+    run = RunResult("", cases=[case], num_runs=max(1, len(case.trials)))
+    CaseRows(page, run, Digest(), verbose=options.verbose, failures_only=True).draw()

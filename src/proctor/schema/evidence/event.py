@@ -8,11 +8,11 @@ from proctor.schema.evidence.fast_models import (
     WAITING_ROOM,
     count_as_given,
     defaults,
+    flat_size,
     maker,
     put_fields,
     put_unknown,
 )
-from proctor.schema.evidence.flat import flat_size
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
 from proctor.schema.format.grounding import GroundingMetadata
 from proctor.schema.format.wire_model import WireModel

@@ -1,5 +1,7 @@
 """Results as the format stores them: per case, metric and invocation."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 from typing import Annotated, Any
 
@@ -10,8 +12,28 @@ from proctor.schema.format.criterion import EvalMetric
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import RubricScore
 from proctor.schema.format.session import SessionDetails
-from proctor.schema.format.status import EvalStatus
 from proctor.schema.format.wire_model import Timestamp, WireModel
+
+
+class EvalStatus(IntEnum):
+    """What a metric, or a case, came to. INFORMATIONAL: measured, not judged."""
+
+    PASSED = 1
+    FAILED = 2
+    NOT_EVALUATED = 3
+    INFORMATIONAL = 4
+
+    def __bool__(self) -> bool:
+        """Return whether it is a pass, so that `assert status` fails for everything else.
+
+        Raises:
+            TypeError: it is informational: neither a pass nor a failure.
+        """
+        if self is EvalStatus.INFORMATIONAL:
+            raise TypeError(
+                f"{self!r} is neither a pass nor a failure; compare it with a member of EvalStatus"
+            )
+        return self is EvalStatus.PASSED
 
 
 class InferenceStatus(IntEnum):

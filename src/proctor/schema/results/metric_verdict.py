@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.outcome import Outcome, worst
 from proctor.schema.results.score import MetricScore, Score
 

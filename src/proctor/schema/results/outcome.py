@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 
 
 class Outcome(StrEnum):

@@ -11,7 +11,7 @@ from proctor.common.lazy_object import Waiting
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, Trial
-from proctor.schema.format.status import EvalStatus
+from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.metric_verdict import InvocationVerdict, MetricVerdict
 from proctor.schema.results.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.results.repeats import CONFIDENCE, Repeats, TrialRule

@@ -5,9 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 
 from proctor.simulation.faults.base import Heard
-from proctor.simulation.faults.quantities import is_clock_of, is_day_near, is_rounded, numbers_in_words
 from proctor.simulation.faults.text_features import content_words, is_english, squashed, words
-from proctor.simulation.faults.values import dates_in, is_made_of, numbers_in
+from proctor.simulation.faults.values import (
+    dates_in,
+    is_clock_of,
+    is_day_near,
+    is_made_of,
+    is_rounded,
+    numbers_in,
+    numbers_in_words,
+)
 
 __all__ = ["Known"]
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import weakref
 import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from proctor.errors import StoreError
 from proctor.stores.sqlite import migrations
-from proctor.stores.sqlite.in_use import InUse
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
@@ -216,3 +218,35 @@ _MEANINGS = {
     "SQLITE_IOERR": "reading or writing the store failed. Is the disk full, or the file gone?",
     "SQLITE_TOOBIG": "something is larger than the 1 GB that a row may hold",
 }
+
+
+# --- Which files this process has open in SQLite: nobody else in it may open and close one of them --------------------
+
+
+_counts: Counter[tuple[int, int]] = Counter()
+_lock = threading.Lock()
+
+
+class InUse:
+    """One connection's claim to a file, from before it is opened until after it is closed."""
+
+    def __init__(self, path: Path, look: Callable[[], None] | None = None) -> None:
+        """Claim the file at `path`. `look`, which may open and close it, is called only where nobody here has it open."""
+        found = path.stat()
+        key = found.st_dev, found.st_ino
+        with _lock:
+            if look is not None and not _counts[key]:
+                look()
+            _counts[key] += 1
+        self._end = weakref.finalize(self, _let_go, key)
+
+    def end(self) -> None:
+        """Give it up; once more changes nothing."""
+        self._end()
+
+
+def _let_go(key: tuple[int, int]) -> None:
+    with _lock:
+        _counts[key] -= 1
+        if _counts[key] <= 0:
+            del _counts[key]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.simulator_failure import spoiled_by
@@ -13,12 +14,13 @@ from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
 from proctor.stores.base import BriefVerdict, StoredTrial
-from proctor.stores.sqlite.brief import brief_verdict
 from proctor.stores.sqlite.connection import Connection, damaged, sound
 from proctor.stores.sqlite.encoding import (
+    OUTCOMES,
     Evidence,
     Scores,
     checksum,
+    loaded,
     read_briefly,
     read_score,
     read_scores,
@@ -313,3 +315,25 @@ def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
 def parts(first: int, last: int) -> Iterator[range]:
     """Cut positions into as many as are read with one question."""
     return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))
+
+
+# --- Verdicts in short, for looking back over many runs: of hundreds of thousands only what that takes is read --------
+
+
+_ALONE: dict[str, tuple[Outcome, ...]] = {outcome.value: (outcome,) for outcome in Outcome}
+"""The trials of a case that has one."""
+_NO_METRICS: dict[str, dict[str, Any]] = {}
+
+
+def brief_verdict(texts: tuple[str, str, str, str], verdict: tuple[str, str] | None) -> BriefVerdict:
+    """Return what `verdict_row` wrote of a case (its set, id, content hash and place); `None`: it was not decided."""
+    if verdict is None:
+        return BriefVerdict(*texts, Outcome.NOT_RUN, (), "", _NO_METRICS)
+    row = loaded(verdict[1])
+    trials = row["trials"]
+    if len(trials) == 1:
+        ended = _ALONE[trials[0]["outcome"]]
+    else:
+        ended = tuple([OUTCOMES[trial["outcome"]] for trial in trials])
+    reason = row.get("reason") or row.get("missed", "")
+    return BriefVerdict(*texts, OUTCOMES[verdict[0]], ended, reason, row["metrics"])

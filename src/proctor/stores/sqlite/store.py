@@ -30,10 +30,9 @@ from proctor.stores.sqlite.judge_answers import AnsweringStore
 from proctor.stores.sqlite.labels import LabelledStore
 from proctor.stores.sqlite.progress import StandingStore
 from proctor.stores.sqlite.reader import RunReader
-from proctor.stores.sqlite.results import result_of
 from proctor.stores.sqlite.run_index import RunLine, deleted, run_line, run_lines
 from proctor.stores.sqlite.run_state import judging_progress
-from proctor.stores.sqlite.stored_cases import StoredCases
+from proctor.stores.sqlite.stored_cases import StoredCases, result_of
 from proctor.stores.sqlite.writer import Writer
 
 _AT_ONCE = 1000

@@ -15,7 +15,7 @@ from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.reports.content.file_lines import lines_of
+from proctor.reports.content.source_locations import lines_of
 from proctor.runs.failed_attempts import find_current_run
 from proctor.runs.lookup import listed_run
 from proctor.schema.format.case import EvalCase

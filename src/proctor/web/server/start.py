@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, StoreError
 from proctor.runs.setup.project_defaults import prepare_process
 from proctor.settings import load_settings, project_root
+from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
 from proctor.web.server.adk.page import find_adk_page
 from proctor.web.server.app import create_app
@@ -22,7 +24,6 @@ from proctor.web.server.options import Access, read_names, read_token
 from proctor.web.server.runs.live import Live
 from proctor.web.server.security.address import find_address, listen
 from proctor.web.server.security.allowed_agents import guard_targets
-from proctor.web.server.security.login_link import login_file
 from proctor.web.server.serve import server_of
 
 _A_MOMENT = 0.5
@@ -100,3 +101,35 @@ def look_ahead(context: ServerContext) -> None:
     """Look at the newest run before anybody asks: it is the one that they will ask for."""
     with suppress(ProctorError), context.runs() as store:  # who asks is told what is wrong
         context.looks.look(store, "latest", None)
+
+
+# --- The address with the token: on a terminal, else in a file that only the user can read, never in a log ------------
+
+
+FOLDER = ".proctor"
+
+
+@contextmanager
+def login_file(root: Path, port: int, link: str) -> Iterator[Path | None]:
+    """Keep `link` in a file of the project while the server runs; `None` if it cannot be written.
+
+    The file is new, and only its owner can read it (0600). Whatever an earlier server left in its place is removed.
+    """
+    folder = root / FOLDER
+    path = folder / f"web-{port}.url"
+    try:
+        make_folder(folder)
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"{link}\n")
+    except (OSError, StoreError):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        yield None
+        return
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

@@ -43,8 +43,8 @@ from proctor.agents.remote.http.allowed_addresses import checked_transport, targ
 from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncated
 from proctor.agents.remote.http.response_reader import EVENTS, JSON, Bounds, Reply
 from proctor.common.error_text import safe_str
+from proctor.common.network import read_retry_after
 from proctor.common.optional_packages import import_extra
-from proctor.common.retry_after import read_retry_after
 from proctor.common.version import __version__
 from proctor.errors import AgentError, AgentLoadError
 

@@ -22,10 +22,10 @@ from proctor.schema.format.result import (
     EvalMetricResult,
     EvalMetricResultDetails,
     EvalMetricResultPerInvocation,
+    EvalStatus,
     TokenUsageDetails,
 )
 from proctor.schema.format.rubric import Rubric, RubricScore
-from proctor.schema.format.status import EvalStatus
 
 __all__ = [
     "BaseCriterion",

@@ -10,10 +10,9 @@ from pydantic import Field
 
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.result import DurationDetails, TokenUsageDetails, WireEvalStatus
+from proctor.schema.format.result import DurationDetails, EvalStatus, TokenUsageDetails, WireEvalStatus
 from proctor.schema.format.rubric import RubricScore
 from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.status import EvalStatus
 from proctor.schema.format.wire_model import WireModel
 
 __all__ = ["EvalStatus", "EvaluationResult", "Evaluator", "PerInvocationResult"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.base_eval_service import (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from proctor.common.prompts import read_prompt
 from proctor.errors import MetricError
@@ -13,27 +14,44 @@ from proctor.judges.base import Passage, Question
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.judged.base import Asked, JudgedMetric
-from proctor.metrics.judged.checklist import Checked, agreed, checklist_form, checklist_settled, tallied
+from proctor.metrics.judged.checklist import (
+    Checked,
+    Tally,
+    agreed,
+    checklist_form,
+    checklist_settled,
+    tallied,
+)
 from proctor.metrics.judged.passages import numbered
-from proctor.metrics.judged.rubrics.checks import RubricSurvey
-from proctor.metrics.judged.rubrics.lists import Placed, for_turn, lists_of_case, placed, problems_of_list
-from proctor.metrics.judged.rubrics.scores import (
-    Found,
-    by_id,
-    details_of,
-    found_for,
-    pooled,
-    reason_of,
-    share,
+from proctor.metrics.judged.rubrics.lists import (
+    Placed,
+    for_turn,
+    lists_of_case,
+    placed,
+    problems_of_list,
+    weights_of,
 )
 from proctor.metrics.judged.votes import concluded
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion, RubricsBasedCriterion
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.format.statement import Statement
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Score, mean
 
-__all__ = ["OPTIONS", "SOURCE", "RubricMetric"]
+__all__ = [
+    "OPTIONS",
+    "SOURCE",
+    "Found",
+    "RubricMetric",
+    "RubricSurvey",
+    "by_id",
+    "details_of",
+    "found_for",
+    "pooled",
+    "reason_of",
+    "share",
+    "shut_out",
+]
 
 OPTIONS = {
     "rubrics": "properties that must hold, for every case: `rubric_id`, `rubric_content.text_property`; or `criterion`, "
@@ -149,3 +167,153 @@ def _found(rubrics: Sequence[Placed], asked: Asked[Checked]) -> list[Found]:
 def _scored(asked: Asked[Checked], found: Sequence[Found]) -> Score:
     same = agreed([each.tally for each in found])
     return asked.score(share(found), reason_of(found), same, rubrics=details_of(found))
+
+
+# --- What is doubtful about a criterion with rubrics, seen beside the cases: a rounded threshold, rubrics that nothing reads ---
+
+
+_LARGEST = 9
+"""The largest denominator of a fraction that somebody may have rounded."""
+
+Lists = Callable[[EvalCase], Iterable[list[Placed]]]
+
+
+class RubricSurvey:
+    """Looks at what the scores of cases can be, and at rubrics that state no type."""
+
+    def __init__(self, threshold: float, kind: str, lists: Lists) -> None:
+        self._threshold, self._kind, self._lists = threshold, kind, lists
+        self._totals: dict[int, None] = {}
+        self._untyped = 0
+
+    def see(self, case: EvalCase) -> None:
+        """Look at one case."""
+        weights = [weight for each in self._lists(case) for weight in weights_of(each)]
+        if weights and len({*weights}) == 1:
+            self._totals[len(weights)] = None
+        stated = [
+            *(case.rubrics or ()),
+            *(r for turn in case.conversation or case.opening or () for r in turn.rubrics or ()),
+        ]
+        self._untyped += any(rubric.type is None for rubric in stated)
+
+    def problems(self) -> Iterable[str]:
+        """Nothing: what is wrong with a list is wrong with its case."""
+        return ()
+
+    def doubts(self) -> Iterator[str]:
+        """A threshold that shuts out what it was rounded from; rubrics without `type`."""
+        found = (shut_out(self._threshold, total) for total in self._totals)
+        for fraction in dict.fromkeys(each for each in found if each is not None):
+            met, of = fraction.numerator, fraction.denominator
+            yield (
+                f"threshold {self._threshold:g} is above {met}/{of} ({met / of:.4f}), so {met} of {of} rubrics do not "
+                f'reach it; write "{met}/{of}" if they should'
+            )
+        if self._untyped:
+            yield (
+                f"{self._untyped} case(s) state rubrics without `type`, which are left out (google-adk does so, too); "
+                f'those for this metric have "type": "{self._kind}"'
+            )
+
+
+def shut_out(threshold: float, total: int) -> Fraction | None:
+    """The share of `total` rubrics of equal weight that `threshold` was rounded from, and that it is above.
+
+    Only where the threshold has two decimals or more, and the share is one that people round (2/3, 5/6 …).
+    """
+    decimals = len(repr(threshold).partition(".")[2])
+    if decimals < 2 or threshold >= 1:
+        return None
+    below = Fraction(int(threshold * total), total)
+    rounds_up = float(below) < threshold and round(float(below), decimals) == threshold
+    return below if rounds_up and below.denominator <= _LARGEST else None
+
+
+# --- From votes on rubrics to scores: of a turn the share of points that hold, of a case that of all its turns together ---
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for one rubric in one turn."""
+
+    rubric_id: str
+    text: str
+    points: float
+    tally: Tally
+
+    @property
+    def score(self) -> float | None:
+        """1 where it holds, 0 where it does not."""
+        return None if self.tally.met is None else float(self.tally.met)
+
+
+def found_for(rubrics: Sequence[Placed], tallies: Sequence[Tally]) -> list[Found]:
+    """What was found for each rubric."""
+    return [
+        Found(each.rubric_id, each.text, each.points, tally)
+        for each, tally in zip(rubrics, tallies, strict=True)
+    ]
+
+
+def share(found: Iterable[Found]) -> float | None:
+    """The share of the points that hold; `None` where no rubric has a verdict.
+
+    Rubrics without a verdict count on neither side, as in google-adk; there are none where the judge decided.
+    """
+    decided = [each for each in found if each.score is not None]
+    total = sum(each.points for each in decided)
+    return sum(each.points for each in decided if each.tally.met) / total if total else None
+
+
+def pooled(turns: Iterable[Sequence[Found]]) -> float | None:
+    """The share over all turns: every verdict counts alike, so that a turn with more rubrics weighs more."""
+    return share(each for turn in turns for each in turn)
+
+
+def by_id(turns: Iterable[Sequence[Found]]) -> list[dict[str, Any]]:
+    """What each rubric came to over all turns that it was judged in, as data."""
+    of: dict[str, list[Found]] = {}
+    for turn in turns:
+        for each in turn:
+            of.setdefault(each.rubric_id, []).append(each)
+    return [_over_turns(rubric_id, found) for rubric_id, found in of.items()]
+
+
+def _over_turns(rubric_id: str, found: Sequence[Found]) -> dict[str, Any]:
+    scores = [each.score for each in found if each.score is not None]
+    shares = [each.tally.agreement for each in found if each.tally.agreement is not None]
+    held = sum(score == 1 for score in scores)
+    rationale = found[0].tally.rationale if len(found) == 1 else f"met in {held} of {len(scores)} turns"
+    return {
+        "rubric_id": rubric_id,
+        "text": found[0].text,
+        "score": mean(scores) if scores else None,
+        "rationale": rationale,
+        "agreement": mean(shares) if shares else None,
+    }
+
+
+def details_of(found: Iterable[Found]) -> list[dict[str, Any]]:
+    """What was found in one turn, as data that reports draw."""
+    return [
+        {
+            "rubric_id": each.rubric_id,
+            "text": each.text,
+            "score": each.score,
+            "rationale": each.tally.rationale,
+            "agreement": each.tally.agreement,
+            **({"points": each.points} if each.points != 1 else {}),
+        }
+        for each in found
+    ]
+
+
+def reason_of(found: Sequence[Found]) -> str:
+    """Which rubrics do not hold, and why the judge says so."""
+    missed = [each for each in found if each.tally.met is False]
+    if not missed:
+        return f"all {len(found)} rubrics are met" if len(found) > 1 else "the rubric is met"
+    told = "; ".join(f"{each.rubric_id}: {each.tally.rationale or 'no reason given'}" for each in missed)
+    count = f"{len(missed)} of {len(found)} rubrics" if len(found) > 1 else "the rubric is"
+    return f"{count} not met: {told}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TextIO, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.common.version import __version__
@@ -19,7 +19,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.web.pages.about import AboutPage
-from proctor.web.pages.bundle.extras import Beside
 from proctor.web.pages.bundle.single_file import OneFile, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
 from proctor.web.pages.case.judges import judges_page
@@ -32,6 +31,11 @@ from proctor.web.pages.runs.notes import notes_page, turn_seconds
 from proctor.web.pages.runs.run import run_page
 from proctor.web.pages.runs.run_list import RunsPage, run_row
 from proctor.web.pages.runs.run_parts import KeptRun
+
+if TYPE_CHECKING:
+    from proctor.schema.format.invocation import Invocation
+    from proctor.schema.results.page_model import PageModel
+    from proctor.web.pages.runs.run import Against
 
 
 class HtmlReport:
@@ -187,3 +191,34 @@ def _kept(run: RunResult, number: int, beside: Beside | None) -> KeptRun:
     )
     judging = Judging(number=1, created_at=run.started_at, finished=True)
     return KeptRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)
+
+
+# --- What the one-file report shows besides the results of its runs ---------------------------------------------------
+
+
+class Beside(Protocol):
+    """What is known of runs beside their results, where they are kept."""
+
+    def kept(self, run_id: str) -> KeptRun | None:
+        """Return the run as its store has it; `None` where it is not there."""
+        ...
+
+    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
+        """Return its cases as rows of JSON, held against the run before of its like, where there is one."""
+        ...
+
+    def case(self, run_id: str, position: int) -> EvalCase | None:
+        """Return a case as it was run."""
+        ...
+
+    def labels(self, run_id: str) -> Sequence[Labelled]:
+        """Return what people said of its answers."""
+        ...
+
+    def around(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+        """Yield pages of what lies around runs (how they compare, what was before), each behind its path in our own API."""
+        ...
+
+    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
+        """Put the calls of a turn beside the expected ones."""
+        ...

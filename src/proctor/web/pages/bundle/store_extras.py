@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class KeptBeside:
-    """What a store knows (see `proctor.web.pages.bundle.extras.Beside`)."""
+    """What a store knows (see `proctor.web.pages.bundle.html_report.Beside`)."""
 
     def __init__(self, store: Store, judging: int | None = None) -> None:
         """Read from `store`, which stays open as long as this is used; `judging`: by default the one that counts."""

@@ -108,3 +108,15 @@ def _score(case: CaseResult, name: str) -> float | None:
 
 def _finite(score: float | None) -> float | None:
     return score if score is not None and isfinite(score) else None
+
+
+# --- What is known of each case only by its evidence, beside the table that is there at once --------------------------
+
+
+class CaseExtras(PageModel):
+    """Tags and costs of the cases of a run."""
+
+    tags: dict[str, list[int]]
+    """By tag the positions of its cases."""
+    costs: list[float | None]
+    """US dollars by position; null: not known. Empty where nothing is known of any."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from proctor.engine.usage.case_spending import cost_of_case
-from proctor.web.pages.runs.extras import CaseExtras
+from proctor.engine.usage.run_costs import cost_of_case
+from proctor.web.pages.runs.case_table import CaseExtras
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store

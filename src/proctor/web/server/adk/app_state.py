@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from proctor.agents.base import Agent
 from proctor.agents.chat_host import Host, Json, TurnRequest
 from proctor.agents.remote.http.allowed_addresses import named_by_project
-from proctor.common.settling import settle
+from proctor.common.async_tools import settle
 from proctor.runs.load import load_agent
 from proctor.web.server.adk.apps import App, apps_of, find_app
 from proctor.web.server.adk.loop import AgentLoop

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
@@ -15,6 +15,7 @@ from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
 from proctor.runs.queries import NoRunsError
 from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.schema.results.page_model import PageModel
 from proctor.web.server.runs.form_errors import ProblemsError, problems_answer
 
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
@@ -104,3 +105,11 @@ def _sentence(problems: Sequence[Any]) -> str:
 def _given(problem: Any) -> str:
     given = problem.get("input")
     return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""
+
+
+# --- Pages of many rows: sent as pydantic writes them, without going through Python's own JSON ------------------------
+
+
+def as_json(page: PageModel) -> Response:
+    """Return a page as an answer. Of a route that has the page's model as its `response_model`."""
+    return Response(page.model_dump_json(), media_type="application/json")

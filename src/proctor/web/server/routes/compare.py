@@ -17,7 +17,7 @@ from proctor.web.pages.analysis.load_comparison import (
 )
 from proctor.web.pages.runs.matrix import MatrixPage
 from proctor.web.server.context import Here
-from proctor.web.server.http.large import as_json
+from proctor.web.server.http.errors import as_json
 
 router = APIRouter()
 

@@ -11,7 +11,7 @@ from proctor.runs.queries import NoRunsError
 from proctor.schema.analysis.history import RunHistory
 from proctor.web.pages.analysis.history import HistoryPage, history_page
 from proctor.web.server.context import Here
-from proctor.web.server.http.large import as_json
+from proctor.web.server.http.errors import as_json
 
 router = APIRouter()
 

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from proctor.schema.results.manifest import RunState
 from proctor.web.pages.live import Cancelled, LiveEnd, LiveEvents, LiveProgress
-from proctor.web.pages.runs.extras import CaseExtras
+from proctor.web.pages.runs.case_table import CaseExtras
 from proctor.web.pages.start import Begun, StartProblems
 from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
 from proctor.web.server.routes.start import begun, refusals

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from proctor.stores.base import Store
-from proctor.web.pages.runs.extras import CaseExtras
+from proctor.web.pages.runs.case_table import CaseExtras
 from proctor.web.pages.runs.load import FoundRun, RunLook, find_kept, look_at, notes_of
 from proctor.web.pages.runs.load_extras import case_extras
 from proctor.web.pages.runs.notes import NotesPage

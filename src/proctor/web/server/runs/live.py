@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from proctor.engine.usage.case_spending import cost_of_case
+from proctor.engine.usage.run_costs import cost_of_case
 from proctor.errors import ProctorError
 from proctor.runs.queries import open_runs, store_url
 from proctor.stores.base import Standing, Store

@@ -7,6 +7,8 @@ goes through it, too, and gets the headers that keep a browser from doing more w
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import json
 import logging
 from collections.abc import Iterable
@@ -18,7 +20,51 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from proctor.web.server.adk.page import AT, PAGE_CSP
 from proctor.web.server.options import Access
 from proctor.web.server.security.origins import SAFE, Asked, Headers, Refusal, refusal
-from proctor.web.server.security.tokens import LOGIN, cookie_for, may_ask, same
+
+LOGIN = "/login"
+_MONTH = 30 * 24 * 3600
+_MOST_COOKIES = 20
+
+
+def may_ask(asked: Asked, token: str) -> bool:
+    """Tell whether a request shows the token, or the cookie that was given for it; takes as long either way."""
+    scheme, _, shown = asked.one(b"authorization").partition(" ")
+    by_header = same(shown.strip(), token) and scheme.lower() == "bearer"
+    by_cookie = [same(shown, _secret(token)) for shown in _cookies_in(asked)]
+    return by_header or any(by_cookie)
+
+
+def same(shown: str, token: str) -> bool:
+    """Compare in a time that does not tell where the two part."""
+    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (shown, token))
+    return hmac.compare_digest(*digests)
+
+
+def cookie_for(token: str, asked: Asked) -> bytes:
+    """Return the header that gives a browser its cookie."""
+    secure = "; Secure" if asked.scheme == "https" else ""
+    return (
+        f"{_name(asked)}={_secret(token)}; HttpOnly; SameSite=Strict; Path=/; Max-Age={_MONTH}{secure}"
+    ).encode()
+
+
+def _secret(token: str) -> str:
+    """What stands for the token in a cookie: nobody learns the token from it."""
+    return hmac.new(token.encode(), b"proctor web: a browser's cookie", hashlib.sha256).hexdigest()
+
+
+def _name(asked: Asked) -> str:
+    """A name for each port: a browser sends cookies to all ports of a host."""
+    return f"proctor_{asked.server[1]}"
+
+
+def _cookies_in(asked: Asked) -> list[str]:
+    """Every value that a browser has by our name. Other servers of this host have cookies of any form beside it."""
+    parts = (part.partition("=") for part in asked.one(b"cookie").replace(",", ";").split(";"))
+    return [value.strip().strip('"') for name, _, value in parts if name.strip() == _name(asked)][
+        :_MOST_COOKIES
+    ]
+
 
 MOST_BODY = 32 * 1024 * 1024
 """Bytes of a request's body."""

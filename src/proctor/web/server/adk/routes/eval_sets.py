@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import time
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Response
@@ -11,13 +13,19 @@ from pydantic import ValidationError
 
 from proctor.agents.chat_host import Json
 from proctor.common.safe_text import clean
+from proctor.errors import SetupError
+from proctor.files.eval_sets.selectors import require_new_case_id
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.to_invocations import to_invocations
+from proctor.schema.format.case import EvalCase
 from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents
+from proctor.schema.format.session import SessionInput
 from proctor.web.server.adk import eval_files
 from proctor.web.server.adk.app_state import AdkWorld, World
 from proctor.web.server.adk.guard import LOCAL, AdkRoute, unreadable
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.results import kept_session
-from proctor.web.server.adk.sessions_as_cases import case_of_session, placeholders
 from proctor.web.server.adk.wire import answer, wire
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: eval sets"])
@@ -114,3 +122,48 @@ _log = logging.getLogger("proctor.web.server")
 def _ids(world: AdkWorld, app_name: str) -> list[str]:
     app = world.apps().get(app_name)
     return [] if app is None else eval_files.set_ids(app)
+
+
+# --- A session becomes a case that expects what the agent did in it, as google-adk makes one --------------------------
+
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+
+
+def case_of_session(eval_id: str, session: Json, state: dict[str, Any]) -> EvalCase:
+    """Return the case; `state` is what its session starts with.
+
+    Turns in which no user said anything (a change of the state alone) are left out: there is nothing to repeat.
+
+    Raises:
+        SetupError: the id could not be named on a command line, or nobody said anything in the session.
+    """
+    require_new_case_id(eval_id)
+    turns = to_invocations(Event.from_adk(event) for event in session["events"])
+    turns = [_writable(turn) for turn in turns if turn.user_content.parts]
+    if not turns:
+        raise SetupError(
+            f"the session {session['id']!r} has no message of a user: there is nothing to repeat"
+        )
+    return EvalCase(
+        eval_id=eval_id,
+        conversation=turns,
+        session_input=SessionInput(app_name=session["appName"], user_id=session["userId"], state=state),
+        creation_timestamp=time.time(),
+    )
+
+
+def _writable(turn: Invocation) -> Invocation:
+    """Return a turn in which nothing was done in the form that a file can hold: an empty list of events is not written."""
+    data = turn.intermediate_data
+    if isinstance(data, InvocationEvents) and not data.invocation_events:
+        return turn.model_copy(update={"intermediate_data": IntermediateData()})
+    return turn
+
+
+def placeholders(agent: Json) -> dict[str, Any]:
+    """Return a state with an empty text for each `{word}` in the instructions of an agent and those below it."""
+    found = dict.fromkeys(_PLACEHOLDER.findall(str(agent.get("instruction") or "")), "")
+    for below in agent.get("sub_agents") or ():
+        found |= placeholders(below)
+    return found
