@@ -253,8 +253,8 @@ def test_only_code_that_the_engine_calls_is_interrupted_not_the_engine_itself() 
 PYDANTIC = "/venv/lib/python3.12/site-packages/pydantic/main.py"
 LIBRARY = "/venv/lib/python3.12/site-packages/agents/loop.py"
 ENGINE = str(Path(deadlines.__file__).with_name("inference.py"))
-SCHEMA = str(Path(deadlines.__file__).parent.with_name("schema") / "base.py")
-METRIC = str(Path(deadlines.__file__).parent.with_name("metrics") / "custom.py")
+SCHEMA = str(Path(deadlines.__file__).parents[2] / "schema" / "format" / "wire_model.py")
+METRIC = str(Path(deadlines.__file__).parents[2] / "metrics" / "custom" / "metric.py")
 
 
 @pytest.mark.parametrize(

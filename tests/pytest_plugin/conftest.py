@@ -9,7 +9,7 @@ import proctor
 from tests.pytest_plugin.material import CONFIG, Sandbox
 
 _LOADED_LATE = (
-    "batches", "collecting", "evidence", "failures", "fixtures", "overlooked", "project", "summary",
+    "batches", "collection", "evidence", "failures", "fixtures", "project", "summary", "uninspected_results",
 )  # fmt: skip
 
 
@@ -17,7 +17,13 @@ _LOADED_LATE = (
 def _everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in _LOADED_LATE:
         import_module(f"proctor.pytest_plugin.{name}")
-    for name in ("reports.terminal", "reports.one_case", "stores.sqlite", "agents.load", "agents.function"):
+    for name in (
+        "reports.terminal.run",
+        "reports.terminal.case",
+        "stores.sqlite.store",
+        "agents.load",
+        "agents.function",
+    ):
         import_module(f"proctor.{name}")
     path = tmp_path_factory.mktemp("loaded") / "x.evalset.yaml"
     path.write_text("ask: hello\nexpect: hello\n")

@@ -2,7 +2,7 @@
 
 from enum import Enum
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -61,8 +61,8 @@ def test_every_spelling_reads_alike_and_is_written_in_snake_case(document: dict[
 
 
 def test_every_field_has_the_camel_case_name_that_pydantic_would_give_it() -> None:
-    for module in iter_modules(schema.__path__):
-        import_module(f"proctor.schema.{module.name}")
+    for module in walk_packages(schema.__path__, "proctor.schema."):
+        import_module(module.name)
     waiting, names = [WireModel], set[str]()
     while waiting:
         model = waiting.pop()

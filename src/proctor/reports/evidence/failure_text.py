@@ -16,7 +16,7 @@ _FRAME = re.compile(
     re.MULTILINE,
 )
 _LIBRARY = str(Path(os.__file__).parent)
-_PROCTOR = str(Path(__file__).parents[1])
+_PROCTOR = str(Path(__file__).parents[2])
 _NO_CODE = re.compile(r"^(File \"|[\^~ ]+$)")
 
 
