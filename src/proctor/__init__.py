@@ -9,6 +9,7 @@ Names load on first use, so that `import proctor` stays light. (For pytest: PYTE
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.renamed_modules import find_renamed_modules
 from proctor.common.version import __version__
 
 if TYPE_CHECKING:  # what type checkers and editors see; at run time the table below says where each name is
@@ -86,7 +87,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         Metric as Metric,
         MetricFacts as MetricFacts,
     )
-    from proctor.metrics.custom.metric import metric as metric
+    from proctor.metrics.custom.function_metric import metric as metric
     from proctor.models.base import (
         ChatModel as ChatModel,
         Message as Message,
@@ -178,6 +179,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     )
 
 
+find_renamed_modules()
+
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
@@ -188,7 +191,7 @@ _WHERE = {
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"
     ),
-    "proctor.metrics.custom.metric": "metric",
+    "proctor.metrics.custom.function_metric": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
     "proctor.agents.base": "Agent AgentInfo Session",
     "proctor.errors": (

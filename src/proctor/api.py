@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from proctor.runs.traces.receiver import receive_traces
     from proctor.runs.traces.score import score_trace, score_trace_sync
 
+__path__: list[str] = []  # the modules that were below this name are found by `common.renamed_modules`
+
 _WHERE = {
     "proctor.analysis.compare.baselines": (
         "export_baseline",

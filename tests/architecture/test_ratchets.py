@@ -40,7 +40,7 @@ LIMITS: dict[str, tuple[Callable[[], float], float]] = {
     "entries in the widest folder of the tests": (lambda: max(widths(TESTS).values()), 48),
     "modules with a vague name": (lambda: len(vague_modules()), 1),
     "file names that several modules have": (lambda: len(shared_stems()), 81),
-    "modules under 100 lines with one importer": (lambda: len(fragments()), 54),
+    "modules under 100 lines with one importer": (lambda: len(fragments()), 55),
     "modules in an import cycle of any kind": (lambda: len(cyclic_modules(imports(modules()))), 31),
     "functions of a complexity over 10, in percent": (_complex_share, 4.01),
     "words of the dialect in 1,000 words": (dialect_rate, 13.6),

@@ -133,6 +133,7 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
     assert more == {
         "proctor",
         "proctor.common",
+        "proctor.common.renamed_modules",
         "proctor.common.version",
         "proctor.runs",
         "proctor.runs.observers",

@@ -254,7 +254,7 @@ PYDANTIC = "/venv/lib/python3.12/site-packages/pydantic/main.py"
 LIBRARY = "/venv/lib/python3.12/site-packages/agents/loop.py"
 ENGINE = str(Path(deadlines.__file__).with_name("inference.py"))
 SCHEMA = str(Path(deadlines.__file__).parents[2] / "schema" / "format" / "wire_model.py")
-METRIC = str(Path(deadlines.__file__).parents[2] / "metrics" / "custom" / "metric.py")
+METRIC = str(Path(deadlines.__file__).parents[2] / "metrics" / "custom" / "function_metric.py")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import CriterionError, MetricError, SetupProblems
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.custom import metric as custom
-from proctor.metrics.custom.metric import as_factory, from_config
+from proctor.metrics.custom import function_metric as custom
+from proctor.metrics.custom.function_metric import as_factory, from_config
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig

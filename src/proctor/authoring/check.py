@@ -235,7 +235,7 @@ def not_loaded(actual: Invocation) -> float:
 
 def _paths(config: EvalConfig) -> Iterator[SetupError]:
     """Dotted paths of metrics in the criteria that can be none."""
-    from proctor.metrics.custom.metric import read_path
+    from proctor.metrics.custom.function_metric import read_path
 
     asked = {name: one for name, one in (config.custom_metrics or {}).items() if name in config.criteria}
     for name, custom in asked.items():

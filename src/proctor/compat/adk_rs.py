@@ -28,7 +28,7 @@ from proctor.schema.format.session import SessionInput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proctor.metrics.custom.metric import FunctionMetricFactory
+    from proctor.metrics.custom.function_metric import FunctionMetricFactory
     from proctor.schema.results.run_result import CaseResult, RunResult
 
 __all__ = [
@@ -194,7 +194,7 @@ def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str,
 def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     """An evaluator as a metric of the engine: 1 where it says PASSED, 0 where FAILED; what it scored goes with it."""
     from proctor.metrics.base import MetricFacts
-    from proctor.metrics.custom.metric import FunctionMetricFactory
+    from proctor.metrics.custom.function_metric import FunctionMetricFactory
     from proctor.metrics.custom.signature import read_signature
     from proctor.schema.results.score import Score
 

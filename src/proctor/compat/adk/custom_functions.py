@@ -11,7 +11,7 @@ from proctor.compat.adk.evaluation.evaluator import EvaluationResult, Evaluator,
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory
 from proctor.metrics.base import CaseView, Metric
-from proctor.metrics.custom.metric import from_config
+from proctor.metrics.custom.function_metric import from_config
 from proctor.schema.format.adk_results import rubric_scores
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, Interval, MetricInfo, MetricValueInfo

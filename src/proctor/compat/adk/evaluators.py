@@ -20,7 +20,7 @@ from proctor.judges.base import JudgeSource
 from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.custom.adk_references import uses_adk_classes
-from proctor.metrics.custom.metric import FunctionMetric
+from proctor.metrics.custom.function_metric import FunctionMetric
 from proctor.metrics.custom.signature import read_signature
 from proctor.registry import METRICS
 from proctor.schema.format.adk_results import rubric_scores

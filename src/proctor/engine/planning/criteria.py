@@ -168,13 +168,15 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
     """Return the metric, or `None` for one that asks a model when judges are left out."""
     METRICS.check_clash(name)
     if custom is not None:
-        built: Metric = load_object("proctor.metrics.custom.metric:from_config")(name, custom, criterion)
+        built: Metric = load_object("proctor.metrics.custom.function_metric:from_config")(
+            name, custom, criterion
+        )
         return built
     if name not in METRICS:
         raise unknown_name("metric", name, METRICS.names())
     factory = METRICS.get(name)
     if not hasattr(factory, "facts"):  # a plain function of an entry point
-        factory = load_object("proctor.metrics.custom.metric:as_factory")(name, factory)
+        factory = load_object("proctor.metrics.custom.function_metric:as_factory")(name, factory)
     facts: MetricFacts = factory.facts
     if options.no_judge and "judge" in facts.needs:
         return None

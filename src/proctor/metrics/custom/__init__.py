@@ -1,4 +1,6 @@
 """Metrics that users write as functions: registration, accepted signatures, results, and functions written for google-adk.
 
-Start with `metric`, the decorator.
+Start with `function_metric`, which has the decorator `metric`.
 """
+
+from proctor.metrics.custom.function_metric import metric as metric

@@ -1,0 +1,95 @@
+"""Old names of modules that the documentation named: an import of one gives the module under its present name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+RENAMED = {
+    "proctor.agents.langgraph": "proctor.agents.frameworks.langgraph",
+    "proctor.agents.openai_agents": "proctor.agents.frameworks.openai_agents",
+    "proctor.agents.pydantic_ai": "proctor.agents.frameworks.pydantic_ai",
+    "proctor.api.authoring": "proctor.authoring.edit_eval_set",
+    "proctor.api.baselines": "proctor.analysis.compare.baselines",
+    "proctor.api.blessing": "proctor.authoring.bless",
+    "proctor.api.calibrating": "proctor.analysis.calibration.calibrate",
+    "proctor.api.checking": "proctor.authoring.check",
+    "proctor.api.comparing": "proctor.analysis.compare.compare_runs",
+    "proctor.api.estimating": "proctor.runs.estimate",
+    "proctor.api.evaluating": "proctor.runs.evaluate",
+    "proctor.api.exporting": "proctor.runs.export",
+    "proctor.api.generating": "proctor.authoring.generate_scenarios",
+    "proctor.api.importing_runs": "proctor.runs.importing.import_runs",
+    "proctor.api.labelling": "proctor.analysis.calibration.labels",
+    "proctor.api.looking_back": "proctor.analysis.history.history",
+    "proctor.api.planning": "proctor.analysis.power.plan",
+    "proctor.api.reading": "proctor.runs.load",
+    "proctor.api.receiving_traces": "proctor.runs.traces.receiver",
+    "proctor.api.rescoring": "proctor.runs.rescore",
+    "proctor.api.resuming": "proctor.runs.resume",
+    "proctor.api.runs": "proctor.runs.queries",
+    "proctor.api.scoring": "proctor.runs.score",
+    "proctor.api.traces": "proctor.runs.traces.score",
+    "proctor.reports.csv_report": "proctor.reports.formats.csv",
+    "proctor.schema.baseline": "proctor.schema.analysis.baseline",
+    "proctor.schema.calibration": "proctor.schema.analysis.calibration",
+    "proctor.schema.case": "proctor.schema.format.case",
+    "proctor.schema.comparison": "proctor.schema.analysis.comparison",
+    "proctor.schema.config": "proctor.schema.format.config",
+    "proctor.schema.content": "proctor.schema.format.content",
+    "proctor.schema.criterion": "proctor.schema.format.criterion",
+    "proctor.schema.estimate": "proctor.schema.results.estimate",
+    "proctor.schema.eval_set": "proctor.schema.format.eval_set",
+    "proctor.schema.event": "proctor.schema.evidence.event",
+    "proctor.schema.history": "proctor.schema.analysis.history",
+    "proctor.schema.invocation": "proctor.schema.format.invocation",
+    "proctor.schema.label": "proctor.schema.analysis.label",
+    "proctor.schema.rubric": "proctor.schema.format.rubric",
+    "proctor.schema.run": "proctor.schema.results.manifest",
+    "proctor.schema.run_size": "proctor.schema.analysis.power_plan",
+    "proctor.schema.score": "proctor.schema.results.score",
+    "proctor.schema.span": "proctor.schema.evidence.span",
+    "proctor.schema.trial": "proctor.schema.evidence.trial",
+    "proctor.schema.verdict": "proctor.schema.results.run_result",
+    "proctor.simulation.generate": "proctor.simulation.generate_scenarios",
+}
+
+
+class RenamedModules:
+    """Finds each module of `RENAMED` by its old name. It comes last, so that only imports that would fail reach it."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, ModuleSpec | None] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to load the module, if this is an old name."""
+        if fullname not in RENAMED:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        loader: Any = self  # a loader by its methods: importlib.abc would be loaded for nothing
+        return ModuleSpec(fullname, loader)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module under its present name."""
+        module = import_module(RENAMED[spec.name])
+        self._specs[module.__name__] = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Restore the module's own spec, which the import replaced; the module has run already."""
+        module.__spec__ = self._specs.pop(module.__name__)
+
+
+def find_renamed_modules() -> None:
+    """Let the old names be imported."""
+    if not any(isinstance(finder, RenamedModules) for finder in sys.meta_path):
+        sys.meta_path.append(RenamedModules())
