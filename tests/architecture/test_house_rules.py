@@ -97,6 +97,19 @@ def test_no_drawer_for_odds_and_ends() -> None:
     assert named == []
 
 
+def test_every_folder_is_a_package_that_says_what_it_contains() -> None:
+    folders = {
+        folder for path in (SRC / "proctor").rglob("*.py") for folder in path.parents if SRC in folder.parents
+    }
+    without = [
+        _relative(folder)
+        for folder in sorted(folders)
+        if not (folder / "__init__.py").is_file()
+        or not ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    ]
+    assert without == []
+
+
 def test_lines_fit_a_screen() -> None:
     wide = [
         f"{_relative(path)}:{number}"

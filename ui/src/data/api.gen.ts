@@ -1252,7 +1252,7 @@ export interface components {
             /** Path */
             path: string;
             /** Changes */
-            changes: components["schemas"]["proctor__reports__pages__bless__CaseChange"][];
+            changes: components["schemas"]["proctor__web__pages__bless__CaseChange"][];
             /** Hunks */
             hunks: components["schemas"]["Hunk"][];
             /** Lost */
@@ -1666,7 +1666,7 @@ export interface components {
             eval_set_id: string;
             /** Eval Id */
             eval_id: string;
-            change: components["schemas"]["proctor__schema__comparison__CaseChange"];
+            change: components["schemas"]["proctor__schema__analysis__comparison__CaseChange"];
             /** Base */
             base: string;
             /** Candidate */
@@ -3868,20 +3868,20 @@ export interface components {
         };
         /**
          * CaseChange
+         * @description How one case differs, in the order in which they are listed.
+         * @enum {string}
+         */
+        proctor__schema__analysis__comparison__CaseChange: "regression" | "in_error" | "fix" | "flaky";
+        /**
+         * CaseChange
          * @description One thing of a case that would be another one.
          */
-        proctor__reports__pages__bless__CaseChange: {
+        proctor__web__pages__bless__CaseChange: {
             /** Path */
             path: string;
             before: components["schemas"]["Marked"] | null;
             after: components["schemas"]["Marked"] | null;
         };
-        /**
-         * CaseChange
-         * @description How one case differs, in the order in which they are listed.
-         * @enum {string}
-         */
-        proctor__schema__comparison__CaseChange: "regression" | "in_error" | "fix" | "flaky";
     };
     responses: never;
     parameters: never;
