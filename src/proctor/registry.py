@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from proctor.errors import SetupError, unknown_name
+from proctor.errors import ProctorError, SetupError, unknown_name
 
 
 class Registry:
@@ -101,6 +101,31 @@ class Registry:
                 f"The {self.kind} {name!r} of the package {source!r} cannot be loaded: "
                 f"{type(error).__name__}: {error}"
             ) from error
+
+    def make(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Load the plug-in called `name` and call it.
+
+        Raises:
+            UnknownNameError: there is none; the message has the closest name.
+            SetupError: it cannot be loaded; or it is not built in, and raised an error or returned nothing.
+        """
+        plugin = self.get(name)
+        if name not in self._added and self.is_built_in(name):
+            return plugin(*arguments, **options)
+        try:
+            made = plugin(*arguments, **options)
+        except ProctorError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise SetupError(f"{self._origin(name)} failed: {type(error).__name__}: {error}") from error
+        if made is None:
+            raise SetupError(f"{self._origin(name)} returned None: expected an object")
+        return made
+
+    def _origin(self, name: str) -> str:
+        package = self.package_of(name)
+        source = f" of the package {package!r}" if package and name not in self._added else ""
+        return f"The {self.kind} {name!r}{source}"
 
     def _built_in(self) -> dict[str, str]:
         table: dict[str, str] = load_object(self._table)

@@ -159,7 +159,7 @@ def _plugin(reference: Reference, agent_name: str | None) -> Agent:
         raise AgentLoadError(
             f"The agent {reference.label} has no sub-agents; it was asked for {agent_name!r}."
         )
-    agent: Agent = AGENTS.get(reference.plugin)(reference.rest)
+    agent: Agent = AGENTS.make(reference.plugin, reference.rest)
     return agent
 
 

@@ -157,7 +157,7 @@ def write_outputs(
             output.write(runs, stdout, options)
         except BrokenPipeError:
             pass  # the reader has seen enough
-        except Exception as error:  # noqa: BLE001  (a report may be a plug-in; the others are still to be written)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a report may be a plug-in; the others are still to be written)
             fine = False
             place = output.path or "stdout"
             cause = error.strerror if isinstance(error, OSError) and error.strerror else safe_str(error)

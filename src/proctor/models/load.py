@@ -29,8 +29,10 @@ def load_model(
         SetupError: its key is not set, or its address cannot be one.
     """
     taken_apart = read_name(name, MODELS.names())
-    model: ChatModel = MODELS.get(taken_apart.provider)(taken_apart)
+    model: ChatModel = MODELS.make(taken_apart.provider, taken_apart)
     code = code_of_provider(taken_apart.provider)
+    if code != "":  # one of Proctor's own has all the parts
+        _check_model(model)
     return PatientModel(model, limiter=limiter, patience=patience, code=code)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Protocol, TextIO, cast
 
+from proctor.common.error_text import safe_repr
 from proctor.common.quick_dataclasses import dataclass
+from proctor.errors import SetupError
 from proctor.registry import REPORTS
 from proctor.schema.results.run_result import RunResult
 
@@ -55,7 +57,12 @@ def load_report(name: str) -> Report:
 
     Raises:
         UnknownNameError: there is none of that name.
-        SetupError: the plug-in cannot be loaded.
+        SetupError: the plug-in cannot be loaded, or has no `write`.
     """
-    plugin = REPORTS.get(name)
-    return cast("Report", plugin() if isinstance(plugin, type) else plugin)
+    report = REPORTS.make(name) if isinstance(REPORTS.get(name), type) else REPORTS.get(name)
+    if not callable(getattr(report, "write", None)):
+        raise SetupError(
+            f"The report {name!r} is no report: expected a class or an object with `write(runs, out, *, options)`, "
+            f"got {safe_repr(report)}"
+        )
+    return cast("Report", report)

@@ -1,7 +1,7 @@
 """How far verdicts agree with those of people, and what a rate of verdicts says when the judge errs.
 
 Small statistics, without a library; intervals are two-sided and hold their level for few labels and near 0 and 1
-(`tests/test_agreement.py` measures how often they cover the truth).
+(`tests/stats/test_agreement.py` measures how often they cover the truth).
 """
 
 from __future__ import annotations

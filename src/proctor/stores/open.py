@@ -26,5 +26,5 @@ def open_store(url: str, *, read_only: bool = False) -> Store:
             f"No store scheme named {scheme!r}.{did_you_mean(scheme, known)} Known: {', '.join(known)} "
             f"(adk:DIR only takes results, beside the store that the run lives in), or the path of a SQLite file."
         )
-    store: Store = STORES.get(scheme)(url, read_only=read_only)
+    store: Store = STORES.make(scheme, url, read_only=read_only)
     return store
