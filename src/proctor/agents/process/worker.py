@@ -218,13 +218,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return asyncio.run(work(given.agent, given.agent_name, channel))
 
 
-if __name__ == "__main__":
-    with suppress(KeyboardInterrupt, BrokenPipeError):
-        code = main()
-        sys.stdout.flush()
-        os._exit(code)  # threads that the agent left behind do not hold up the end
-
-
 # --- What a trial leaves behind in its process, put right before the next one: folder, environment, signals, locale, mask ---
 
 
@@ -283,3 +276,10 @@ class Surroundings:
                     signal.signal(number, handler)
         left = (threading.active_count() - self.threads, len(asyncio.all_tasks()) - self.tasks)
         return max(left) <= MOST_LEFT
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        code = main()
+        sys.stdout.flush()
+        os._exit(code)  # threads that the agent left behind do not hold up the end
