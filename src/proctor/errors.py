@@ -106,6 +106,10 @@ class StoreError(SetupError):
     """
 
 
+class RunInUseError(StoreError):
+    """Another process writes the run: it can be named again when that process has ended."""
+
+
 class EvalError(ProctorError):
     """Something under evaluation failed. It becomes an *error* outcome, never a score."""
 

@@ -13,7 +13,7 @@ import click
 from proctor.cli.errors import SETUP_ERROR, exit_code_of
 from proctor.cli.options import begin
 from proctor.cli.streams import loaded
-from proctor.errors import did_you_mean
+from proctor.errors import RunInUseError, did_you_mean
 from proctor.registry import load_object
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -162,7 +162,7 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
     from proctor.common.secrets import redacted
     from proctor.runs.failed_attempts import NoAttemptError, record_failed_attempt
 
-    if isinstance(error, NoAttemptError):
+    if isinstance(error, NoAttemptError | RunInUseError):
         return
     what = " ".join(["proctor", *redacted(words)])
     problem = error.format_message() if isinstance(error, click.ClickException) else str(error)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.common.quick_dataclasses import dataclass
-from proctor.errors import NothingToRunError, SettingsError, SetupError
+from proctor.errors import NothingToRunError, RunInUseError, SettingsError, SetupError
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -74,7 +74,7 @@ def recorded_attempt(
     url = getattr(store, "url", store)
     try:
         yield
-    except (NothingToRunError, NoAttemptError):
+    except (NothingToRunError, NoAttemptError, RunInUseError):
         raise
     except SetupError as error:
         if (store is not None or in_project) and not _caller_records.get():

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from proctor.common.quick_dataclasses import dataclass
-from proctor.errors import StoreError
+from proctor.errors import RunInUseError, StoreError
 
 SECONDS = 60.0
 """How long a run stays with a process that is not heard of."""
@@ -32,14 +32,14 @@ def take(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Le
     """Take hold of a run, within a transaction.
 
     Raises:
-        StoreError: another process is at work on it.
+        RunInUseError: another process writes it.
     """
     row = connection.execute(
         "SELECT holder_host, holder_machine, holder_pid, holder_started, lease_until FROM runs WHERE seq = ?",
         (run,),
     ).fetchone()
     if (holder := held_by(row)) is not None:
-        raise StoreError(
+        raise RunInUseError(
             f"{name}: run {run_id} is being worked on by {holder}. Wait for it to end or stop it, then try again "
             f"(a process that died on another machine is waited for: {SECONDS:.0f} s at most)"
         )
