@@ -152,4 +152,4 @@ def test_gitlab_shards_and_changes(repository: str) -> None:
 def test_a_variable_that_is_not_set_is_no_green_build(repository: str, tmp_path: Path) -> None:
     done = run_changed("", tmp_path)
     assert done.returncode == 2
-    assert "no such commit" in done.stderr
+    assert "--changed-since is empty" in done.stderr
