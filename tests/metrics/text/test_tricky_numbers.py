@@ -285,10 +285,11 @@ def test_any_text_is_read(text: str, words: bool, decimal: Any) -> None:
     ],
 )
 def test_hostile_texts_are_read_in_time(piece: str) -> None:
-    """Ten times the text takes about ten times as long: less than forty times, with room for a busy machine."""
-    seconds = []
-    for count in (500, 5_000):
+    """Ten times the text takes about ten times as long: less than forty times in the quickest of three, however busy the machine."""
+
+    def seconds(count: int) -> float:
         started = time.process_time()
         read_numbers(piece * count, words=True)
-        seconds.append(time.process_time() - started)
-    assert seconds[1] < max(40 * seconds[0], 1)
+        return time.process_time() - started
+
+    assert any(seconds(5_000) < max(40 * seconds(500), 1) for _ in range(3))
