@@ -74,7 +74,9 @@ def other_prompt(folder: Path) -> None:
     """Proctor with another prompt, as a later version may have it."""
     source = Path(package.__file__).parent
     shutil.copytree(source, folder.parent / "later" / "proctor", ignore=shutil.ignore_patterns("__pycache__"))
-    prompt = folder.parent / "later" / "proctor" / "metrics" / "judged" / "prompts" / "final_response_match_v2.md"
+    prompt = (
+        folder.parent / "later" / "proctor" / "metrics" / "judged" / "prompts" / "final_response_match_v2.md"
+    )
     prompt.write_text(prompt.read_text() + "\nBe kind.\n")
 
 

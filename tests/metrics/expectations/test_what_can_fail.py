@@ -127,10 +127,10 @@ def _witness(value: Any, anything: int) -> Any:
 
 
 def trajectories(alphabet: list[Made], longest: int) -> Iterator[list[Made]]:
-    """All short ones, and some in which a call comes often."""
+    """Yield all short ones, and some with one call many times: more often than all parts of a block together allow (24)."""
     for length in range(longest + 1):
         yield from ([*calls] for calls in product(alphabet, repeat=length))
-    yield from ([call] * times for call in alphabet for times in range(longest + 1, 9))
+    yield from ([call] * times for call in alphabet for times in (*range(longest + 1, 9), 25))
 
 
 def calls_of(word: list[Made]) -> Any:
