@@ -100,10 +100,29 @@ def _metric(bound: BoundMetric, chosen: SetPlan, modules: str) -> MetricManifest
     )
 
 
+FORMER_MODULES = {
+    "proctor.metrics.judged.rubrics.final_response": "proctor.metrics.judged.rubric_final_response",
+    "proctor.metrics.judged.rubrics.tool_use": "proctor.metrics.judged.rubric_tool_use",
+    "proctor.metrics.judged.rubrics.trajectory": "proctor.metrics.judged.rubric_trajectory",
+    "proctor.metrics.text.json.json_equal": "proctor.metrics.text.json_equal",
+    "proctor.metrics.text.numeric.numeric_match": "proctor.metrics.text.numeric_match",
+    "proctor.metrics.text.regex.regex_match": "proctor.metrics.text.regex_match",
+    "proctor.metrics.text.response_match": "proctor.metrics.response_match",
+    "proctor.metrics.trajectory.agentevals_relations": "proctor.metrics.trajectories.relations",
+    "proctor.metrics.trajectory.classic": "proctor.metrics.trajectories.classic",
+    "proctor.metrics.trajectory.node_path": "proctor.metrics.trajectories.node_path",
+    "proctor.metrics.trajectory.single_tool_use": "proctor.metrics.trajectories.single_tool_use",
+    "proctor.metrics.trajectory.strict": "proctor.metrics.trajectories.strict",
+    "proctor.metrics.trajectory.tool_trajectory": "proctor.metrics.tool_trajectory",
+}
+"""Modules of metrics by the names that manifests of stores and baselines have: a metric whose module moved has not changed."""
+
+
 def _code_of(metric: Any) -> str:
     """The name of a metric's code; of a user's own function or class, with the hash of its source."""
     code = getattr(metric, "function", type(metric))
-    name = f"{code.__module__}.{getattr(code, '__qualname__', '')}"
+    module = FORMER_MODULES.get(code.__module__, code.__module__)
+    name = f"{module}.{getattr(code, '__qualname__', '')}"
     if name.startswith("proctor."):
         return name  # it changes with the version of proctor, which the manifest has
     try:
