@@ -73,4 +73,4 @@ def test_the_code_of_a_metric_has_the_name_that_stores_have(name: str) -> None:
 
 @pytest.mark.parametrize("module", FORMER_MODULES)
 def test_a_former_module_is_that_of_a_present_one(module: str) -> None:
-    assert import_module(module)
+    assert import_module(module).__name__ == module
