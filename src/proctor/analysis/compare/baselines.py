@@ -15,7 +15,14 @@ from proctor.errors import EvalFileError, SetupError
 from proctor.runs.queries import StoreLike, open_runs, store_url
 from proctor.runs.setup.argument_checks import is_open
 from proctor.schema.results.outcome import Outcome
-from proctor.stores.baselines import SUFFIX, baseline_files, baseline_folder, find_baseline, is_file
+from proctor.stores.baselines import (
+    SUFFIX,
+    baseline_files,
+    baseline_folder,
+    find_baseline,
+    is_file,
+    read_named_baseline,
+)
 from proctor.stores.urls import store_file
 
 if TYPE_CHECKING:
@@ -80,12 +87,10 @@ def load_baseline(name: str, store: StoreLike = None) -> Baseline:
         UnknownNameError: there is none.
         EvalFileError: it cannot be read.
     """
-    from proctor.files.results.baselines import read_baseline
-
     if is_file(name):
-        return read_baseline(Path(name))
+        return read_named_baseline(str(name), None)
     with _opened(store) as opened:
-        return read_baseline(find_baseline(opened, str(name)))
+        return read_named_baseline(str(name), opened)
 
 
 def remove_baseline(name: str, store: StoreLike = None) -> None:
