@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit

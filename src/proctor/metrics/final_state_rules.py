@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE
 from proctor.metrics.matchers.parse import WITHOUT_VALUE, MatcherReader

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import MetricError
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader

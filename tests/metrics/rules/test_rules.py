@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.expectations.actual_calls import Made
 from proctor.metrics.matchers.parse import MatcherReader

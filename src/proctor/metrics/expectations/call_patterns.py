@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.actual_calls import Made
 from proctor.metrics.matchers.base import ABSENT

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.call_patterns import ANY_TOOL, CallPattern
 from proctor.metrics.matchers.base import ABSENT

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 from unicodedata import normalize
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.reason_text import show_text, show_value
 from proctor.metrics.text.json.parse import read_json

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.common.quick_dataclasses import dataclass
 from proctor.metrics.trajectory.match_rules import Call
 

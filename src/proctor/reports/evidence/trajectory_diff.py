@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.reports.evidence.blocks import (
     Kind,
     LeftOut,

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from proctor.common.error_text import safe_repr
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 from proctor.reports.evidence.blocks import Piece, Pieces
 from proctor.reports.evidence.word_diff import elided, word_difference
 

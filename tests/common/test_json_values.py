@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.common.json_compare import equal_json
+from proctor.common.json_values import equal_json
 
 DEEP = 3_000
 

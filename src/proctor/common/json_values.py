@@ -1,0 +1,47 @@
+"""JSON values: their types, and how two of them are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+__all__ = ["Json", "JsonObject", "equal_json"]
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""A value as `json.loads` returns it. Narrow it with `isinstance` before use."""
+
+JsonObject: TypeAlias = "dict[str, Json]"
+
+
+def equal_json(expected: object, actual: object) -> bool:
+    """Compare two JSON values: 1 equals 1.0, booleans are not numbers, the order of keys does not count, tuples are lists.
+
+    The function does not recurse, so that the depth of the values is not limited.
+    """
+    pending: list[tuple[Any, Any]] = [(expected, actual)]
+    compared: set[tuple[int, int]] = set()
+    while pending:
+        one, other = pending.pop()
+        if isinstance(one, bool) or isinstance(other, bool):
+            if one is not other:
+                return False
+            continue
+        members = _members(one, other)
+        if members is None:
+            if not one == other:  # noqa: SIM201 - a custom type may define only `==`
+                return False
+        elif len(members) != max(len(one), len(other)):
+            return False
+        elif (id(one), id(other)) not in compared:  # a cyclic value is compared once
+            compared.add((id(one), id(other)))
+            pending += members
+    return True
+
+
+def _members(one: Any, other: Any) -> list[tuple[Any, Any]] | None:
+    """Return the pairs of members of two objects or two lists; `None` if they are not of the same kind."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return [(value, other[key]) for key, value in one.items() if key in other]
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return list(zip(one, other, strict=False))
+    return None
