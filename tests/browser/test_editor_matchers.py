@@ -212,7 +212,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
 @pytest.mark.parametrize(
     ("label", "text", "told"),
     [
-        ("Pattern (Python’s re)", "(", "is no regular expression"),
+        ("Pattern (Python’s re)", "(", "is not a regular expression"),
         ("At most so far from it", "-1", "must be a number from 0"),
         ("Turn", "7", "the case has 1 turn"),
         ("Of the same", "", "expected the name of an argument"),

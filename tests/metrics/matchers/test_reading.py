@@ -20,7 +20,7 @@ from proctor.schema.format.criterion import BaseCriterion
         ({"$match": 5}, "got 5"),
         ({"$match": ["text"]}, "got"),
         ({"$match": {}}, "got {}"),
-        ({"$match": "regex", "pattern": "("}, "is no regular expression"),
+        ({"$match": "regex", "pattern": "("}, "is not a regular expression"),
         ({"$match": "regex"}, "`pattern` must be a regular expression"),
         ({"$match": "regex", "pattern": "a*"}, "is found in every text"),
         ({"$match": "regex", "pattern": "a", "patern": "b"}, "Did you mean 'pattern'"),

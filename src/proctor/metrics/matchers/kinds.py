@@ -17,7 +17,7 @@ from proctor.metrics.reason_text import show_text, show_value
 from proctor.metrics.text.json.parse import read_json
 from proctor.metrics.text.normal_form import BLANKS
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.text.regex.search import Search, find, find_safely, is_cheap
+from proctor.metrics.text.regex.search import Search, matches
 from proctor.metrics.trajectory.call_equality import equal_strictly
 
 __all__ = ["Exact", "Ignore", "Json", "Number", "Pattern", "Present", "SameSet", "Subset", "Text"]
@@ -113,9 +113,7 @@ class Pattern:
         """
         if not isinstance(actual, str):
             return False
-        search = [Search(self.pattern, self.full, normalize("NFC", actual))]
-        found = find(search) if is_cheap(search) else find_safely(search, SECONDS)
-        return found[0] is not None
+        return matches(Search(self.pattern, self.full, normalize("NFC", actual)), SECONDS)
 
     def unreadable(self, expected: Any) -> str:
         """Nothing: any value will do."""

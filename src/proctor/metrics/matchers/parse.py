@@ -32,7 +32,7 @@ from proctor.metrics.matchers.kinds import (
 )
 from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
 from proctor.metrics.reason_text import show_value
-from proctor.metrics.text.regex.match_bound import slip_in
+from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 
 __all__ = ["KINDS", "MatcherReader"]
 
@@ -177,12 +177,12 @@ class MatcherReader:
                     normalize("NFC", text), re.IGNORECASE if spec.get("ignore_case") is True else 0
                 )
         except (re.error, ValueError, OverflowError, RecursionError) as error:
-            self.problem(where, f"{show_value(text)} is no regular expression: {error}")
+            self.problem(where, f"{show_value(text)} is not a regular expression: {error}")
             return Exact()
         full = spec.get("full") is True
-        if slip := slip_in(compiled, full=full, is_trimmed=False):
-            present = '; for any text at all there is {"match": "present"}' if "any" in slip else ""
-            self.problem(where, f"{show_value(text)} {slip}{present}")
+        if problem := trivial_pattern_problem(compiled, full=full, is_trimmed=False):
+            present = '; to accept any text, use {"match": "present"}' if "any" in problem else ""
+            self.problem(where, f"{show_value(text)} {problem}{present}")
         return Pattern(compiled, full)
 
     def number(self, spec: Mapping[str, Any], where: str) -> Matcher:

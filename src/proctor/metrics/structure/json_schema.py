@@ -15,7 +15,7 @@ from proctor.common.optional_packages import import_extra
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.reason_text import TYPE_WORDS, show_name, show_text, show_value
 from proctor.metrics.structure.schema_lint import drafts, look_through
-from proctor.metrics.text.regex.search import Search, find, find_safely, is_cheap
+from proctor.metrics.text.regex.search import Search, matches
 
 __all__ = ["Mistake", "Schema", "keywords_for", "schema_of"]
 
@@ -317,14 +317,12 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
 
 
 def _is_found(pattern: str, text: str) -> bool:
-    """Search, elsewhere where it may take long.
+    """Search within the time limit.
 
     Raises:
         MetricError: it takes too long.
     """
-    search = Search(re.compile(pattern), full=False, text=text)
-    found = find([search]) if is_cheap([search]) else find_safely([search], SECONDS)
-    return found[0] is not None
+    return matches(Search(re.compile(pattern), full=False, text=text), SECONDS)
 
 
 OF_KEYS = ("patternProperties", "additionalProperties", "unevaluatedProperties")

@@ -1,11 +1,11 @@
-"""`regex_match`: does the answer match a regular expression?"""
+"""The metric `regex_match`: whether the answer matches regular expressions."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import warnings
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
@@ -18,8 +18,8 @@ from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
-from proctor.metrics.text.regex.match_bound import slip_in
-from proctor.metrics.text.regex.search import Search, Span, find, find_safely, is_cheap, show_pattern
+from proctor.metrics.text.regex.search import Search, Span, find, show_pattern
+from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 from proctor.metrics.text.visible import folded, is_blank, trimmed
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
@@ -27,11 +27,11 @@ from proctor.schema.results.score import Explanation, MetricScore, Score, mean_s
 
 __all__ = ["RegexMatch"]
 
-NOTHING_SAID = "the agent gave no answer text, so nothing in it could match what is forbidden"
+NO_TEXT_TO_SEARCH = "the agent gave no answer text, so no forbidden pattern could match"
 
 
 class RegexCriterion(BaseCriterion):
-    """Patterns that an answer must match, how many of them, and those that it must not."""
+    """Patterns that an answer must match, and patterns that it must not match."""
 
     pattern: Texts | None = None
     forbidden: Texts | None = None
@@ -65,7 +65,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             "forbidden": "a pattern, or a list of them, that must not match: the score is 0 if one does",
             "ignore_case": IGNORING["ignore_case"],
             "ignore_whitespace": IGNORING["ignore_whitespace"] + " in the answer",
-            "seconds": "how long a pattern that may take very long may search the answers of one case (default 5)",
+            "seconds": "time limit in seconds for searching the answers of one case (default 5)",
             **TURNS,
         },
         source="Python's re",
@@ -77,147 +77,139 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         self._forbidden = self._compiled("forbidden")
 
     def given(self) -> Expected | None:
-        """The patterns of the criterion; where only some are forbidden, nothing else is asked."""
+        """Return the patterns of the criterion; none are required if it only has forbidden ones."""
         if self.criterion.pattern is None:
             return None if self.criterion.forbidden is None else ()
         return self._compiled("pattern")
 
     def asks(self, expected: Expected) -> bool:
-        """A forbidden pattern alone is something to look for."""
+        """Tell whether there is a pattern to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
     def read(self, reference: str) -> Expected:
-        """The reference answer as a pattern.
+        """Return the reference answer as a pattern.
 
         Raises:
-            MetricError: it is none that could tell one answer from another.
+            MetricError: it is not a regular expression, or cannot distinguish one answer from another.
         """
         if is_blank(reference):
             return []
         try:
             return [self._compile(reference.strip(), full=self.criterion.match == "full")]
         except ValueError as error:
-            raise MetricError(f"the reference answer is no pattern to match: {error}") from error
+            raise MetricError(f"the reference answer is not a usable pattern: {error}") from error
 
     def check(self, case: EvalCase) -> Iterator[str]:
-        """Which reference answers are none of that kind."""
+        """Yield which reference answers are not usable patterns."""
         return self.unreadable(case)
 
-    def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
-        """Search turn by turn; patterns that could take long are searched for elsewhere, within their time."""
+    async def score(self, case: CaseView) -> MetricScore:
+        """Search the answers of all turns in a thread, which waits for the process that searches."""
         if self._given is None and case.expected is None:
             return nothing_recorded(case)
-        plan = [self._plan(case, index) for index in range(len(case.actual))]
-        searches = [search for turn in plan if not isinstance(turn, Score) for search in turn]
-        if is_cheap(searches):
-            return self._scored(plan, find(searches))
-        return self._search_elsewhere(plan, searches)
-
-    def compare(self, expected: Expected, answer: str) -> Score:
-        """Search one answer, here and now."""
-        searches = self._searches(expected, answer)
-        return self._judged(searches, find(searches))
-
-    def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Said with the score: what matched is known then."""
-        return self._told(self.compare(expected, answer))
-
-    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which patterns match where, and which do not."""
-        given = score.per_invocation[index]
-        if given.not_applicable:
-            return Explanation(given.reason)
-        explanation = self._told(given)
-        if is_blank(self.text(case.actual[index])) and given.value == 0:
-            explanation.reason = NO_ANSWER
-        return explanation
-
-    async def _search_elsewhere(
-        self, plan: Sequence[Score | list[Search]], searches: list[Search]
-    ) -> MetricScore:
-        return self._scored(plan, await asyncio.to_thread(find_safely, searches, self.criterion.seconds))
-
-    def _plan(self, case: CaseView, index: int) -> Score | list[Search]:
-        """What to search in the answer of a turn, or why nothing is."""
-        expected = self.expected_of(case, index)
-        return (
-            expected
-            if isinstance(expected, Score)
-            else self._searches(expected, self.text(case.actual[index]))
-        )
-
-    def _searches(self, expected: Expected, answer: str) -> list[Search]:
-        text = trimmed(normalize("NFC", answer))
-        if self.criterion.ignore_whitespace:
-            text = BLANKS.sub(" ", text)
-        wanted = [Search(pattern, self.criterion.match == "full", text) for pattern in expected]
-        # what is forbidden is looked for in the text as it is, and as a person reads it
-        shown = dict.fromkeys([text, trimmed(folded(text))])
-        return [*wanted, *(Search(pattern, False, each) for each in shown for pattern in self._forbidden)]
-
-    def _count_wanted(self, searches: Sequence[Search]) -> int:
-        """How many of the searches are for what must be there; they come first."""
-        views = 1 if searches[-1].text == searches[0].text else 2
-        return len(searches) - views * len(self._forbidden)
-
-    def _scored(self, plan: Sequence[Score | list[Search]], spans: Sequence[Span]) -> MetricScore:
-        found = iter(spans)
+        turns = [self._turn_searches(case, index) for index in range(len(case.actual))]
+        searches = [search for turn in turns if not isinstance(turn, Score) for search in turn]
+        spans = iter(await asyncio.to_thread(find, searches, self.criterion.seconds))
         return mean_score(
             [
-                turn if isinstance(turn, Score) else self._judged(turn, [next(found) for _ in turn])
-                for turn in plan
+                turn if isinstance(turn, Score) else self._turn_score(turn, [next(spans) for _ in turn])
+                for turn in turns
             ]
         )
 
-    def _judged(self, searches: Sequence[Search], spans: Sequence[Span]) -> Score:
-        wanted = self._count_wanted(searches)
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """Search one answer."""
+        searches = self._searches(expected, answer)
+        return self._turn_score(searches, find(searches, self.criterion.seconds))
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Explain the score of one answer."""
+        return self._explanation(self.compare(expected, answer))
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Return which patterns match, where, and which do not."""
+        turn_score = score.per_invocation[index]
+        if turn_score.not_applicable:
+            return Explanation(turn_score.reason)
+        explanation = self._explanation(turn_score)
+        if is_blank(self.text(case.actual[index])) and turn_score.value == 0:
+            explanation.reason = NO_ANSWER
+        return explanation
+
+    def _turn_searches(self, case: CaseView, index: int) -> list[Search] | Score:
+        """Return what to search in the answer of a turn, or the score of a turn without anything to search."""
+        expected = self.expected_of(case, index)
+        if isinstance(expected, Score):
+            return expected
+        return self._searches(expected, self.text(case.actual[index]))
+
+    def _searches(self, expected: Expected, answer: str) -> list[Search]:
+        """Return one search for each required pattern, then those for the forbidden patterns."""
+        text = trimmed(normalize("NFC", answer))
+        if self.criterion.ignore_whitespace:
+            text = BLANKS.sub(" ", text)
+        required = [Search(pattern, self.criterion.match == "full", text) for pattern in expected]
+        # forbidden patterns are searched in the text as it was sent, and as a person reads it
+        readings = dict.fromkeys([text, trimmed(folded(text))])
+        return [
+            *required,
+            *(Search(pattern, False, reading) for reading in readings for pattern in self._forbidden),
+        ]
+
+    def _count_required(self, searches: Sequence[Search]) -> int:
+        """Return how many of the searches are for required patterns; they come first."""
+        readings = 1 if searches[-1].text == searches[0].text else 2
+        return len(searches) - readings * len(self._forbidden)
+
+    def _turn_score(self, searches: Sequence[Search], spans: Sequence[Span]) -> Score:
+        required = self._count_required(searches)
         checks = [
             {
-                "pattern": one.pattern.pattern,
-                "found": span and one.text[slice(*span)],
-                "forbidden": index >= wanted,
+                "pattern": search.pattern.pattern,
+                "found": span and search.text[slice(*span)],
+                "forbidden": index >= required,
             }
-            for index, (one, span) in enumerate(zip(searches, spans, strict=True))
+            for index, (search, span) in enumerate(zip(searches, spans, strict=True))
         ]
-        hits = [span is not None for span in spans[:wanted]]
-        empty = not searches[0].text
-        score = Score(
-            self._value(hits), details={"checks": checks}, warning=NOTHING_SAID if empty and not hits else ""
+        hits = [span is not None for span in spans[:required]]
+        is_violated = any(span is not None for span in spans[required:])
+        return Score(
+            0.0 if is_violated else self._value(hits),
+            details={"checks": checks},
+            warning=NO_TEXT_TO_SEARCH if not hits and not searches[0].text else "",
         )
-        if any(span is not None for span in spans[wanted:]):
-            score.value = 0.0
-        return score
 
     def _value(self, hits: list[bool]) -> float:
         if self.criterion.require == "any" and hits:
             return 1.0 if any(hits) else 0.0
         return sum(hits) / len(hits) if hits else 1.0
 
-    def _told(self, score: Score) -> Explanation:
+    def _explanation(self, score: Score) -> Explanation:
         checks = (score.details or {}).get("checks", ())
         return Explanation("; ".join(self._sentences(checks, score.value)), score.details, score.warning)
 
     def _sentences(self, checks: Sequence[dict[str, Any]], value: float | None) -> Iterator[str]:
-        forbidden = [each for each in checks if each["forbidden"] and each["found"] is not None]
-        if forbidden:
-            yield f"forbidden, and in the answer: {_list(each['found'] for each in forbidden)}"
-        missing = [each["pattern"] for each in checks if not each["forbidden"] and each["found"] is None]
+        violations = [check["found"] for check in checks if check["forbidden"] and check["found"] is not None]
+        required = [check for check in checks if not check["forbidden"]]
+        matches = [check["found"] for check in required if check["found"] is not None]
+        missing = [check["pattern"] for check in required if check["found"] is None]
+        if violations:
+            yield f"the answer matches a forbidden pattern: {_list(violations)}"
         if missing and value != 1:
-            what = (
+            part = (
                 "the whole answer does not match"
                 if self.criterion.match == "full"
                 else "nothing in the answer matches"
             )
-            yield f"{what} {_patterns(missing)}"
+            yield f"{part} {_patterns(missing)}"
         if value == 1:
-            found = [each["found"] for each in checks if not each["forbidden"] and each["found"] is not None]
-            yield f"matched: {_list(found)}" if found else "nothing in the answer matches what is forbidden"
+            yield f"matched: {_list(matches)}" if matches else "no forbidden pattern matches"
 
     def _compiled(self, option: str) -> list[re.Pattern[str]]:
-        """The patterns of one option.
+        """Return the compiled patterns of one option.
 
         Raises:
-            CriterionError: one is no regular expression, or cannot tell one text from another.
+            CriterionError: one is not a regular expression, or cannot distinguish one text from another.
         """
         full = option == "pattern" and self.criterion.match == "full"
         try:
@@ -231,22 +223,24 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         """Compile one pattern.
 
         Raises:
-            ValueError: it is no regular expression, matches every text, or none; says what is wrong and where.
+            ValueError: it is not a regular expression, or matches every text or none; the message has the position.
         """
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of syntax that may mean something else in another Python
+                warnings.simplefilter("ignore")  # of syntax that may change in a later Python
                 flags = re.IGNORECASE if self.criterion.ignore_case else 0
                 compiled = re.compile(normalize("NFC", text), flags)
         except re.error as error:
             place = "" if error.pos is None else f" at position {error.pos}"
-            raise ValueError(f"{show_pattern(text)} is no regular expression: {error.msg}{place}") from error
+            raise ValueError(
+                f"{show_pattern(text)} is not a regular expression: {error.msg}{place}"
+            ) from error
         except (OverflowError, RecursionError) as error:
             raise ValueError(f"{show_pattern(text)} is too large: {error}") from error
         except ValueError as error:  # flags that contradict each other
-            raise ValueError(f"{show_pattern(text)} is no regular expression: {error}") from error
-        if slip := slip_in(compiled, full=full):
-            raise ValueError(f"{show_pattern(text)} {slip}")
+            raise ValueError(f"{show_pattern(text)} is not a regular expression: {error}") from error
+        if problem := trivial_pattern_problem(compiled, full=full):
+            raise ValueError(f"{show_pattern(text)} {problem}")
         return compiled
 
 

@@ -1,32 +1,43 @@
-"""Searches with regular expressions that cannot hang a run: what could take long runs in a process of its own."""
+"""Searches with regular expressions within a time limit.
+
+Python's `re` tries one way to match after the other, cannot be interrupted, and needs years for a pattern such as `(a+)+$`.
+So each search runs in a child process that ends itself when the time is over. The children are reused.
+"""
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_name
-from proctor.metrics.text.regex.cost_bound import most_steps
 
-__all__ = ["Search", "find", "find_safely", "is_cheap", "show_pattern"]
-
-CHEAP = 1e7
-"""Steps that surely take less than a second, and mostly far less."""
+__all__ = ["Search", "Span", "find", "matches", "show_pattern"]
 
 Span = tuple[int, int] | None
 
 CHILD = """
-import json, re, sys
-for pattern, flags, full, text in json.load(sys.stdin):
-    compiled = re.compile(pattern, flags)
-    found = compiled.fullmatch(text) if full else compiled.search(text)
-    print(json.dumps(found and found.span()), flush=True)
+import faulthandler, json, re, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent; the end of stdin ends this process
+for line in sys.stdin:
+    seconds, searches = json.loads(line)
+    faulthandler.dump_traceback_later(seconds, exit=True)  # needs no GIL, which `re` holds
+    for pattern, flags, full, text in searches:
+        compiled = re.compile(pattern, flags)
+        match = compiled.fullmatch(text) if full else compiled.search(text)
+        print(json.dumps(match and match.span()), flush=True)
+    faulthandler.cancel_dump_traceback_later()
+    print("ready", flush=True)
 """
+
+_idle: list[subprocess.Popen[bytes]] = []
+"""Child processes that wait for the next request."""
 
 
 class Search(NamedTuple):
@@ -38,47 +49,88 @@ class Search(NamedTuple):
     text: str
 
 
-def is_cheap(searches: Sequence[Search]) -> bool:
-    """Whether all of them together surely take no time to speak of."""
-    steps = (most_steps(each.pattern, each.text, anywhere=not each.full) for each in searches)
-    return sum(steps) <= CHEAP
-
-
-def find(searches: Sequence[Search]) -> list[Span]:
-    """Where each text matches its pattern, here and now; `None` where it does not."""
-    found = [
-        one.pattern.fullmatch(one.text) if one.full else one.pattern.search(one.text) for one in searches
-    ]
-    return [match and match.span() for match in found]
-
-
-def find_safely(searches: Sequence[Search], seconds: float) -> list[Span]:
-    """As `find`, in a process that is ended after so many seconds: nothing else stops a regular expression at work.
+def find(searches: Sequence[Search], seconds: float) -> list[Span]:
+    """Return where each text matches its pattern, `None` where it does not; all searches share `seconds`.
 
     Raises:
-        MetricError: it took longer, or there is no Python to start.
+        MetricError: the searches took longer, or no child process could run them.
     """
-    asked = json.dumps([[one.pattern.pattern, one.pattern.flags, one.full, one.text] for one in searches])
-    command = [sys.executable, "-I", "-S", "-c", CHILD]
+    if not searches:
+        return []
+    request = [
+        seconds,
+        [[each.pattern.pattern, each.pattern.flags, each.full, each.text] for each in searches],
+    ]
+    started = time.monotonic()
     try:
-        done = subprocess.run(command, input=asked.encode(), capture_output=True, timeout=seconds, check=True)
-    except subprocess.TimeoutExpired as late:
-        answered = (late.stdout or b"").count(b"\n")
-        raise _took_too_long(searches[min(answered, len(searches) - 1)], seconds) from None
-    except (OSError, subprocess.CalledProcessError) as error:
-        what = f"the process for regular expressions that may take long failed: {error}"
-        raise MetricError(what) from error
-    return [tuple(span) if span else None for span in map(json.loads, done.stdout.splitlines())]
+        process = _take_process()
+        spans = _ask(process, request, len(searches))
+    except OSError as error:
+        raise MetricError(
+            f"cannot run the process that searches with regular expressions: {error}"
+        ) from error
+    if len(spans) < len(searches):
+        process.communicate()  # its output has ended, so it is about to end
+        if time.monotonic() - started >= seconds:
+            raise _took_too_long(searches[len(spans)], seconds)
+        raise MetricError(
+            f"the process that searches with regular expressions ended with exit code {process.returncode}"
+        )
+    return spans
+
+
+def matches(search: Search, seconds: float) -> bool:
+    """Tell whether one text matches its pattern; raises as `find` does."""
+    return find([search], seconds)[0] is not None
 
 
 def show_pattern(pattern: str) -> str:
-    """A pattern as its author wrote it: quotes would double its backslashes."""
+    """Return a pattern as its author wrote it: quotes would double its backslashes."""
     return f"`{show_name(pattern)}`" if pattern else "the empty pattern"
+
+
+def _take_process() -> subprocess.Popen[bytes]:
+    while _idle:
+        process = _idle.pop()
+        if process.poll() is None:
+            return process
+        _close(process)
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", CHILD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _ask(process: subprocess.Popen[bytes], request: list[object], count: int) -> list[Span]:
+    """Return the answers of a child process: fewer than `count` if it ended before."""
+    requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    requests.write(json.dumps(request).encode() + b"\n")
+    requests.flush()
+    lines = [line for _ in range(count) if (line := answers.readline())]
+    if answers.readline():  # "ready": its time limit is off, so it may be used again
+        _idle.append(process)
+    elif len(lines) == count:
+        _close(process)
+    return [tuple(span) if (span := json.loads(line)) else None for line in lines]
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """End a child process, and wait until it has ended."""
+    process.kill()
+    process.communicate()
+
+
+@atexit.register
+def _close_idle() -> None:
+    while _idle:
+        _close(_idle.pop())
 
 
 def _took_too_long(search: Search, seconds: float) -> MetricError:
     return MetricError(
         f"the regular expression {show_pattern(search.pattern.pattern)} took longer than {seconds:g} s on an answer of "
-        f"{len(search.text)} characters. It can match a text in too many ways: repeat nothing that repeats "
-        "itself, make repeats possessive (`a++`), or allow it more `seconds`"
+        f"{len(search.text)} characters. It can match a text in too many ways: do not repeat what contains a repeat, "
+        "make repeats possessive (`a++`), or raise `seconds`"
     )
