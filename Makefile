@@ -24,8 +24,8 @@ WORKERS ?= 2
 FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 
 # Fuzzing, injections and the security matrix: part of `make nightly`, with their slow tests; kills are marked `nightly`.
-ATTACKS := tests/files/test_fuzz.py tests/judges/test_injection.py tests/server/test_safety.py tests/server/test_targets.py \
-	tests/server/test_adk_any_request.py tests/server/test_adk_odd_addresses.py tests/agents/process/test_echoed_secrets.py
+ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
+	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
 .PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test help-snapshots adk-names lock clean
 

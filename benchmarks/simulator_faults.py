@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _print_found(source: str) -> None:
-    from tests.simulation.measuring import figures
+    from tests.simulation.detection_rates import figures
     from tests.simulation.planted_conversations import conversations
 
     found = figures(conversations(source))
@@ -41,7 +41,7 @@ def _print_found(source: str) -> None:
 
 
 def _print_degraded(each: int) -> None:
-    from tests.simulation.measuring import FAULTY, degraded
+    from tests.simulation.detection_rates import FAULTY, degraded
 
     print(f"the agent is at fault in {FAULTY:.0%}; users at fault at rates of")
     for rate in (0.0, 0.2, 0.5):

@@ -37,7 +37,7 @@ def _complex_share() -> float:
 LIMITS: dict[str, tuple[Callable[[], float], float]] = {
     "entries in the root of the package": (lambda: widths(SRC / "proctor")["."], 27),
     "entries in the widest other folder of the package": (_widest, 22),
-    "entries in the widest folder of the tests": (lambda: max(widths(TESTS).values()), 48),
+    "entries in the widest folder of the tests": (lambda: max(widths(TESTS).values()), 27),
     "modules with a vague name": (lambda: len(vague_modules()), 1),
     "file names that several modules have": (lambda: len(shared_stems()), 81),
     "modules under 100 lines with one importer": (lambda: len(fragments()), 55),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.conftest import visit
-from tests.server.adk_apps import ADK, PLAIN, write_app
+from tests.web.adk.adk_apps import ADK, PLAIN, write_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

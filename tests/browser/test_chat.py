@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Problems, Site
-from tests.browser.test_editor import XSS, note_dialogs
+from tests.browser.editor.test_cases import XSS, note_dialogs
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]

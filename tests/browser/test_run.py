@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import NARROW, WIDE, Problems, Site, visit, watch
 from tests.browser.waiting import PATIENCE, copied, strike
-from tests.server.live_project import make_project, open_gate
+from tests.web.live_project import make_project, open_gate
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]

@@ -13,7 +13,7 @@ from proctor.errors import SetupError
 from proctor.runs.output_guard import SUMMARY_VARIABLE, OutputGuard
 from proctor.web.pages.built_page import FOLDER
 from tests.cli.project import case, in_this_process, make_project, write_set
-from tests.reports.one_file import make_page
+from tests.web.pages.single_file import make_page
 
 STORE = ".proctor/store.sqlite3"
 

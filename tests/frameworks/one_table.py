@@ -74,7 +74,7 @@ def main(toys: list[str]) -> None:
     if toys:
         print(json.dumps(outcome_of(toys[0])))
         return
-    from tests.frameworks.comparing import ran, table
+    from tests.frameworks.comparison import ran, table
 
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.frameworks.comparing import NotHereError, answers, differences, line, outcome
+from tests.frameworks.comparison import NotHereError, answers, differences, line, outcome
 from tests.frameworks.one_table import BEGIN, END, PAGE
 from tests.frameworks.rows import ROWS, Row
 

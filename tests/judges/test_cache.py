@@ -21,7 +21,7 @@ from proctor.models.base import ModelError, ModelFault, Reply, Usage
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.format.criterion import JudgeModelOptions
-from tests.judges.making import NO, SCHEMA, YES, ask, judges, question
+from tests.judges.judge_requests import NO, SCHEMA, YES, ask, judges, question
 
 
 class Kept(dict[str, bytes]):

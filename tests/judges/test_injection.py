@@ -20,7 +20,7 @@ from proctor.models.base import Message, ModelOptions, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
 from tests.judges.attempts import ATTEMPTS, UNSEEN
-from tests.judges.making import NO, YES, ask, question
+from tests.judges.judge_requests import NO, YES, ask, question
 
 PROMPT = "Does the answer help?"
 

@@ -14,7 +14,7 @@ from proctor.judges.votes import ballot_details
 from proctor.models.base import Finish, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import FailureKind
-from tests.judges.making import YES, ask
+from tests.judges.judge_requests import YES, ask
 
 TEXTS: dict[str, str] = {
     "prose": "The answer is helpful, so: yes.",

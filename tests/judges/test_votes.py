@@ -14,7 +14,7 @@ from proctor.judges.votes import agreement, ballot_details, cast, decides, major
 from proctor.models.base import ModelError, ModelFault
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Failure, FailureKind
-from tests.judges.making import NO, YES, ask, question
+from tests.judges.judge_requests import NO, YES, ask, question
 
 Said = bool | None
 """What a vote says; `None`: nothing."""

@@ -28,7 +28,7 @@ from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.score import MetricScore, Score, mean_score
-from tests.metrics.making import turn, view
+from tests.metrics.invocations import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
 

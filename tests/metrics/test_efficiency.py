@@ -11,7 +11,7 @@ from proctor.schema.format.content import user_text
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvent, InvocationEvents
 from proctor.schema.results.score import MetricScore, Score
-from tests.metrics.making import turn, view
+from tests.metrics.invocations import turn, view
 from tests.metrics.recorded import equal, vectors, view as recorded_view
 
 METRICS = {

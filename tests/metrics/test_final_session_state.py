@@ -9,7 +9,7 @@ from proctor.metrics.final_session_state import FinalSessionState
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.making import turn, view
+from tests.metrics.invocations import turn, view
 
 
 def score(expected: Any, actual: Any) -> Any:

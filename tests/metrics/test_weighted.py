@@ -20,7 +20,7 @@ from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.score import MetricScore, Score
-from tests.metrics.making import turn
+from tests.metrics.invocations import turn
 
 CLASS = {"code_config": {"name": "proctor.metrics.weighted.Weighted"}}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.models.loopback import ModelServer
 from tests.models.loopback.server import Script
-from tests.models.loopback.starting import servers
+from tests.models.loopback.start import servers
 
 
 @pytest.fixture

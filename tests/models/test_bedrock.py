@@ -11,8 +11,8 @@ import pytest
 from proctor.models.base import Finish, ModelFault, Usage
 from proctor.models.load import load_model
 from proctor.models.retries import Patience
-from tests.models.asking import MESSAGES, YES, FakeClock, ask, fault, options, patient
 from tests.models.loopback import Breaks, ModelServer, Says, Status
+from tests.models.model_calls import MESSAGES, YES, FakeClock, ask, fault, options, patient
 
 pytestmark = pytest.mark.slow  # loads boto3
 

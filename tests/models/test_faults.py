@@ -16,7 +16,8 @@ from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.models.concurrency_limit import Limiter
 from proctor.models.load import load_model
 from proctor.models.retries import Patience, PatientModel
-from tests.models.asking import (
+from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
+from tests.models.model_calls import (
     MESSAGES,
     PROVIDERS,
     YES,
@@ -27,7 +28,6 @@ from tests.models.asking import (
     options,
     patient,
 )
-from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
 
 pytestmark = pytest.mark.slow  # servers that hang and break
 

@@ -14,8 +14,8 @@ from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply
 from proctor.models.load import load_model
 from proctor.models.names import ModelName
 from proctor.models.requirements import is_their_own
-from tests.models.asking import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 from tests.models.loopback import Asked, ModelServer, Says, Status
+from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 
 Serve = Callable[[Any], ModelServer]
 

@@ -16,7 +16,7 @@ from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
-from tests.models.asking import MESSAGES, YES, ask, fault, options
+from tests.models.model_calls import MESSAGES, YES, ask, fault, options
 
 TEXT = options(schema=None)
 

@@ -11,8 +11,8 @@ from proctor.errors import SetupError
 from proctor.models.function import FunctionModel
 from proctor.models.load import check_settings, load_model
 from proctor.models.settings import Dialect, map_settings
-from tests.models.asking import YES, ask, options
 from tests.models.loopback import ModelServer, Says
+from tests.models.model_calls import YES, ask, options
 
 DIALECTS: tuple[Dialect, ...] = ("google", "openai", "openai-responses", "anthropic", "bedrock")
 

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 import proctor
-from tests.pytest_plugin.material import CONFIG, Sandbox
+from tests.pytest_plugin.sample_project import CONFIG, Sandbox
 
 _LOADED_LATE = (
     "batches", "collection", "evidence", "failures", "fixtures", "project", "summary", "uninspected_results",

@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError
-from tests.pytest_plugin.material import GOOD, Sandbox
+from tests.pytest_plugin.sample_project import GOOD, Sandbox
 
 pytest_plugins = ["pytester"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytest_plugin.material import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
+from tests.pytest_plugin.sample_project import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
 
 pytest_plugins = ["pytester"]
 

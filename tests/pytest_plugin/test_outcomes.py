@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from proctor.api import load_run
-from tests.pytest_plugin.material import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
+from tests.pytest_plugin.sample_project import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
 
 pytest_plugins = ["pytester"]
 

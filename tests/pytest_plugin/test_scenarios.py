@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytest_plugin.material import Sandbox
+from tests.pytest_plugin.sample_project import Sandbox
 
 pytest_plugins = ["pytester"]
 

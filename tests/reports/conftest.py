@@ -1,18 +1,15 @@
-"""Snapshots of what users see: files beside the tests; UPDATE_SNAPSHOTS=1 writes them anew."""
+"""Snapshots of what users see, in the folder `snapshots` next to the test. UPDATE_SNAPSHOTS=1 writes them again."""
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-SNAPSHOTS = Path(__file__).parent / "snapshots"
-
 
 @pytest.fixture
-def snapshot() -> Callable[[str, str], None]:
+def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     def compare(name: str, text: str) -> None:
-        path = SNAPSHOTS / name
+        path = request.path.parent / "snapshots" / name
         if os.environ.get("UPDATE_SNAPSHOTS") == "1":
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")

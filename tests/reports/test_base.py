@@ -15,9 +15,9 @@ from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.choose import report_for, show
 from proctor.reports.terminal.run import TerminalReport
 from proctor.web.pages.built_page import FOLDER
-from tests.reports.build import sketch
-from tests.reports.one_file import make_page
-from tests.reports.test_live import Terminal
+from tests.reports.sample_runs import sketch
+from tests.reports.terminal.test_progress import Terminal
+from tests.web.pages.single_file import make_page
 
 
 @pytest.mark.parametrize("name", BUILTIN)

@@ -12,7 +12,7 @@ from proctor.reports.plain.run import PlainReport
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import MetricScore, Score
-from tests.reports.build import (
+from tests.reports.sample_runs import (
     TRAJECTORY,
     E,
     F,
@@ -30,7 +30,7 @@ from tests.reports.build import (
     run,
     sketch,
 )
-from tests.reports.test_terminal import two_agents, two_sets
+from tests.reports.terminal.test_run import two_agents, two_sets
 
 Snapshot = Callable[[str, str], None]
 

@@ -7,7 +7,7 @@ import pytest
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.played_user import PlayedUser
 from proctor.simulation.faults.detect import heard_in
-from tests.simulation.playing import scenario_case, turn
+from tests.simulation.conversations import scenario_case, turn
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.simulation.measuring import KINDS, Figures, degraded, figures
+from tests.simulation.detection_rates import KINDS, Figures, degraded, figures
 from tests.simulation.planted_conversations import HELD_OUT, SECOND_LOOK, TUNED, conversations
 
 pytestmark = pytest.mark.slow

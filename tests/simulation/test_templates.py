@@ -13,7 +13,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
 from proctor.simulation.pool import RunUsers
 from proctor.simulation.templates import PLACEHOLDERS, check_template, fill
-from tests.simulation.playing import config_of, next_of, player, scenario_case, turn
+from tests.simulation.conversations import config_of, next_of, player, scenario_case, turn
 
 ALL = "{{ stop_signal }}|{{conversation_plan}}|{{ conversation_history }}"
 PERSONA = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proctor.stores.sqlite.store import SqliteStore, open_store
-from tests.stores.making import OPEN
+from tests.stores.sample_runs import OPEN
 
 
 @pytest.fixture(autouse=True)

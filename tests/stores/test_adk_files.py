@@ -12,7 +12,7 @@ import pytest
 from proctor.errors import StoreError
 from proctor.schema.results.run_result import CaseResult
 from proctor.stores.adk_history import AdkFiles
-from tests.reports.build import good, run, sketch
+from tests.reports.sample_runs import good, run, sketch
 
 URLS = {
     "adk:agents": ("agents", None),

@@ -14,7 +14,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite.store import SqliteStore, open_store
-from tests.stores.making import (
+from tests.stores.sample_runs import (
     METRIC,
     Heard,
     begun,

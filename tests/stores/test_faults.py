@@ -16,7 +16,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite.connection import Connection
 from proctor.stores.sqlite.store import SqliteStore
-from tests.stores.making import Heard, begun, opened, records
+from tests.stores.sample_runs import Heard, begun, opened, records
 
 
 def _fill(store: SqliteStore, heard: Heard, *, cases: int, size: int = 0) -> str:
@@ -60,7 +60,7 @@ _LIMITED = """
 import json, resource, sys
 sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
-from tests.stores.making import Heard, opened
+from tests.stores.sample_runs import Heard, opened
 from tests.stores.test_faults import _fill
 store, heard = opened(Path({path!r})), Heard()
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))

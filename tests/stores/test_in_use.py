@@ -11,7 +11,7 @@ import pytest
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState
 from proctor.stores.sqlite.store import open_store
-from tests.stores.making import begun, write_run
+from tests.stores.sample_runs import begun, write_run
 
 # What is locked of a file can be asked for by another process only; SQLite's bytes begin at 1 GiB.
 _ASK = """
@@ -57,7 +57,7 @@ def test_a_reader_sees_what_another_process_writes_after_the_last_one_has_gone(t
     open_store(str(file)).close()
     reader = open_store(str(file), read_only=True)
     writes = (
-        "import sys; from proctor.stores.sqlite.store import open_store; from tests.stores.making import write_run\n"
+        "import sys; from proctor.stores.sqlite.store import open_store; from tests.stores.sample_runs import write_run\n"
         "store = open_store(sys.argv[1]); write_run(store, sys.argv[2], cases=40); store.close()"
     )
     for number in range(4):

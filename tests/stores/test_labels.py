@@ -12,7 +12,7 @@ from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
 from proctor.stores.base import StoredLabel
 from proctor.stores.sqlite import migrations
 from proctor.stores.sqlite.store import SqliteStore, open_store
-from tests.stores.making import Heard, judging, manifest, planned
+from tests.stores.sample_runs import Heard, judging, manifest, planned
 
 LABELS = [
     StoredLabel(position=0, number=0, passes=True),

@@ -19,7 +19,7 @@ from proctor.stores.open import open_store
 from proctor.stores.sqlite import migrations
 from proctor.stores.sqlite.file import SqliteFile
 from proctor.stores.urls import sqlite_path
-from tests.stores.making import Heard, begun, opened, records, write_run
+from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
 # --- URLs ----------------------------------------------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
 from proctor.errors import StoreError
 from proctor.stores.sqlite.store import open_store
-from tests.stores.making import opened, write_run
+from tests.stores.sample_runs import opened, write_run
 write_run(open_store("memory:"))  # whatever is imported late: only root may read where Python is, at times
 [one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]
 if os.geteuid() == 0:
@@ -494,7 +494,7 @@ import sys
 sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
 from proctor.errors import StoreError
-from tests.stores.making import opened
+from tests.stores.sample_runs import opened
 for path in map(Path, {paths!r}):
     for read_only in (False, True):
         try:

@@ -14,7 +14,7 @@ import pytest
 from proctor.errors import SetupError, StoreError
 from proctor.stores.open import open_store
 from proctor.stores.sqlite import migrations
-from tests.stores.making import Heard, begun, opened, records, write_run
+from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")
 

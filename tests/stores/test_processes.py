@@ -18,7 +18,7 @@ from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
 from proctor.stores.sqlite import leases, leases as holder, migrations
 from proctor.stores.sqlite.leases import Holder, this_process
-from tests.stores.making import Heard, begun, opened, records, write_run
+from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 
 pytestmark = pytest.mark.slow  # several processes in one store

@@ -18,7 +18,7 @@ from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite import media
 from proctor.stores.sqlite.encoding import compact, pack, read_score, read_scores, scores_row, unpack
 from proctor.stores.sqlite.store import open_store
-from tests.stores.making import Heard, begun, case_json, evidence, judging, manifest, shown
+from tests.stores.sample_runs import Heard, begun, case_json, evidence, judging, manifest, shown
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 NUMBER = st.one_of(st.none(), st.floats(), st.integers(-(2**70), 2**70).map(float))

@@ -14,7 +14,7 @@ from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite.store import SqliteStore, open_store
-from tests.stores.making import (
+from tests.stores.sample_runs import (
     METRIC,
     Heard,
     begun,

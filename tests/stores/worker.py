@@ -20,7 +20,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite import leases, migrations
 from proctor.stores.sqlite.store import SqliteStore, open_store
-from tests.stores.making import Heard, begun, records, write_run
+from tests.stores.sample_runs import Heard, begun, records, write_run
 
 
 def _fill(store: SqliteStore, run_id: str, cases: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 from proctor.agents.process.line_reader import Tail
 from proctor.common.secrets import HIDDEN, secrets_in
 from proctor.web.pages.built_page import FOLDER
-from tests.reports.one_file import make_page
+from tests.web.pages.single_file import make_page
 
 SECRET = "s3cr:et/with 'signs'"
 

@@ -31,7 +31,7 @@ import asyncio
 from typing import Any
 from google.adk.tools import LongRunningFunctionTool, ToolContext
 from google.genai import types
-from tests.agents.adk_script import LlmAgent, Scripted, call, response, text
+from tests.agents.adk.adk_script import LlmAgent, Scripted, call, response, text
 
 class Model(Scripted):
     """The user's text says what is called; then it says that it is done."""

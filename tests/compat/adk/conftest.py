@@ -1,5 +1,5 @@
 """The agent of the recorded runs: played again, and google-adk's own."""
 
-from tests.wire.conftest import agent
+from tests.golden.conftest import agent
 
 __all__ = ["agent"]

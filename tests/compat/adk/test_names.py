@@ -18,7 +18,7 @@ from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.simulation.pre_built_personas import get_default_persona_registry
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
 from proctor.registry import METRICS
-from tests.wire.recorded import golden
+from tests.golden.recorded import golden
 
 PREFIX = "proctor.compat.adk."
 MODULES = sorted(one.name for one in pkgutil.walk_packages(mirrored.__path__, f"{mirrored.__name__}."))

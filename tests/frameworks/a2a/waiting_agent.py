@@ -6,7 +6,7 @@ from typing import Any
 from google.adk.agents import LlmAgent
 from google.adk.tools import LongRunningFunctionTool
 
-from tests.agents.adk_script import Scripted, call, response, text
+from tests.agents.adk.adk_script import Scripted, call, response, text
 
 
 class Model(Scripted):

@@ -11,10 +11,10 @@ import pytest
 import proctor
 from proctor.errors import MissingExtraError
 from proctor.models.load import load_model
-from tests.models.asking import YES, ask
 from tests.models.loopback import ModelServer, Says
 from tests.models.loopback.server import Script
-from tests.models.loopback.starting import servers
+from tests.models.loopback.start import servers
+from tests.models.model_calls import YES, ask
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # google-adk and litellm warn about themselves
 

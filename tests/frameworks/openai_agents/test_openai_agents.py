@@ -38,7 +38,7 @@ from proctor.agents.load import as_agent, load_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
-from tests.frameworks.talks import answer_of, calls, talk
+from tests.frameworks.conversations import answer_of, calls, talk
 
 set_tracing_disabled(True)
 

@@ -33,7 +33,7 @@ from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Blob, Content, FileData, FunctionResponse, Part, user_text
 from tests.agents.conftest import ask, new_session, read
-from tests.frameworks.talks import answer_of, calls, talk
+from tests.frameworks.conversations import answer_of, calls, talk
 
 Step = str | list[Any]
 

@@ -16,7 +16,7 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from tests.metrics.making import Calls, turn, view
+from tests.metrics.invocations import Calls, turn, view
 
 # --- the oracle: all lists that an expectation allows, and the distance to the closest ------------------------------------
 

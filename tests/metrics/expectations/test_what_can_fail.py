@@ -17,7 +17,7 @@ from proctor.metrics.rules.checking import breaches
 from proctor.metrics.rules.rule import read_rules
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.making import turn, view
+from tests.metrics.invocations import turn, view
 
 IGNORE = {"$match": "ignore"}
 VALUE: st.SearchStrategy[Any] = st.sampled_from(

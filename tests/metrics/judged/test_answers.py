@@ -24,6 +24,7 @@ from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore
+from tests.metrics.invocations import turn, view
 from tests.metrics.judged.judges import (
     CallFailedError,
     Repeating,
@@ -33,7 +34,6 @@ from tests.metrics.judged.judges import (
     scripted,
     verdicts,
 )
-from tests.metrics.making import turn, view
 
 Answer = Callable[[Question[Any], int], Any]
 

@@ -15,9 +15,9 @@ from proctor.metrics.judged.grounding_context import grounded_share
 from proctor.metrics.judged.hallucinations import Hallucinations
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import mean
+from tests.metrics.invocations import turn, view as a_view
 from tests.metrics.judged.adk_answers import sentence_labels
 from tests.metrics.judged.judges import CallFailedError, Repeating, labels, passages
-from tests.metrics.making import turn, view as a_view
 from tests.metrics.recorded import equal, vectors, view
 
 

@@ -19,8 +19,8 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions, RubricsBasedCriterion
 from proctor.schema.format.rubric import Rubric, stable_rubric_id
 from proctor.schema.results.score import MetricScore
+from tests.metrics.invocations import turn, view
 from tests.metrics.judged.judges import Repeating, passages, rubric, verdicts
-from tests.metrics.making import turn, view
 
 FINAL, TOOLS, WHOLE = "FINAL_RESPONSE_QUALITY", "TOOL_USE_QUALITY", "TRAJECTORY_QUALITY"
 

@@ -8,7 +8,7 @@ import proctor
 from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.making import Calls, turn
+from tests.metrics.invocations import Calls, turn
 
 CALLS: list[dict[str, Any]] = [
     {"name": "book_table", "args": {"date": "1 May", "guest": {"name": "Ada"}}},

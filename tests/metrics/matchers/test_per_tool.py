@@ -10,7 +10,7 @@ from proctor.metrics.trajectory.classic import AnyOrderMatch, Recall
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.making import Calls, turn, view
+from tests.metrics.invocations import Calls, turn, view
 
 
 def score(expected: Calls, actual: Calls, arguments: Any, **options: Any) -> Any:

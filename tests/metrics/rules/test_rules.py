@@ -14,7 +14,7 @@ from proctor.metrics.rules.rule import read_rules
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.making import Calls, turn, view
+from tests.metrics.invocations import Calls, turn, view
 
 # --- the oracle ----------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from proctor.registry import METRICS
 from proctor.schema.format.content import Part
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import IntermediateData, Invocation
-from tests.metrics.structure.asking import ask, turn
+from tests.metrics.structure.structure_scores import ask, turn
 
 NAME = "intermediate_response_match"
 Pairs = list[tuple[str, str]]

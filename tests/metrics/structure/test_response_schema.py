@@ -14,7 +14,7 @@ from proctor.metrics.structure.json_schema import _by_text as schema_of_text, sc
 from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
-from tests.metrics.structure.asking import ask, turn
+from tests.metrics.structure.structure_scores import ask, turn
 
 WEATHER = {
     "type": "object",

@@ -14,7 +14,7 @@ from proctor.registry import METRICS
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from tests.metrics.structure.asking import ask, turn
+from tests.metrics.structure.structure_scores import ask, turn
 
 BOOK = {
     "type": "object",

@@ -14,8 +14,16 @@ from proctor.metrics.text.numeric.numeric_match import NO_NUMBER
 from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.scenario import ConversationScenario
-from tests.metrics.making import turn, view
-from tests.metrics.text.asking import TEXT_METRICS, case_of, conversation, explanation, metric, scored, value
+from tests.metrics.invocations import turn, view
+from tests.metrics.text.text_scores import (
+    TEXT_METRICS,
+    case_of,
+    conversation,
+    explanation,
+    metric,
+    scored,
+    value,
+)
 
 # What a metric is told to expect, what then matches, what does not. The text must suit every metric's reading.
 EXPECTING: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MissingExtraError
-from tests.metrics.text.asking import TEXT_METRICS, explanation, metric, reason, value
+from tests.metrics.text.text_scores import TEXT_METRICS, explanation, metric, reason, value
 
 TEXTS = st.text(st.sampled_from("abc é東"), max_size=8)
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from proctor.errors import CriterionError
 from proctor.metrics.text.contains import NOTHING_SAID
 from proctor.metrics.text.visible import is_blank
-from tests.metrics.text.asking import explanation, metric, reason, value
+from tests.metrics.text.text_scores import explanation, metric, reason, value
 
 IGNORE_ALL = {
     "ignore_case": True,
@@ -259,7 +259,7 @@ def test_only_forbidding_asks_for_nothing_else() -> None:
 
 
 def test_an_answer_that_says_nothing_forbidden_because_it_says_nothing_is_warned_about() -> None:
-    from tests.metrics.text.asking import case_of, scored
+    from tests.metrics.text.text_scores import case_of, scored
 
     score = scored(metric("contains", forbidden="sorry"), case_of(None, ""))
     assert score.per_invocation[0].warning == NOTHING_SAID

@@ -15,7 +15,7 @@ from proctor.metrics.text.json.difference import Rules, differences
 from proctor.metrics.text.json.parse import json_in, read_json
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
-from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
+from tests.metrics.text.text_scores import case_of, explanation, metric, reason, scored, value
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 0.5, 1.0, 1e300]) | st.sampled_from(["", "a", "1", "é"]),

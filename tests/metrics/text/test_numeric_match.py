@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.text.numeric.numbers import numbers_in
-from tests.metrics.text.asking import explanation, metric, reason, value
+from tests.metrics.text.text_scores import explanation, metric, reason, value
 
 
 def numbers(text: str, decimal: Literal[".", ","] = ".", *, words: bool = False) -> str:

@@ -24,7 +24,7 @@ from proctor.metrics.text.regex.trivial_patterns import (
     trivial_pattern_problem,
 )
 from proctor.schema.format.case import EvalCase
-from tests.metrics.text.asking import case_of, conversation, explanation, metric, reason, scored, value
+from tests.metrics.text.text_scores import case_of, conversation, explanation, metric, reason, scored, value
 
 
 @pytest.mark.parametrize(

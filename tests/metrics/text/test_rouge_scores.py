@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.text.rouge_scores import IDENTICAL, OTHER_ORDER
-from tests.metrics.text.asking import explanation, metric, reason, value
+from tests.metrics.text.text_scores import explanation, metric, reason, value
 
 ROUGE = ["rouge_1", "rouge_2", "rouge_l"]
 SENTENCES = st.lists(

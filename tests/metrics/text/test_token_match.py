@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from proctor.metrics.base import CaseView
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricScore
-from tests.metrics.making import view
+from tests.metrics.invocations import view
 from tests.metrics.recorded import equal
-from tests.metrics.text.asking import metric, reason, scored, value
+from tests.metrics.text.text_scores import metric, reason, scored, value
 
 SCRIPTS = st.text(st.sampled_from("ab AB.é東\u3000\x1c_1"), max_size=20)
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from proctor.errors import MetricError
 from proctor.metrics.text.numeric.numbers import Figure, read_numbers
 from proctor.schema.format.case import EvalCase
-from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
+from tests.metrics.text.text_scores import case_of, explanation, metric, reason, scored, value
 
 
 def read(text: str, **options: Any) -> str:

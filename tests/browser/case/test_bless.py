@@ -1,0 +1,120 @@
+"""Screen 8, blessing with review: case by case, in words of the format, and nothing written that was not looked at."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.case.test_case import run_of
+from tests.browser.conftest import Problems, Site, visit, watch
+from tests.browser.samples import proctor
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+SET = "examples/travel/bookings.evalset.json"
+
+
+@pytest.fixture
+def own_page(browser: Browser, own_site: Site, problems: Problems) -> Iterator[Page]:
+    """A page of a project that may be changed, with a run of its own."""
+    proctor(own_site.folder, f"eval examples/travel/flawed.py {SET} --num-runs 2")
+    context = visit(browser, own_site.url)
+    page = context.new_page()
+    watch(page, problems)
+    yield page
+    context.close()
+    assert problems.left() == []
+
+
+def expected(site: Site, eval_id: str) -> Any:
+    document = json.loads((site.folder / SET).read_text())
+    return next(case for case in document["eval_cases"] if case["eval_id"] == eval_id)["conversation"]
+
+
+@pytest.mark.slow
+def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
+    own_page: Page, own_site: Site, axe: Look, fits: Look, shot: Shot
+) -> None:
+    before = {name: expected(own_site, name) for name in ("two_turn_booking", "table_in_one_go")}
+    own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless")
+    case = own_page.get_by_role("region", name="two_turn_booking")
+    expect(case).to_contain_text("conversation[1].final_response.parts[0].text")
+    expect(case.locator("del").first).to_have_text("2")
+    expect(case.locator("ins").first).to_have_text("4")
+    case.get_by_text("Lines of").click()
+    expect(case.locator("pre").first).to_contain_text("Done! Table booked at La Trattoria for 4 at 7pm.")
+    axe(own_page)
+    fits(own_page)
+    shot(own_page, "bless")
+    expect(own_page.get_by_role("button", name=re.compile("^Write"))).to_have_text(
+        "Write 6 cases into bookings.evalset.json"
+    )
+    boxes = own_page.get_by_role("checkbox")
+    expect(boxes).to_have_count(6)
+    for at in range(1, 6):
+        boxes.nth(at).uncheck()
+    own_page.get_by_role("button", name="Write 1 case into bookings.evalset.json").click()
+    expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
+    assert expected(own_site, "two_turn_booking")[1]["final_response"]["parts"][0]["text"].endswith(
+        "for 4 at 7pm."
+    )
+    assert expected(own_site, "two_turn_booking") != before["two_turn_booking"]
+    assert expected(own_site, "table_in_one_go") == before["table_in_one_go"]
+
+
+@pytest.mark.slow
+def test_a_file_that_changed_meanwhile_is_not_written(
+    own_page: Page, own_site: Site, problems: Problems
+) -> None:
+    own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless?cases=0")
+    write = own_page.get_by_role("button", name="Write 1 case into bookings.evalset.json")
+    expect(write).to_be_enabled()
+    path = own_site.folder / SET
+    path.write_text(path.read_text() + "\n")
+    mine = path.read_bytes()
+    problems.expect("412")
+    write.click()
+    expect(
+        own_page.get_by_role("alert")
+        .filter(has_text="the eval set was changed since this was reviewed")
+        .first
+    ).to_be_visible()
+    assert path.read_bytes() == mine
+    own_page.get_by_role("button", name="Try again").click()
+    expect(own_page.get_by_role("alert")).to_have_count(0)
+    own_page.get_by_role("button", name=re.compile("^Write 1 case")).click()
+    expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
+
+
+def test_where_trials_did_not_go_alike_one_is_chosen(page: Page, site: Site, shot: Shot) -> None:
+    page.goto(f"/runs/{run_of(site, 'greeter')}/bless")
+    case = page.get_by_role("region", name="moody")
+    expect(case).to_contain_text("went differently from trial to trial (4 trials): choose one to learn from.")
+    shot(page, "bless-choose")
+    run, position = run_of(site, "greeter"), 1
+    trials = site.get(f"/api/runs/{run}/cases/{position}")["trials"]
+    failed = next(one["number"] for one in trials if one["outcome"] == "failed")
+    case.get_by_role("combobox").select_option(label=str(failed + 1))
+    expect(case.get_by_role("checkbox")).to_be_checked()
+    expect(case.locator("ins")).to_contain_text("Go away")
+    expect(page).to_have_url(re.compile("trials="))
+    expect(page.get_by_role("region", name="<script>alert(1)</script>")).to_contain_text(
+        "<img src=x onerror=alert(1)>"
+    )
+
+
+def test_a_case_leads_to_its_own_blessing(page: Page, site: Site) -> None:
+    page.goto(f"/runs/{run_of(site, 'travel.flawed')}/cases/0?trial=2")
+    page.get_by_role("link", name="Bless …").click()
+    expect(page.get_by_role("region", name="two_turn_booking").get_by_role("combobox")).to_have_value("1")
+    expect(page.get_by_role("button", name="Write 1 case into bookings.evalset.json")).to_be_visible()
+
+
+def test_where_nothing_failed_there_is_nothing_to_bless(page: Page, site: Site) -> None:
+    page.goto(f"/runs/{run_of(site, 'dice')}/bless")
+    expect(page.get_by_role("heading", name="There is nothing to bless")).to_be_visible()

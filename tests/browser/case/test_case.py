@@ -1,0 +1,314 @@
+"""Screen 5, a case: the verdict first, expected beside actual, trials, the way by keys, and nothing that a stranger says is markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import NARROW, Problems, Site, visit, watch
+from tests.browser.markup import MARKUP
+from tests.browser.waiting import copied, strike, until
+from tests.web.extreme_runs import big_answer, hostile_case, long_talk, many_trials, write_made
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+Serve = Callable[..., Site]
+
+
+def run_of(site: Site, agent: str) -> str:
+    return next(str(one["run_id"]) for one in site.get("/api/runs")["items"] if one["agent"] == agent)
+
+
+def open_case(
+    page: Page, site: Site, agent: str = "travel.flawed", position: int = 0, query: str = ""
+) -> str:
+    """Open a case of the newest run of an agent; return its path."""
+    path = f"/runs/{run_of(site, agent)}/cases/{position}"
+    page.goto(f"{path}{query}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    return path
+
+
+# --- what it shows -----------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_comes_first_and_the_reason_with_it(page: Page, site: Site, shot: Shot) -> None:
+    open_case(page, site, query="?trial=4")
+    expect(page.get_by_role("heading", level=1)).to_have_text("two_turn_booking")
+    head = page.locator("main header")
+    expect(head).to_contain_text("Failed")
+    expect(head).to_contain_text("0 of 5 trials passed (95 %: 0–43 %)")
+    expect(head).to_contain_text("turn 2: book_table argument covers is 4, expected 2")
+    expect(head).to_contain_text("trial 4 of 5")
+    shot(page, "case")
+
+
+def test_expected_stands_left_actual_right_and_only_what_differs_is_marked(page: Page, site: Site) -> None:
+    open_case(page, site)
+    turn = page.get_by_role("region", name="Turn 2")
+    rows = turn.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("find_restaurant")
+    differing = turn.locator('[data-kind="differs"]')
+    expect(differing.locator("mark")).to_have_text(["2", "4"])
+    extra = turn.locator('[data-kind="extra"]')
+    expect(extra).to_contain_text("send_sms")
+    expect(extra).to_contain_text("not expected")
+    expect(turn.locator("del")).to_have_text("2")
+    expect(turn.locator("ins")).to_have_text("4")
+    left, right = (differing.get_by_role("cell").nth(n) for n in (0, 2))
+    assert until(page, lambda: _end(left, "x", "width") <= _place(right)["x"], bool)
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    assert until(page, lambda: _end(left, "y", "height") <= _place(right)["y"] + 1, bool)
+
+
+def _place(one: Locator) -> dict[str, float]:
+    found = one.bounding_box()
+    assert found is not None
+    return dict(found)  # type: ignore[arg-type]  # a dict of numbers is what it is
+
+
+def _end(one: Locator, at: str, size: str) -> float:
+    place = _place(one)
+    return place[at] + place[size]
+
+
+def test_the_state_is_told_where_it_is_not_as_stated(page: Page, site: Site, shot: Shot) -> None:
+    open_case(page, site)
+    state = page.get_by_role("region", name="Final state")
+    expect(state).to_contain_text("table.covers: 2")
+    expect(state).to_contain_text("table.covers: 4")
+    page.get_by_role("tab", name=re.compile("State")).click()
+    expect(page).to_have_url(re.compile(r"tab=state"))
+    page.get_by_role("button", name="Show them").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("asked:")
+    shot(page, "case-state")
+
+
+def test_a_passed_trial_shows_its_whole_alignment(page: Page, site: Site) -> None:
+    open_case(page, site, "travel")
+    turn = page.get_by_role("region", name="Turn 2")
+    expect(turn.locator('[data-kind="same"]')).to_have_count(2)
+    expect(turn).to_contain_text("final response, as expected")
+    expect(turn).to_contain_text("tool_trajectory 1.00 ≥ 1")
+
+
+def test_an_error_says_where_and_has_its_traceback(page: Page, site: Site, shot: Shot) -> None:
+    open_case(page, site, "greeter", 2)
+    turn = page.get_by_role("region", name="Turn 1")
+    expect(turn).to_contain_text("RuntimeError: the kitchen is closed: no answer to 'please break'")
+    expect(turn).to_contain_text("at greeter.py:13 in root_agent")
+    turn.get_by_text("Traceback", exact=True).click()
+    expect(turn).to_contain_text("Traceback (most recent call last)")
+    shot(page, "case-error")
+
+
+def test_the_metrics_of_all_trials_stand_side_by_side(page: Page, site: Site, axe: Look) -> None:
+    open_case(page, site, "greeter", 1, "?tab=metrics")
+    row = page.get_by_role("row", name=re.compile("response_match"))
+    expect(row).to_contain_text("0.50 < 0.8")
+    expect(row).to_contain_text("1.00")
+    expect(row.get_by_role("img")).to_have_count(1)
+    axe(page)
+
+
+def test_a_played_conversation_tells_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
+    open_case(page, site, "retail.hasty")
+    page.get_by_text("The user was played by customer").click()
+    expect(page.locator("dl")).to_contain_text("plan")
+    expect(page.get_by_role("region", name="Turn 2").get_by_role("columnheader")).to_have_count(0)
+
+
+# --- the way ------------------------------------------------------------------------------------------------------------
+
+
+def test_trials_are_a_strip_to_walk_along(page: Page, site: Site) -> None:
+    path = open_case(page, site, "greeter", 1)
+    told = site.get(f"/api{path}")["trials"]
+    answers = {"passed": "Hello, and welcome!", "failed": "Go away."}
+    trials = page.get_by_role("navigation", name="Trials").get_by_role("button")
+    wanted = [["●" if one["outcome"] == "passed" else "○", str(one["number"] + 1)] for one in told]
+    signs = until(
+        page, lambda: [one.split() for one in trials.all_inner_texts()], lambda read: read == wanted
+    )
+    assert signs == wanted
+    trials.nth(3).click()
+    expect(page).to_have_url(re.compile(rf"{path}\?trial=4$"))
+    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[3]["outcome"]])
+    page.keyboard.press("[")
+    expect(page).to_have_url(re.compile("trial=3"))
+    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[2]["outcome"]])
+    strike(page, "]]")
+    expect(page).to_have_url(re.compile("trial=4"))
+    strike(page, "[")
+    strike(page, "[")
+    expect(page).to_have_url(re.compile("trial=2"))
+
+
+def test_n_goes_from_difference_to_difference(page: Page, site: Site) -> None:
+    open_case(page, site)
+    expect(page.get_by_role("region", name="Turn 2")).to_be_visible()
+    for expected in (r"turn=2&step=2", r"turn=2&step=3", r"tab=state", r"turn=2&step=2"):
+        page.keyboard.press("n")
+        expect(page).to_have_url(re.compile(expected))
+    expect(page.locator("#turn-2-step-2")).to_have_attribute("data-on", "true")
+    page.keyboard.press("N")
+    expect(page).to_have_url(re.compile("tab=state"))
+
+
+def test_a_link_goes_to_a_step_and_survives_a_reload(page: Page, site: Site) -> None:
+    open_case(page, site, query="?trial=3&turn=2&step=3")
+    for _ in range(2):
+        step = page.locator("#turn-2-step-3")
+        expect(step).to_be_in_viewport()
+        expect(step).to_have_attribute("data-on", "true")
+        expect(page.locator("main header")).to_contain_text("trial 3 of 5")
+        page.reload()
+
+
+def test_keys_go_to_the_next_case_and_up_to_the_run(page: Page, site: Site) -> None:
+    path = open_case(page, site)
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text("table_in_one_go")
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", level=1)).to_have_text("two_turn_booking")
+    page.keyboard.press("u")
+    expect(page).to_have_url(re.compile(re.escape(path.partition("/cases")[0]) + "$"))
+
+
+def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:
+    open_case(page, site)
+    expect(page.get_by_role("region", name="Turn 2")).to_be_visible()
+    page.get_by_role("button", name="Copy as Markdown").click()
+    text = copied(page, "### two\\_turn\\_booking: failed")
+    assert text.startswith("###")
+    assert '- ≠ expected `book_table(restaurant="La Trattoria", covers=2, time="19:00")`' in text
+    assert '- + `send_sms(text="See you at La Trattoria!")`' in text
+    assert "proctor show" in text
+
+
+def test_what_is_not_there_is_said(page: Page, site: Site, problems: Problems) -> None:
+    problems.expect("404")
+    page.goto(f"/runs/{run_of(site, 'travel')}/cases/99")
+    expect(page.get_by_role("heading", name="There is no such case")).to_be_visible()
+    page.goto("/runs/nothing/cases/0")
+    expect(page.get_by_role("heading", name="There is no such case")).to_be_visible()
+
+
+def test_everybody_can_use_it(page: Page, site: Site, axe: Look, fits: Look) -> None:
+    for agent, position in (("travel.flawed", 0), ("greeter", 2)):
+        open_case(page, site, agent, position)
+        expect(page.get_by_role("region", name="Turn 1")).to_be_visible()
+        axe(page)
+        fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+
+
+# --- enormous, and hostile ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Site:
+    """A server over cases that no command makes in a second."""
+    folder = tmp_path_factory.mktemp("made")
+    write_made(folder / "store.sqlite3", [long_talk(1000), big_answer(10_000_000), many_trials(100)])
+    write_made(folder / "store.sqlite3", [hostile_case(_turned(at)) for at in _AT], run_id="hostile")
+    return serve(folder, folder / "store.sqlite3")
+
+
+_AT = range(0, len(MARKUP), 30)
+
+
+def _turned(at: int) -> list[str]:
+    """All texts, beginning with another one: the first is in the ids, too."""
+    return [*MARKUP[at:], *MARKUP[:at]]
+
+
+@pytest.fixture
+def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
+    context = visit(browser, made.url)
+    page = context.new_page()
+    watch(page, problems)
+    yield page
+    context.close()
+    assert problems.left() == []
+
+
+@pytest.mark.slow
+def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_page: Page, shot: Shot) -> None:
+    made_page.goto("/runs/made/cases/0")
+    expect(made_page.get_by_role("region", name="Turn 700")).to_contain_text("none")
+    expect(made_page.get_by_text("1,000 turns, 999 of them as expected and folded")).to_be_visible()
+    made_page.keyboard.press("n")
+    expect(made_page.locator("#turn-700-step-1")).to_be_in_viewport()
+    made_page.locator("#turn-2").click()
+    expect(made_page.get_by_role("region", name="Turn 2", exact=True)).to_contain_text("question 2")
+    shot(made_page, "case-long")
+
+
+@pytest.mark.slow
+def test_ten_megabytes_are_said_to_be_there_and_can_be_saved(made_page: Page) -> None:
+    made_page.goto("/runs/made/cases/1")
+    turn = made_page.get_by_role("region", name="Turn 1")
+    expect(turn).to_contain_text("more characters")
+    turn.get_by_text(re.compile(r"10,000,012 characters")).click()
+    assert len(made_page.content()) < 1_000_000
+    with made_page.expect_download() as saved:
+        made_page.get_by_role("button", name="Save the whole evidence").click()
+    assert Path(saved.value.path()).stat().st_size > 20_000_000
+
+
+def test_a_hundred_trials_stay_a_strip(made_page: Page, fits: Look, shot: Shot) -> None:
+    made_page.goto("/runs/made/cases/2?trial=100")
+    trials = made_page.get_by_role("navigation", name="Trials").get_by_role("button")
+    expect(trials).to_have_count(100)
+    expect(trials.nth(99)).to_have_attribute("aria-current", "true")
+    fits(made_page)
+    shot(made_page, "case-trials")
+
+
+_SHOWN = {"conversation": "thinks", "state": "k", "metrics": "reason", "spans": "turn 1", "judges": "because"}
+"""What a tab shows when it is there."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tab", _SHOWN)
+@pytest.mark.parametrize("position", range(len(_AT)))
+def test_nothing_that_a_stranger_says_is_markup(made_page: Page, position: int, tab: str) -> None:
+    owned: list[str] = []
+    made_page.expose_function("owned", lambda: owned.append("owned"))
+    made_page.on("dialog", lambda dialog: owned.append(dialog.message))
+    made_page.goto(f"/runs/hostile/cases/{position}?tab={tab}")
+    text = _turned(_AT[position])[0]
+    expect(made_page.get_by_role("heading", level=1)).to_have_text(
+        re.compile(re.escape(_seen("c" + text))[:40])
+    )
+    expect(made_page.get_by_role("tabpanel")).to_contain_text(_SHOWN[tab])
+    if tab in ("conversation", "judges"):
+        assert until(made_page, lambda: _lost(made_page), lambda lost: not lost) == []
+    made_page.wait_for_timeout(200)
+    assert owned == []
+    here = made_page.locator(
+        "main script, main img, main iframe, main object, main embed, main form, main svg, main math"
+    )
+    expect(here).to_have_count(0)
+    links = made_page.locator("main a").evaluate_all(
+        "links => links.map((link) => link.getAttribute('href'))"
+    )
+    assert all(str(link).startswith(("/runs/", "/compare", "/history")) for link in links)
+
+
+def _lost(page: Page) -> list[str]:
+    shown = page.get_by_role("tabpanel").text_content() or ""
+    return [one for one in MARKUP if _seen(one) not in shown]
+
+
+def _seen(text: str) -> str:
+    """A text as the page makes what is unsafe in it visible; a store holds no NUL in a score."""
+    escapes = {"\x0c": "\\x0c", "\u202e": "\\u202e", "\u2028": "\\u2028", "\u2029": "\\u2029", "\0": "\\x00"}
+    return "".join(escapes.get(one, one) for one in text)

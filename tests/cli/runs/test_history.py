@@ -1,0 +1,376 @@
+"""`proctor history`: what broke and since when, what is flaky, and whether like is told with like."""
+
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import proctor
+from proctor.analysis.history.terminal import draw_history
+from proctor.reports.base import ReportOptions
+from tests.cli.project import in_this_process, write_set
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = json.loads((ROOT / "docs/schemas/history.schema.json").read_text(encoding="utf-8"))
+EVIL = "evil \x1b[2Jname <b>"
+RESPONSE = "response_match_score"
+
+AGENT = """
+def root_agent(message):
+    import json
+    from pathlib import Path
+    said = json.loads(Path("said.json").read_text())
+    answer = said.get(message, f"You said {message}")
+    if isinstance(answer, list):
+        said[message] = answer[1:] + answer[:1]
+        Path("said.json").write_text(json.dumps(said))
+        answer = answer[0]
+    if answer == "raise":
+        raise RuntimeError("no connection")
+    return answer
+# build 1
+"""
+
+
+def case(eval_id: str) -> dict[str, Any]:
+    return {
+        "eval_id": eval_id,
+        "conversation": [
+            {
+                "user_content": {"role": "user", "parts": [{"text": eval_id}]},
+                "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+            }
+        ],
+    }
+
+
+Run = Callable[..., None]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the set; what the agent says is told, and what else is changed before: its build, the threshold, a case."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agent.py").write_text(AGENT)
+    write_set(tmp_path / "words.evalset.json", case("a"), case("b"), case(EVIL))
+    builds = [1]
+
+    def ran(
+        said: dict[str, Any] | None = None, *, build: bool = False, threshold: float = 0.8, trials: int = 1
+    ) -> None:
+        (tmp_path / "said.json").write_text(json.dumps(said or {}))
+        if build:
+            builds[0] += 1
+            (tmp_path / "agent.py").write_text(AGENT.replace("# build 1", f"# build {builds[0]}"))
+            shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        (tmp_path / "test_config.json").write_text(json.dumps({"criteria": {RESPONSE: threshold}}))
+        done = in_this_process(
+            "eval", "agent.py", "words.evalset.json", "--num-runs", str(trials), "--concurrency", "1"
+        )
+        assert done.returncode in {0, 1, 3}, done.stderr
+
+    return ran
+
+
+def shown(*arguments: str) -> str:
+    done = in_this_process("history", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def courses() -> dict[str, str]:
+    return {one.eval_id: one.course.value for one in proctor.history_sync().cases}
+
+
+WRONG = {"b": "Pardon?"}
+
+
+# --- what became of a case -------------------------------------------------------------------------------------------
+
+COURSES = {
+    "passed, and fails with another build": ([({}, False), (WRONG, True)], "broke"),
+    "passed, and fails though nothing changed": ([({}, False), (WRONG, False)], "flaky"),
+    "fails since two runs": ([({}, False), (WRONG, True), (WRONG, True)], "failing"),
+    "never passed": ([(WRONG, False)], "failing"),
+    "could not be judged": ([({}, False), ({"b": "raise"}, True)], "undecided"),
+    "passes again with another build": ([(WRONG, False), ({}, True)], "fixed"),
+    "back and forth, each time another build": (
+        [({}, True), (WRONG, True), ({}, True), (WRONG, True)],
+        "flaky",
+    ),
+    "once broken and mended long ago": ([({}, True), (WRONG, True), ({}, True), ({}, True)], "steady"),
+    "an error in between does not count as a flip": (
+        [({}, False), ({"b": "raise"}, False), ({}, False)],
+        "steady",
+    ),
+    "always passed": ([({}, False), ({}, True)], "steady"),
+}
+
+
+@pytest.mark.parametrize(("runs", "course"), COURSES.values(), ids=COURSES)
+def test_the_course_of_a_case(run: Run, runs: list[tuple[dict[str, str], bool]], course: str) -> None:
+    for said, build in runs:
+        run(said, build=build)
+    assert courses() == {"a": "steady", "b": course, EVIL: "steady"}
+
+
+def test_trials_that_differ_in_a_case_that_passes_make_it_flaky(run: Run) -> None:
+    run({"b": ["You said b", "You said b", "You b"]}, trials=3, threshold=0.7)
+    run({"b": ["You said b", "You said b", "You"]}, trials=3, threshold=0.7)
+    found = proctor.history_sync().of(proctor.Course.FLAKY)
+    assert [(one.eval_id, one.mixed, one.flips, one.decided) for one in found] == [("b", 1, 1, 2)] or [
+        (one.eval_id, one.failed) for one in found
+    ] == [("b", 0)]
+
+
+def test_a_case_that_was_always_flaky_did_not_break(run: Run) -> None:
+    """Some of its trials failed when it passed, too: that it fails now is no news."""
+    half = ["You said b"] * 3 + ["no"]
+    run({"b": half}, trials=4, threshold=0.7)
+    run({"b": ["no"] * 2 + ["You said b"] * 2}, trials=4, threshold=0.7, build=True)
+    (flaky,) = proctor.history_sync().of(proctor.Course.FLAKY)
+    assert (flaky.eval_id, flaky.mixed, flaky.failed, flaky.unexplained) == ("b", 2, 1, 0)
+
+
+# --- the first run where it broke ------------------------------------------------------------------------------------
+
+
+def test_where_it_broke_and_when_it_last_passed(run: Run) -> None:
+    run()
+    run()
+    run(WRONG, build=True)
+    run(WRONG, build=True)
+    ids = [one.run_id for one in proctor.list_runs()]
+    (case_,) = proctor.history_sync().of(proctor.Course.FAILING)
+    assert case_.turn is not None
+    assert case_.turn.before is not None
+    assert (case_.turn.first.run_id, case_.turn.before.run_id, case_.lasted) == (ids[1], ids[2], 2)
+    assert [(one.what, one.expected) for one in case_.turn.changed] == [("agent", True)]
+    said = shown()
+    assert re.search(rf"FAILING  words/b  ppff  fails for 2 runs, since run {ids[1][:6]} \(", said)
+    assert f"last passed in run {ids[2][:6]} (" in said
+    assert "    differs: the source of the agent " in said
+    assert said.splitlines()[-1] == "CASES  failing=1  steady=2"
+
+
+def nothing(_: Path) -> None:
+    """Nothing is changed by hand."""
+
+
+def another_case(folder: Path) -> None:
+    path = folder / "words.evalset.json"
+    path.write_text(path.read_text().replace("You said b", "You said bee"))
+
+
+UNLIKE: dict[str, tuple[Callable[[Path], None], dict[str, Any], str]] = {
+    "the threshold": (nothing, {"threshold": 0.9}, f"the threshold of {RESPONSE} was 0.8 and is 0.9"),
+    "the case": (another_case, {}, "the case itself was changed"),
+    "how often it is tried": (nothing, {"trials": 2}, "the cases of words had 1 trial and have 2 trials"),
+}
+
+
+@pytest.mark.parametrize(("change", "given", "message"), UNLIKE.values(), ids=UNLIKE)
+def test_where_like_is_not_told_with_like_that_is_said(
+    run: Run, tmp_path: Path, change: Callable[[Path], None], given: dict[str, Any], message: str
+) -> None:
+    run()
+    change(tmp_path)
+    run(WRONG, build=True, **given)
+    assert f"    warning: {message}" in shown()
+    (case_,) = proctor.history_sync().of(proctor.Course.BROKE)
+    assert case_.turn is not None
+    assert case_.turn.warnings == [message]
+
+
+def test_of_a_function_nobody_knows_whether_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    eval_set = {"eval_set_id": "words", "eval_cases": [case("a")]}
+    for answer in ("You said a", "Pardon?"):
+        agent = partial(str.format, answer)
+        proctor.evaluate_sync(agent, eval_set, config={"criteria": {RESPONSE: 0.8}}, store="s.sqlite3")
+    (case_,) = proctor.history_sync(store="s.sqlite3").of(proctor.Course.BROKE)
+    assert case_.turn is not None
+    assert (case_.turn.known, case_.unexplained) == (False, 0)
+    assert "the runs do not tell whether the agent was another one" in shown("--store", "s.sqlite3")
+
+
+def test_runs_that_did_not_reach_a_case_say_nothing_of_it(run: Run) -> None:
+    run()
+    assert in_this_process("eval", "agent.py", "words.evalset.json:a").returncode == 0
+    run(WRONG, build=True)
+    assert "BROKE  words/b  p-f  broke in run" in shown()
+
+
+def test_runs_that_were_not_looked_at_are_counted(run: Run) -> None:
+    for _ in range(3):
+        run(WRONG)
+    said = shown("--limit", "2")
+    assert said.startswith("RUNS  2  older=1\n")
+    assert "failed in all 2 runs that have it, since run " in said
+    assert "(1 older run not looked at)" in said
+    assert shown("--limit", "0").startswith("RUNS  3\n")
+
+
+# --- one case --------------------------------------------------------------------------------------------------------
+
+
+def test_one_case_run_by_run(run: Run) -> None:
+    run()
+    run(WRONG, build=True)
+    run(WRONG, threshold=0.7, build=True)
+    said = shown("b").splitlines()
+    assert said[0].startswith("CASE  words/b  failing  fails for 2 runs, since run ")
+    assert said[1] == f"METRIC  {RESPONSE}  900"
+    heads = [line.split("  ")[2:4] for line in said if line.startswith("RUN")]
+    assert [head[0] for head in heads] == ["failed", "failed", "passed"]
+    assert f"    warning: the threshold of {RESPONSE} was 0.8 and is 0.7" in said
+    assert shown("words/b") == shown("b")
+
+
+def test_the_score_of_a_metric_over_runs(run: Run) -> None:
+    run({"b": ["You said b", "Pardon?"]}, trials=2)
+    assert f"{RESPONSE}=0.50 (95 %: 0.00 to 1.00)" in shown("b", "--metric", RESPONSE)
+    over_cases = shown("--metric", RESPONSE).splitlines()
+    assert over_cases[1] == f"METRIC  {RESPONSE}  8"
+    assert "0.83 (95 %: 0.12 to 1.00)  cases=3  needs=0.8" in over_cases[2]
+    assert "0.67 (95 %: 0.21 to 0.94)  cases=3" in shown("--metric", "passed")
+
+
+def test_control_sequences_reach_no_terminal(run: Run) -> None:
+    run()
+    run({EVIL: "\x1b[31mred\x07"}, build=True)
+    assert "\x1b" not in shown() + shown(f"words/{EVIL}")
+    found = proctor.history_sync()
+    assert found.cases[0].eval_id == EVIL
+    for one in (found, proctor.history_sync(EVIL)):
+        out = io.StringIO()
+        draw_history(one, out, "", ReportOptions(width=80, color=False))
+        assert "\x1b" not in out.getvalue()
+        assert "evil " in out.getvalue()
+        assert max(map(len, out.getvalue().splitlines())) <= 80
+
+
+def test_json_is_what_its_schema_says(run: Run) -> None:
+    run()
+    run(WRONG, build=True, trials=2)
+    for arguments in ([], ["b"], ["--metric", RESPONSE]):
+        data = json.loads(shown("--json", *arguments))
+        jsonschema.validate(data, SCHEMA)
+    data = json.loads(shown("b", "--json"))
+    assert (data["case"], data["cases"][0]["strip"], data["cases"][0]["turn"]["known"]) == (
+        "words/b",
+        "pf",
+        True,
+    )
+    assert [point["outcome"] for point in data["cases"][0]["points"]] == ["failed", "passed"]
+    assert [*json.loads(shown("--json", "--metric", RESPONSE))["metrics"]] == [RESPONSE]
+
+
+# --- which runs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["c"], "the run has no case 'c'."),
+        (["--metric", "response_match"], "Did you mean 'response_match_score'?"),
+        (["--agent", "nobody"], "no run is like that"),
+        (["b", "--set", "others"], "no run is like that"),
+        (["--limit", "-1"], "Invalid value for '--limit'"),
+        (["--store", "nowhere.sqlite3"], "no runs yet"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_cannot_be_told_is_said(run: Run, arguments: list[str], message: str) -> None:
+    run()
+    done = in_this_process("history", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_case_of_two_sets_is_named_with_its_set(run: Run, tmp_path: Path) -> None:
+    write_set(tmp_path / "more.evalset.json", case("b"))
+    run()
+    assert in_this_process("eval", "agent.py", "more.evalset.json").returncode == 0
+    done = in_this_process("history", "b")
+    assert "several sets have a case 'b': say more/b or words/b" in done.stderr
+    assert shown("b", "--set", "more").startswith(
+        "CASE  more/b  steady  passed in the one run that judged it"
+    )
+
+
+def test_so_is_one_of_two_sets_of_one_run(run: Run, tmp_path: Path) -> None:
+    run()
+    write_set(tmp_path / "more.evalset.json", case("b"))
+    assert in_this_process("eval", "agent.py", "words.evalset.json", "more.evalset.json").returncode == 0
+    done = in_this_process("history", "b")
+    assert done.returncode == 2
+    assert "several sets have a case 'b': say words/b or more/b" in done.stderr
+    assert shown("more/b").startswith("CASE  more/b  ")
+
+
+def test_only_the_runs_of_one_agent(run: Run) -> None:
+    run()
+    shutil.copy("agent.py", "other.py")
+    assert in_this_process("eval", "other.py", "words.evalset.json").returncode == 0
+    names = {one.agent for one in proctor.history_sync().runs}
+    assert len(names) == 2
+    for name in names:
+        assert {one.agent for one in proctor.history_sync(agent=name).runs} == {name}
+
+
+def test_cases_that_broke_together_are_told_together(run: Run) -> None:
+    run()
+    run({"a": "no", **WRONG}, build=True)
+    out = io.StringIO()
+    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    drawn = out.getvalue()
+    assert drawn.count("broke in run") == drawn.count("the source of the agent") == 1
+    assert [line.split()[0] for line in drawn.splitlines() if "●○" in line] == ["a", "b"]
+
+
+def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
+    run: Run, tmp_path: Path
+) -> None:
+    run()
+    another_case(tmp_path)
+    run({"a": "no", **WRONG}, build=True)
+    out = io.StringIO()
+    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    groups = out.getvalue().split("broke in run")[1:]
+    assert len(groups) == 2
+    (changed,) = (group for group in groups if "the case itself was changed" in group)
+    assert ("    b  " in changed, "    a  " in changed) == (True, False)
+
+
+def test_an_imported_run_stands_where_it_was_run(run: Run) -> None:
+    """Not where it came into the store; and a file that tells less of a case than a set does not say that it was changed."""
+    run()
+    assert in_this_process("export", "latest", "--output", "first.jsonl").returncode == 0
+    run({"a": "no"}, build=True)
+    broke = proctor.list_runs()[0].run_id
+    run({"a": "no"})
+    assert in_this_process("import", "first.jsonl").returncode == 0
+    imported = proctor.list_runs()[0].run_id
+    found = next(case for case in proctor.history_sync().cases if case.eval_id == "a")
+    assert found.turn is not None
+    assert found.turn.before is not None
+    assert (found.course, found.turn.first.run_id) == (proctor.Course.FAILING, broke)
+    assert found.turn.before.run_id == imported
+    said = "one of the runs was imported: whether a case was changed is not known"
+    assert said in found.turn.warnings
+    assert "the case itself was changed" not in found.turn.warnings
+    compared = proctor.compare_sync(imported, broke)
+    assert said in compared.warnings
+    assert (compared.changed_cases, compared.pairs, compared.outcome) == ([], 3, "inconclusive")
+    proctor.set_baseline("main", imported)
+    assert proctor.compare_sync(candidate=broke, baseline="main").warnings == compared.warnings

@@ -1,0 +1,112 @@
+"""What models took, in every report: by purpose, with what is not known said and never 0; and what judges are worth."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from proctor.reports.base import ReportOptions, load_report
+from proctor.reports.content.cost_text import cost_text, dollars, money_of
+from proctor.reports.plain.run import PlainReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.results.model_usage import Spent, together, total_cost
+from proctor.schema.results.run_result import RunResult
+from tests.reports.formats.test_schemas import schema
+from tests.reports.sample_runs import sketch
+
+PRICED = Spent(purpose="judge", model="gpt-5", calls=60, input_tokens=6000, output_tokens=600, cost=0.6)
+UNPRICED = Spent(purpose="agent", model="our-7b", calls=20, input_tokens=900, output_tokens=100, unpriced=20)
+CACHED = Spent(purpose="judge", cached=30)
+BADGE = "calibrated: kappa 0.81 [0.70, 0.90], 120 labels"
+
+
+def with_money(*spent: Spent, **badges: str) -> RunResult:
+    result = sketch()
+    result.spent, result.badges = list(spent), badges
+    result.judged_by = [JudgedBy(metric="safety_v1", model="gpt-5", prompt="abc")]
+    return result
+
+
+def report(name: str, result: RunResult) -> str:
+    out = io.StringIO()
+    written: Any = {"plain": PlainReport, "terminal": TerminalReport}.get(name)
+    (written() if written else load_report(name)).write(
+        [result], out, options=ReportOptions(width=140, symbols=True)
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("spent", "text"),
+    [
+        pytest.param([PRICED], "$0.600", id="known"),
+        pytest.param([UNPRICED], "unknown", id="unknown, never 0"),
+        pytest.param([PRICED, UNPRICED], "at least $0.600", id="some of it known"),
+        pytest.param([PRICED.model_copy(update={"cost": 12345.678})], "$12,345.68", id="much"),
+        pytest.param([PRICED.model_copy(update={"cost": 0.00421})], "$0.0042", id="little"),
+        pytest.param([CACHED], "$0.00", id="known from before"),
+        pytest.param([], "unknown", id="nothing reported"),
+    ],
+)
+def test_dollars_in_words(spent: list[Spent], text: str) -> None:
+    assert cost_text(spent) == text
+
+
+@pytest.mark.parametrize(
+    ("cost", "text"), [(0.0, "$0.00"), (1.0, "$1.00"), (0.0123, "$0.012"), (1e-7, "$1e-07")]
+)
+def test_dollars(cost: float, text: str) -> None:
+    assert dollars(cost) == text
+
+
+def test_each_purpose_is_told() -> None:
+    assert money_of(with_money(PRICED, CACHED, UNPRICED)) == [
+        "judges $0.600 (60 calls, 6,600 tokens, 30 known from before)",
+        "agent unknown (20 calls, 1,000 tokens, no price known of our-7b)",
+    ]
+
+
+def test_what_is_of_one_purpose_and_model_is_added_up() -> None:
+    assert together([PRICED, UNPRICED, PRICED]) == [
+        UNPRICED,
+        PRICED.model_copy(update={"calls": 120, "input_tokens": 12000, "output_tokens": 1200, "cost": 1.2}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spent", "total"), [([PRICED], 0.6), ([PRICED, UNPRICED], None), ([], None), ([PRICED, CACHED], 0.6)]
+)
+def test_a_total_is_known_only_if_all_of_it_is(spent: list[Spent], total: float | None) -> None:
+    assert total_cost(spent) == total
+
+
+@pytest.mark.parametrize("name", ["plain", "terminal"])
+def test_it_is_shown_with_what_the_judge_is_worth(name: str) -> None:
+    told = report(name, with_money(PRICED, UNPRICED, safety_v1=BADGE))
+    assert "judges $0.600 (60 calls, 6,600 tokens)" in told
+    assert "agent unknown (20 calls" in told
+    assert f"safety_v1{'  ' if name == 'plain' else ' '}{BADGE}" in told
+
+
+@pytest.mark.parametrize("name", ["plain", "terminal", "markdown"])
+def test_nothing_is_said_where_nothing_was_spent(name: str) -> None:
+    assert "cost" not in report(name, with_money()).lower()
+
+
+def test_markdown_has_it_too() -> None:
+    assert "judges $0.600 (60 calls, 6,600 tokens)" in report("markdown", with_money(PRICED))
+
+
+def test_json_has_all_of_it_and_null_for_what_is_not_known() -> None:
+    told: dict[str, Any] = json.loads(report("json", with_money(PRICED, UNPRICED, safety_v1=BADGE)))
+    jsonschema.validate(told, schema("report"))
+    one = told["runs"][0]
+    assert one["cost"] is None
+    assert [spent["cost"] for spent in one["spent"]] == [0.6, None]
+    assert one["calibrations"] == {"safety_v1": BADGE}
+    assert one["judged_by"] == [{"metric": "safety_v1", "model": "gpt-5", "prompt": "abc"}]

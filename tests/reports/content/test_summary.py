@@ -1,0 +1,244 @@
+"""The sentences and figures around the cases."""
+
+from io import StringIO
+
+import pytest
+
+from proctor.registry import REPORTS
+from proctor.reports.content import summary
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.terminal.run import TerminalReport
+from proctor.reports.terminal.symbols import ASCII, UNICODE, marks_for
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import score_text
+from tests.reports.sample_runs import (
+    E,
+    F,
+    P,
+    U,
+    case,
+    crashed,
+    figures,
+    good,
+    metric,
+    run,
+    sketch,
+    undecided,
+    wrong_covers,
+)
+
+N, S = Outcome.NOT_RUN, Outcome.SKIPPED
+
+
+def of(*outcomes: Outcome) -> RunResult:
+    return run(*(CaseResult("s", str(n), outcome) for n, outcome in enumerate(outcomes)))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "sentence"),
+    [
+        ([P] * 40, "passed: all 40 cases pass"),
+        ([P], "passed: the case passes"),
+        ([F], "failed: the case fails"),
+        ([E], "error: the case could not be judged"),
+        ([U], "inconclusive: the case is undecided"),
+        ([*[P] * 36, *[F] * 3, E], "failed: 3 of 40 cases fail, 1 could not be judged"),
+        ([P, F], "failed: 1 of 2 cases fails"),
+        ([P, E, U, N], "error: 1 of 4 cases could not be judged, 1 undecided, 1 not reached"),
+        ([P, N], "not run: 1 of 2 cases not reached"),
+        ([P, P, S], "passed: all 2 cases pass, 1 skipped"),
+        ([S], "error: not one case was judged, 1 skipped"),
+        ([], "error: not one case was judged"),
+    ],
+)
+def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> None:
+    assert summary.sentence(of(*outcomes)) == sentence
+
+
+def test_many_are_told_with_their_thousands() -> None:
+    many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
+    assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 undecided"
+    assert summary.sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
+        "passed: all 2,000 cases pass, 1,200 are flaky"
+    )
+
+
+def test_a_set_that_could_not_be_run_and_an_interruption_are_told() -> None:
+    result = of(P, P)
+    result.sets.append(SetSummary("b", "b.json", "", 0, failure=Failure(where="file", message="not JSON")))
+    result.interrupted = True
+    assert summary.sentence(result) == "error: 1 set could not be run, interrupted before the end"
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "rate"),
+    [
+        (37, 40, "92.5 % passed (95 %: 80–97)"),
+        (2, 2, "100 % passed (95 %: 34–100)"),
+        (9999, 10000, "99.9 % passed (95 %: 99.9–100.0)"),
+        (1, 10000, "0.1 % passed (95 %: 0.0–0.1)"),
+        (0, 3, "0 % passed (95 %: 0–56)"),
+        (1, 1, ""),
+        (0, 0, ""),
+    ],
+)
+def test_the_rate_comes_with_its_uncertainty(passed: int, total: int, rate: str) -> None:
+    assert summary.rate(of(*[P] * passed, *[F] * (total - passed)), UNICODE) == rate
+
+
+def test_the_rate_is_of_what_was_run() -> None:
+    ended_early = of(*[P] * 8, *[F] * 2, *[N] * 30)
+    assert summary.rate(ended_early, UNICODE).startswith("80 % of the 10 cases that were run passed")
+    assert summary.rate(of(*[N] * 30), UNICODE) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0.0s"), (0.84, "0.8s"), (9.94, "9.9s"), (9.96, "10s"), (59.4, "59s"), (59.6, "1m 00s"), (192, "3m 12s"), (3599.7, "1h 00m"), (7500, "2h 05m")],
+)  # fmt: skip
+def test_durations(seconds: float, text: str) -> None:
+    assert summary.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "text"),
+    [
+        (0.4, 0.9, "0.40"),
+        (0.996, 1.0, "0.996"),
+        (0.99999, 1.0, "0.99999"),
+        (0.9999999, 1.0, "0.9999999"),
+        (1.0, 1.0, "1.00"),
+        (0.7996, 0.8, "0.7996"),
+        (0.8049, 0.805, "0.80"),
+        (None, 1.0, ""),
+        (12.5, None, "12.50"),
+    ],
+)
+def test_a_score_that_misses_never_looks_like_its_threshold(
+    value: float | None, threshold: float | None, text: str
+) -> None:
+    assert score_text(value, threshold) == text
+
+
+def test_scores_beside_their_thresholds() -> None:
+    assert summary.against(metric("m", [0.4], 0.9), UNICODE) == "0.40 < 0.9"
+    assert summary.against(metric("m", [1.0], 0.9), ASCII) == "1.00 >= 0.9"
+    assert summary.against(metric("m", [1.0, None], 0.9, E), UNICODE) == "error"
+    assert summary.against(metric("m", [None], 1.0, Outcome.NOT_APPLICABLE), UNICODE) == "not applicable"
+    assert summary.against(metric("m", [3.0], None, Outcome.INFORMATIONAL), UNICODE) == "3.00"
+
+
+def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
+    names = [
+        "tool_trajectory_avg_score",
+        "response_match_score",
+        "final_response_match_v2",
+        "x_v1",
+        "x_v2",
+        "_score",
+        "mine",
+    ]
+    assert list(summary.short_names(names).values()) == [
+        "tool_trajectory", "response_match", "final_response_match", "x_v1", "x_v2", "_score", "mine",
+    ]  # fmt: skip
+
+
+def test_failures_come_first_then_errors_then_the_rest_in_their_order() -> None:
+    cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, U, P, F, S])]
+    assert [case.eval_id for case in sorted(cases, key=summary.attention)] == [
+        "3",
+        "6",
+        "2",
+        "4",
+        "1",
+        "0",
+        "5",
+        "7",
+    ]
+
+
+def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
+    cases = [case("a", P, *figures(2, 1000, 0.5)), case("b", P, *figures(1, 2001, 1.5)), case("c", P)]
+    assert Digest(cases).figures() == ["1.5 tool calls", "1,500 tokens", "1.00 s a turn"]
+    assert Digest([case("a", P, *figures(1, 0, 0))]).figures() == ["1.0 tool calls a turn"]
+    assert Digest([case("a", P)]).figures() == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"), [([P, P], 0), ([P, F], 1), ([E, F], 1), ([P, E], 3), ([P, U], 4), ([], 3)]
+)
+def test_the_exit_code_of_several_runs_is_that_of_the_worst(outcomes: list[Outcome], code: int) -> None:
+    assert summary.exit_code([of(outcome) for outcome in outcomes]) == code
+
+
+def test_warnings_are_grouped() -> None:
+    from proctor.schema.results.score import MetricScore, Score
+
+    weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="an empty expectation passes")])
+    result = run(*(case(f"c{n}", P, metric("m", [weak])) for n in range(5)))
+    result.warnings.append("first")
+    about = "m: an empty expectation passes (c0, c1, c2 and 2 more cases)"
+    assert Digest(result.cases).warnings(result) == ["first", about]
+    told = "m: an empty expectation passes"
+    assert Digest(result.cases).warnings(result, {told: 4}) == ["first", about]
+    assert Digest(result.cases).warnings(result, {told: 5}) == ["first"]
+
+
+@pytest.mark.parametrize("report", ["terminal", "text", "markdown", "junit", "json"])
+@pytest.mark.parametrize("outcome", [P, F])
+def test_a_warning_stands_by_the_case_with_its_metric(report: str, outcome: Outcome) -> None:
+    from proctor.schema.results.score import MetricScore, Score
+
+    weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="nothing knows it")])
+    bad = MetricScore(value=0.0, per_invocation=[Score(0.0, reason="wrong")])
+    other = metric("other", [bad], 1.0) if outcome is F else metric("other", [weak], 1.0)
+    result = run(case("one", outcome, metric("guarded", [weak], 1.0), other))
+    out = StringIO()
+    made = TerminalReport() if report == "terminal" else REPORTS.get(report)()
+    made.write([result], out)
+    text = " ".join(out.getvalue().split())
+    said = '"warning": "nothing knows it"' if report == "json" else "guarded: nothing knows it"
+    assert said in text
+    if report in ("terminal", "text"):
+        assert (
+            text.index("one")
+            < text.index(said)
+            < text.index("other: nothing" if outcome is P else "wrong", text.index(said))
+        )
+
+
+def test_signs_follow_the_encoding() -> None:
+    assert marks_for("utf-8") is UNICODE
+    assert marks_for("ascii") is ASCII
+    assert marks_for("latin-1") is ASCII
+    assert marks_for(None) is ASCII
+    assert marks_for("no-such") is ASCII
+    assert marks_for("ascii", symbols=True) is UNICODE
+    assert UNICODE.strip([P, P, F, E]) == "●●○!"
+    assert UNICODE.strip([P] * 12 + [F] * 3) == "●12 ○3"
+
+
+def test_the_sketch_is_what_it_says() -> None:
+    result = sketch()
+    assert len(result.cases) == 40
+    assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, U, P}
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        pytest.param(["a/x.json", "a/y.json"], ["x.json", "y.json"], id="other names"),
+        pytest.param(["a/x.json", "b/x.json", "y.json"], ["a/x.json", "b/x.json", "y.json"], id="one name"),
+        pytest.param(["a/c/x.json", "b/c/x.json"], ["a/c/x.json", "b/c/x.json"], id="folders of one name"),
+        pytest.param(["x.json", "b/x.json"], ["x.json", "b/x.json"], id="one in no folder"),
+        pytest.param(["/p/a/x.json", "/p/b/x.json"], ["a/x.json", "b/x.json"], id="no more than it takes"),
+        pytest.param([r"C:\a\x.json", r"C:\b\x.json"], ["a/x.json", "b/x.json"], id="of Windows"),
+        pytest.param(["a/x.json", "a/x.json"], ["x.json", "x.json"], id="the same"),
+        pytest.param(["a/x.json/", None], ["x.json", "s"], id="a slash behind it, and no file"),
+    ],
+)
+def test_sets_of_one_file_name_are_told_apart_by_their_folders(
+    paths: list[str | None], names: list[str]
+) -> None:
+    assert summary.set_names([SetSummary("s", path, "", 1) for path in paths]) == names

@@ -1,0 +1,174 @@
+"""What is shown of a case that did not pass, and what is not."""
+
+from proctor.reports.content.reasons import warnings_beside
+from proctor.reports.evidence.blocks import Cause, Note, StateDifference, Steps, TextDifference
+from proctor.reports.evidence.case_evidence import evidence_of, reason_of, warnings_of
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.results.run_result import CaseResult, MetricVerdict
+from proctor.schema.results.score import MetricScore, Score
+from tests.reports.sample_runs import (
+    TRAJECTORY,
+    E,
+    F,
+    P,
+    U,
+    case,
+    crashed,
+    extra,
+    good,
+    metric,
+    trial,
+    wrong_covers,
+)
+
+
+def kinds(result: CaseResult, *, full: bool = False) -> list[tuple[int, int | None, list[str]]]:
+    return [
+        (trial.trial, section.turn, [type(block).__name__ for block in section.blocks])
+        for trial in evidence_of(result, full=full)
+        for section in trial.sections
+    ]
+
+
+def test_a_passing_case_has_nothing_to_show() -> None:
+    assert evidence_of(good("a", 3)) == []
+    assert reason_of(good("a")) == ""
+
+
+def test_turns_that_missed_in_the_first_trial_that_missed_then_the_trial_as_a_whole() -> None:
+    assert kinds(wrong_covers()) == [(2, 1, ["Steps", "TextDifference"]), (2, None, ["StateDifference"])]
+
+
+def test_every_such_trial_where_all_is_asked_for() -> None:
+    assert [number for number, turn, _ in kinds(wrong_covers(), full=True) if turn == 1] == [2, 3, 4]
+
+
+def test_the_users_words_stand_above_the_turn() -> None:
+    assert [section.said for section in evidence_of(wrong_covers())[0].sections] == ["La Trattoria.", ""]
+
+
+def test_without_kept_evidence_the_words_are_missing_and_nothing_else() -> None:
+    result = wrong_covers()
+    for each in result.trials:
+        each._evidence = None
+    assert [section.said for section in evidence_of(result)[0].sections] == ["", ""]
+    assert kinds(result) == kinds(wrong_covers())
+
+
+def test_an_error_shows_its_cause_in_its_trial_and_turn() -> None:
+    (evidence,) = evidence_of(crashed())
+    assert evidence.trial == 4
+    (section,) = evidence.sections
+    assert section.turn == 0
+    assert section.blocks == [
+        Cause(
+            "agent raised",
+            "KeyError: 'covers'",
+            "travel/tools.py:42 in book_table",
+            'covers = args["covers"]',
+        )
+    ]
+
+
+def test_alike_failures_are_shown_once() -> None:
+    def failed(n: int, message: str) -> Failure:
+        return Failure(where="agent", type="OSError", message=message, turn=0)
+
+    trials = [trial(n, E, failure=failed(n, "down" if n < 3 else "up")) for n in range(4)]
+    result = case("a", E, reason="", trials=trials)
+    assert [number for number, _, _ in kinds(result)] == [0, 3]
+    assert [number for number, _, _ in kinds(result, full=True)] == [0, 1, 2, 3]
+    assert reason_of(result) == "agent raised in turn 1: OSError: down"
+
+
+def test_a_metric_that_broke_shows_why() -> None:
+    broken = MetricScore(
+        failure=Failure(where="metric", type="ZeroDivisionError", message="division by zero")
+    )
+    result = case("a", E, metric("politeness", [broken], 0.5, E))
+    (section,) = evidence_of(result)[0].sections
+    assert section.blocks == [Cause("metric raised", "ZeroDivisionError: division by zero")]
+
+
+def test_a_metric_without_details_gives_its_reason() -> None:
+    score = MetricScore(
+        value=0.0,
+        per_invocation=[Score(0.0, reason="rude in every sentence", warning="only one word to judge")],
+    )
+    result = case("a", F, metric("politeness", [score], 0.5))
+    (section,) = evidence_of(result)[0].sections
+    assert section.blocks == [
+        Note("politeness", "rude in every sentence"),
+        Note("warning", "only one word to judge"),
+    ]
+    assert warnings_of(result) == ["politeness: only one word to judge"]
+    assert warnings_beside(result) == []  # the evidence says so
+
+
+def test_a_metric_that_says_nothing_shows_nothing_and_the_row_says_so() -> None:
+    result = case("a", F, metric("politeness", [0.0], 0.5))
+    assert kinds(result) == []
+    assert reason_of(result) == "politeness gives no reason"
+
+
+def test_a_metric_that_does_not_gate_is_left_out() -> None:
+    miss = MetricScore(value=0.0, per_invocation=[Score(0.0, details={"alignment": [extra("f")]})])
+    result = case(
+        "a", F, metric(TRAJECTORY, [miss], 1.0, gate=False), metric("politeness", [0.0], 0.5, reason="rude")
+    )
+    assert kinds(result) == [(0, None, ["Note"])]
+
+
+def test_why_a_metric_did_not_apply_is_told_where_all_is_asked_for() -> None:
+    from proctor.schema.results.run_result import Outcome
+
+    silent = metric("final_session_state", [None], 1.0, Outcome.NOT_APPLICABLE, reason="the case states none")
+    result = case("a", F, metric("politeness", [0.0], 0.5, reason="rude"), silent)
+    section = evidence_of(result, full=True)[0].sections[-1]
+    assert section.blocks[-1] == Note("not applicable", "final_session_state: the case states none")
+
+
+def test_details_of_a_strange_shape_are_not_drawn() -> None:
+    strange = {"alignment": "none", "text": ["a"], "state": [1, None], "other": object()}
+    score = MetricScore(
+        value=0.0, per_invocation=[Score(0.0, reason="odd", details=strange)], details={"alignment": 7}
+    )
+    assert kinds(case("a", F, metric("mine", [score], 1.0))) == [(0, 0, ["Note"])]
+
+
+def test_the_reason_falls_back_to_the_metric_that_decided() -> None:
+    undecided = metric("b", [0.5], 0.9, U, reason="needs 30 more trials")
+    assert reason_of(case("a", U, metric("a", [1.0]), undecided)) == "needs 30 more trials"
+    assert (
+        reason_of(case("a", F, metric("m", [0.0], 0.5), reason="said by the engine")) == "said by the engine"
+    )
+
+
+def test_block_types_are_the_documented_ones() -> None:
+    blocks = [block for section in evidence_of(wrong_covers())[0].sections for block in section.blocks]
+    steps, text, state = blocks
+    assert isinstance(steps, Steps)
+    assert isinstance(text, TextDifference)
+    assert isinstance(state, StateDifference)
+    assert [line.key for line in state.lines] == ["covers", "confirmed"]
+
+
+def test_evidence_of_a_passing_trial_is_never_picked() -> None:
+    result = wrong_covers()
+    assert all(result.trials[evidence.trial].outcome is not P for evidence in evidence_of(result, full=True))
+
+
+def test_what_two_metrics_draw_alike_is_drawn_once_and_the_second_gives_its_reason() -> None:
+    def missed(name: str, actual: str, reason: str) -> MetricVerdict:
+        details = {"text": {"expected": "It is sunny.", "actual": actual}}
+        score = Score(0.0, reason=reason, details=details)
+        return metric(name, [MetricScore(value=0.0, per_invocation=[score])], 0.5)
+
+    same = [missed("rouge_1", "It rains.", "no word"), missed("exact_match", "It rains.", "not equal")]
+    other = missed("regex_match", "It pours.", "no match")
+    (section,) = evidence_of(case("a", F, *same, other))[0].sections
+    assert [type(block).__name__ for block in section.blocks] == ["TextDifference", "Note", "TextDifference"]
+    assert section.blocks[1] == Note("exact_match", "not equal")
+    (section,) = evidence_of(case("a", F, *same), full=True)[0].sections
+    assert [block for block in section.blocks if isinstance(block, TextDifference)] == section.blocks[:1]
+    assert {block.text for block in section.blocks if isinstance(block, Note)} == {"no word", "not equal"}

@@ -1,0 +1,407 @@
+"""What judging costs is counted and capped: fault 27. A cap is kept to within one call, and nothing passes unjudged."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.analysis.calibration.report import write_calibration
+from proctor.errors import SetupProblems
+from proctor.models.base import Message, ModelOptions, Reply, Usage
+from proctor.models.scripted import ScriptedModel
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.model_usage import Spent
+from proctor.schema.results.run_result import Outcome
+from tests.cli.project import in_this_process
+
+CASES = 20
+VOTES = 3
+"""Calls for a case: the three of five votes that decide where they agree."""
+CONFIG = {
+    "criteria": {
+        "final_response_match_v2": {"threshold": 0.5, "judge_model_options": {"num_samples": 5}},
+        "response_match_score": 0.1,
+    }
+}
+SET = {
+    "eval_set_id": "trips",
+    "eval_cases": [
+        {
+            "eval_id": f"case{i}",
+            "conversation": [
+                {
+                    "user_content": {"role": "user", "parts": [{"text": f"question {i}"}]},
+                    "final_response": {"role": "model", "parts": [{"text": "the answer is yes"}]},
+                }
+            ],
+        }
+        for i in range(CASES)
+    ],
+}
+ANSWER = {"rationale": "it is the same", "verdict": "valid"}
+
+
+class Judge(ScriptedModel):
+    """Says yes after a moment, at a price (`None`: which nobody knows)."""
+
+    def __init__(self, cost: float | None = 0.01) -> None:
+        super().__init__(ANSWER, delay=0.002)
+        self.cost = cost
+
+    async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
+        """Say yes."""
+        reply = await super().complete(messages, options=options)
+        return replace(
+            reply, cost=self.cost, model="judge-1", usage=Usage(input_tokens=100, output_tokens=10)
+        )
+
+    @property
+    def calls(self) -> int:
+        return len(self.asked)
+
+
+class Agent:
+    """Answers, says what that took, and keeps count."""
+
+    def __init__(self, *, model: str = "", tokens: int = 0, seconds: float = 0.001) -> None:
+        self.model, self.tokens, self.seconds, self.asked = model, tokens, seconds, 0
+
+    async def answer(self, _message: Any, _session: Any) -> Any:
+        self.asked += 1
+        await asyncio.sleep(self.seconds)
+        event = proctor.Event.said("the answer is yes")
+        if self.tokens:
+            usage = {"prompt_token_count": self.tokens, "candidates_token_count": 10}
+            event = event.model_validate(
+                {**event.model_dump(), "model_version": self.model, "usage_metadata": usage}
+            )
+        yield event
+
+
+def evaluated(judge: Any, agent: Any = None, **options: Any) -> proctor.RunResult:
+    return proctor.evaluate_sync(agent or Agent(), SET, config=CONFIG, judge=judge, **options)
+
+
+def of_judges(result: proctor.RunResult) -> Spent:
+    (found,) = [one for one in result.spent if one.purpose == "judge" and one.model]
+    return found
+
+
+class TestCounting:
+    def test_calls_tokens_and_dollars_are_told_by_purpose_and_model(self) -> None:
+        judge = Judge()
+        spent = of_judges(evaluated(judge))
+        assert judge.calls == CASES * VOTES == spent.calls
+        assert (spent.input_tokens, spent.output_tokens) == (100 * spent.calls, 10 * spent.calls)
+        assert spent.known_cost == pytest.approx(0.01 * spent.calls)
+
+    def test_a_price_that_is_not_known_is_unknown_never_0(self) -> None:
+        result = evaluated(Judge(cost=None))
+        assert of_judges(result).unpriced == CASES * VOTES
+        assert of_judges(result).known_cost is None
+        assert result.cost is None
+
+    def test_the_agent_is_priced_by_the_model_that_it_reports(self) -> None:
+        pytest.importorskip("genai_prices")
+        result = evaluated(Judge(), Agent(model="models/gemini-2.5-flash", tokens=1000))
+        (agent,) = [one for one in result.spent if one.purpose == "agent"]
+        assert (agent.calls, agent.input_tokens, agent.output_tokens) == (CASES, 1000 * CASES, 10 * CASES)
+        assert agent.known_cost == pytest.approx(CASES * (1000 * 0.3e-6 + 10 * 2.5e-6))
+
+    def test_an_agent_whose_model_nobody_knows_is_unknown(self) -> None:
+        result = evaluated(Judge(), Agent(model="our-own-7b", tokens=1000))
+        assert result.cost is None
+
+    def test_an_agent_that_reports_nothing_is_not_among_them(self) -> None:
+        assert [one.purpose for one in evaluated(Judge()).spent] == ["judge"]
+
+    def test_it_is_kept_with_the_run(self, tmp_path: Path) -> None:
+        result = evaluated(Judge(), store=tmp_path / "s.db")
+        kept = proctor.load_run(store=tmp_path / "s.db")
+        assert kept.spent == result.spent
+        assert kept.judged_by == result.judged_by != []
+        assert proctor.list_runs(tmp_path / "s.db")[0].summary.spent == result.spent
+
+
+class TestCapOnCalls:
+    @pytest.mark.parametrize("most", [1, 7, 30, CASES * VOTES - 1])
+    def test_not_one_call_more_is_made(self, most: int) -> None:
+        judge = Judge()
+        result = evaluated(judge, max_judge_calls=most)
+        assert judge.calls == most
+        assert result.counts.get(Outcome.PASSED, 0) <= most // VOTES
+        assert result.outcome is Outcome.NOT_RUN
+        assert result.exit_code == 3
+        assert (
+            result.stopped_by == f"max_judge_calls: judges were asked {most} time{'' if most == 1 else 's'}"
+        )
+
+    def test_of_several_agents_it_is_over_all_of_them(self) -> None:
+        judge, agents = Judge(), [Agent(), Agent()]
+        most = CASES * VOTES + VOTES
+        runs = asyncio.run(
+            proctor.evaluate_matrix(agents, SET, config=CONFIG, judge=judge, max_judge_calls=most)
+        )
+        assert judge.calls <= most
+        assert [run.outcome for run in runs] == [Outcome.PASSED, Outcome.NOT_RUN]
+        assert "max_judge_calls" in runs[1].stopped_by
+
+    def test_an_agent_for_which_nothing_is_left_is_not_begun(self) -> None:
+        judge, agents = Judge(), [Agent(), Agent()]
+        runs = asyncio.run(
+            proctor.evaluate_matrix(agents, SET, config=CONFIG, judge=judge, max_judge_calls=4)
+        )
+        assert judge.calls == 4
+        assert [run.outcome for run in runs] == [Outcome.NOT_RUN, Outcome.NOT_RUN]
+        assert agents[1].asked == 0
+        assert all("max_judge_calls: judges were asked 4 times" in run.stopped_by for run in runs)
+
+    def test_enough_is_enough(self) -> None:
+        result = evaluated(Judge(), max_judge_calls=CASES * VOTES)
+        assert result.passed
+        assert result.stopped_by == ""
+
+    def test_the_agent_is_not_asked_for_what_could_not_be_judged(self) -> None:
+        agent = Agent(seconds=0.05)  # slower than its judge
+        assert not evaluated(Judge(), agent, max_judge_calls=2 * VOTES, concurrency=1)
+        assert agent.asked < CASES / 2
+
+    @pytest.mark.parametrize("concurrency", [1, 8, 50])
+    def test_what_was_not_judged_is_not_run_and_says_so(self, concurrency: int) -> None:
+        result = evaluated(Judge(), max_judge_calls=4, concurrency=concurrency)
+        for case in result.cases:
+            assert case.outcome in (Outcome.PASSED, Outcome.NOT_RUN)
+            assert "error" not in case.reason
+
+
+class TestCapOnDollars:
+    @pytest.mark.parametrize("most", [0.005, 0.01, 0.255, 0.4])
+    def test_it_is_passed_by_less_than_one_call(self, most: float) -> None:
+        judge = Judge(cost=0.01)
+        result = evaluated(judge, max_cost=most, concurrency=50)
+        spent = 0.01 * judge.calls
+        assert most <= spent < most + 0.01 + 1e-9
+        assert result.stopped_by.startswith("max_cost: $")
+        assert result.outcome is Outcome.NOT_RUN
+
+    def test_a_judge_whose_price_is_not_known_is_asked_once(self) -> None:
+        judge = Judge(cost=None)
+        result = evaluated(judge, max_cost=5.0)
+        assert judge.calls == 1
+        assert "the price of judge-1 is not known" in result.stopped_by
+        assert result.counts[Outcome.NOT_RUN] == CASES
+
+    def test_what_the_agent_costs_counts(self) -> None:
+        pytest.importorskip("genai_prices")
+        agent = Agent(model="gemini-2.5-flash", tokens=1_000_000)  # 30 cents a call
+        result = evaluated(Judge(cost=0.0), agent, max_cost=1.0, concurrency=1)
+        assert agent.asked in (4, 5)
+        assert result.stopped_by.startswith("max_cost: $1.2")
+
+    @pytest.mark.parametrize("model", ["our-own-7b", ""])
+    def test_an_agent_whose_price_is_not_known_ends_the_run_as_a_judge_does(self, model: str) -> None:
+        agent = Agent(model=model, tokens=5)
+        result = evaluated(Judge(), agent, max_cost=100.0, concurrency=1)
+        assert agent.asked < CASES
+        assert result.outcome is Outcome.NOT_RUN
+        named = model or "a model without a name"
+        assert result.stopped_by.startswith(
+            f"max_cost: the price of {named}, which the agent uses, is not known"
+        )
+
+    def test_an_agent_that_says_nothing_of_it_is_told_at_once_and_in_the_report(self) -> None:
+        told: list[str] = []
+
+        class Following:
+            def __getattr__(self, _name: str) -> Any:
+                return lambda *_: None
+
+            def warned(self, text: str) -> None:
+                told.append(text)
+
+        result = evaluated(Judge(), max_cost=100.0, progress=Following())
+        assert result.passed
+        assert result.warnings == told
+        assert told[0].startswith("max_cost: the agent reports no token usage")
+
+    def test_judging_again_asks_no_agent_and_says_nothing_of_it(self, tmp_path: Path) -> None:
+        for agent in (Agent(), Agent(model="our-own-7b", tokens=5)):
+            store = tmp_path / f"{agent.tokens}.db"
+            assert evaluated(Judge(), agent, store=store)
+            assert proctor.rescore_sync(store=store, judge=Judge(), max_cost=1.0).warnings == []
+
+
+ROOT = Path(__file__).resolve().parents[3]
+_DIES_AFTER_30_CALLS = """
+import os, sys
+from tests.scenarios.judges.test_costs import Judge, evaluated
+
+class Dying(Judge):
+    async def complete(self, messages, *, options):
+        if self.calls == 30:
+            os._exit(9)
+        return await super().complete(messages, options=options)
+
+evaluated(Dying(), store=sys.argv[1], concurrency=1)
+"""
+
+
+class TestGoingOn:
+    @pytest.mark.parametrize("limit", [{"max_judge_calls": 20}, {"max_cost": 0.195}])
+    def test_a_resumed_run_pays_for_nothing_twice(self, tmp_path: Path, limit: dict[str, Any]) -> None:
+        store, judge, agent = tmp_path / "s.db", Judge(), Agent()
+        first = evaluated(judge, agent, store=store, **limit)
+        assert judge.calls == 20
+        assert proctor.list_runs(store)[0].state is RunState.UNFINISHED
+        second = proctor.resume_sync(store=store, agent=agent, eval_sets=SET, judge=judge)
+        assert second.passed
+        assert second.run_id == first.run_id
+        assert judge.calls == CASES * VOTES
+        assert agent.asked == CASES
+        assert of_judges(second).calls == CASES * VOTES
+
+    def test_what_a_killed_process_spent_is_counted_by_the_votes(self, tmp_path: Path) -> None:
+        store, judge = tmp_path / "s.db", Judge()
+        died = subprocess.run([sys.executable, "-c", _DIES_AFTER_30_CALLS, str(store)], cwd=ROOT, check=False)
+        assert died.returncode == 9
+        result = proctor.resume_sync(store=store, agent=Agent(), eval_sets=SET, judge=judge)
+        assert result.passed
+        assert len(result.judged_by) == 1
+        spent = of_judges(result)
+        assert (
+            CASES * VOTES - VOTES <= spent.calls <= CASES * VOTES
+        )  # but for a case whose scores were not there yet
+        assert spent.known_cost == pytest.approx(0.01 * spent.calls)
+
+    def test_a_run_that_is_judged_again_is_capped_as_well(self, tmp_path: Path) -> None:
+        store = tmp_path / "s.db"
+        evaluated(None, store=store, no_judge=True)
+        judge = Judge()
+        first = proctor.rescore_sync(store=store, judge=judge, max_judge_calls=10, config=CONFIG)
+        assert judge.calls == 10
+        assert first.outcome is Outcome.NOT_RUN
+        assert proctor.load_run(store=store, judging=1).passed
+        second = proctor.rescore_sync(store=store, judge=judge, config=CONFIG)
+        assert second.passed
+        assert judge.calls == CASES * VOTES
+        assert of_judges(second).calls == CASES * VOTES - 10
+        assert sum(one.cached for one in second.spent) == 10
+
+    def test_a_limit_that_is_reached_does_not_keep_known_answers_from_deciding(self, tmp_path: Path) -> None:
+        store, judge = tmp_path / "s.db", Judge()
+        others = {"trips": [f"case{i}" for i in range(1, CASES)]}
+        assert evaluated(judge, store=store, only=others)
+        assert evaluated(None, store=store, no_judge=True)
+        again = proctor.rescore_sync(
+            store=store, judge=judge, config=CONFIG, max_judge_calls=1, concurrency=1
+        )
+        assert again.counts == {Outcome.PASSED: CASES - 1, Outcome.NOT_RUN: 1}
+
+    def test_answers_that_are_known_need_no_call(self, tmp_path: Path) -> None:
+        store, judge = tmp_path / "s.db", Judge()
+        evaluated(judge, store=store)
+        again = proctor.rescore_sync(store=store, judge=judge, max_judge_calls=1)
+        assert again.passed
+        assert judge.calls == CASES * VOTES
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"max_cost": 0}, "max_cost must be a number of US dollars above 0, got 0"),
+        ({"max_cost": "5"}, "max_cost must be a number of US dollars above 0, got '5'"),
+        ({"max_judge_calls": 0}, "max_judge_calls must be at least 1, got 0"),
+        ({"max_judge_calls": 1.5}, "max_judge_calls must be a whole number, got 1.5"),
+    ],
+)
+def test_a_cap_that_is_none_is_refused(limit: dict[str, Any], said: str) -> None:
+    with pytest.raises(SetupProblems, match=said):
+        evaluated(Judge(), **limit)
+
+
+class TestBadges:
+    def test_later_scores_by_the_same_judge_show_what_it_is_worth(
+        self, tmp_path: Path, labels: Callable[..., Path]
+    ) -> None:
+        store = tmp_path / "s.db"
+        evaluated(Judge(), store=store)
+        report = proctor.calibrate_sync("latest", labels(3), store=store, held_out=1.0)
+        later = evaluated(Judge(), store=store)
+        assert later.badges == {"final_response_match_v2": report.calibration.badge}
+        assert proctor.load_run(store=store).badges == later.badges
+
+    @pytest.mark.parametrize(
+        ("config", "name", "said"),
+        [
+            ({"threshold": 0.9}, "scripted", "the threshold is 0.9, it was 0.5"),
+            ({"threshold": 0.5}, "other", "the model is other, it was scripted"),
+        ],
+    )
+    def test_by_another_judge_they_say_that_it_is_void(
+        self, tmp_path: Path, labels: Callable[..., Path], config: dict[str, Any], name: str, said: str
+    ) -> None:
+        store = tmp_path / "s.db"
+        evaluated(Judge(), store=store)
+        proctor.calibrate_sync("latest", labels(3), store=store, held_out=1.0)
+        judge = Judge()
+        judge.name = name
+        criteria = {"criteria": {"final_response_match_v2": config}}
+        later = proctor.evaluate_sync(Agent(), SET, config=criteria, judge=judge, store=store)
+        assert later.badges == {"final_response_match_v2": f"calibration void: {said}"}
+
+    def test_a_case_alone_shows_them_too(self, tmp_path: Path, labels: Callable[..., Path]) -> None:
+        store = tmp_path / "s.db"
+        evaluated(Judge(), store=store)
+        report = proctor.calibrate_sync("latest", labels(3), store=store, held_out=1.0)
+        shown = in_this_process("show", "latest", "case1", "--store", str(store)).stdout
+        assert f"JUDGE  final_response_match_v2  {report.calibration.badge}" in shown.splitlines()
+        told = in_this_process("show", "latest", "case1", "--json", "--store", str(store)).stdout
+        assert json.loads(told)["calibrations"] == {"final_response_match_v2": report.calibration.badge}
+
+    def test_judging_again_for_one_keeps_to_the_caps_and_is_told(
+        self, tmp_path: Path, labels: Callable[..., Path]
+    ) -> None:
+        store, other = tmp_path / "s.db", Judge()
+        evaluated(Judge(), store=store)
+        other.name = "other"
+        again: Any = {"judge": other, "store": store, "held_out": 1.0}
+        with pytest.raises(
+            proctor.SetupError, match=r"not judged to the end \(max_judge_calls: .* 4 times\)"
+        ):
+            proctor.calibrate_sync("latest", labels(3), max_judge_calls=4, **again)
+        assert other.calls == 4
+        with closing(proctor.open_store(str(store))) as kept:
+            assert kept.calibrations() == [], "not those of the judge before, either"
+        report = proctor.calibrate_sync("latest", labels(3), **again)
+        assert report.calibration.model == "other"
+        assert report.judged is not None
+        out = io.StringIO()
+        write_calibration(report, out)
+        told = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
+        assert out.getvalue().splitlines()[0].endswith(f" was judged again: {told}")
+
+    def test_without_a_calibration_nothing_is_said(self, tmp_path: Path) -> None:
+        assert evaluated(Judge(), store=tmp_path / "s.db").badges == {}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Callable[[int], Path]:
+    """Writes labels of the first cases."""
+
+    def write(count: int) -> Path:
+        path = tmp_path / "labels.csv"
+        path.write_text("eval_id,label\n" + "".join(f"case{i},pass\n" for i in range(count)))
+        return path
+
+    return write

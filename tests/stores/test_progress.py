@@ -1,0 +1,60 @@
+"""How far a run is: the few numbers that whoever follows it asks for again and again."""
+
+import os
+
+import pytest
+
+from proctor.errors import UnknownNameError
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import Outcome
+from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.sqlite.store import SqliteStore
+from tests.stores.sample_runs import METRIC, Heard, begun, case_json, evidence, score, verdict, write_run
+
+
+def test_a_run_under_way_says_how_far_it_is_and_who_is_at_work(store: SqliteStore) -> None:
+    heard = Heard()
+    writer = begun(store, heard=heard)
+    before = store.standing("run1")
+    assert (before.state, before.cases, before.trials, before.counts) == (RunState.RUNNING, 3, 0, {})
+    assert before.worker_pid == os.getpid()
+    assert str(os.getpid()) in before.worker
+    writer.put([TrialRecord(1, 0, 0, evidence(1), failed=False, case=case_json(1))], "evidence")
+    heard.wait_for(1)
+    assert (store.standing("run1").trials, store.standing("run1").counts) == (1, {})
+    writer.put(
+        [
+            ScoreRecord(1, 0, 0, {METRIC: score()}),
+            VerdictRecord(1, verdict(1, [score()], Outcome.FAILED)),
+        ],
+        "verdict",
+    )
+    heard.wait_for(2)
+    after = store.standing("run1")
+    assert (after.counts, after.complete) == ({"failed": 1}, False)
+    assert after.seconds > 0
+    writer.close()
+
+
+def test_a_run_that_nobody_is_at_work_on_names_nobody(store: SqliteStore) -> None:
+    begun(store).close()
+    left = store.standing("run1")
+    assert (left.state, left.worker, left.worker_pid) == (RunState.UNFINISHED, "", None)
+
+
+def test_a_finished_run_is_complete(store: SqliteStore) -> None:
+    write_run(store, cases=3)
+    found = store.standing("run1")
+    assert (found.state, found.trials, found.counts, found.complete) == (
+        RunState.FINISHED,
+        3,
+        {"passed": 3},
+        True,
+    )
+
+
+@pytest.mark.parametrize(("run", "judging"), [("another", 1), ("run1", 2), ("run1", 0)])
+def test_what_is_not_there_is_no_standing(store: SqliteStore, run: str, judging: int) -> None:
+    write_run(store, cases=1)
+    with pytest.raises(UnknownNameError, match=r"No judging"):
+        store.standing(run, judging)

@@ -1,0 +1,201 @@
+"""Blessing over HTTP: reviewed before it is written, and only what was reviewed is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.web.stored_runs import run, working_in
+
+SET = "cases.evalset.json"
+PREVIEW, BLESS = "/api/runs/latest/bless/preview", "/api/runs/latest/bless"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Three cases, of which two fail."""
+    make_project(
+        tmp_path,
+        case("right", "hello"),
+        case("wrong", "bye", answer="You said nothing."),
+        case("off", "hm", answer="Hm."),
+    )
+    (tmp_path / "proctor.toml").write_text("")
+    run(tmp_path, f"agent.py {SET}")
+    return tmp_path
+
+
+@pytest.fixture
+def asked(project: Path) -> Iterator[TestClient]:
+    context = ServerContext(root=project, store_url=project / ".proctor" / "store.sqlite3")
+    with working_in(project), TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+def preview(asked: TestClient, **wanted: Any) -> Any:
+    answer = asked.post(PREVIEW, json=wanted)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["etag"] == f'"{answer.json()["etag"]}"'
+    return answer.json()
+
+
+def write(asked: TestClient, etag: str, cases: list[int], **more: Any) -> Any:
+    return asked.post(BLESS, json={"cases": cases, **more}, headers={"If-Match": f'"{etag}"'})
+
+
+def answers(project: Path) -> dict[str, str]:
+    document = json.loads((project / SET).read_text())
+    return {
+        one["eval_id"]: one["conversation"][0]["final_response"]["parts"][0]["text"]
+        for one in document["eval_cases"]
+    }
+
+
+def test_a_preview_shows_each_case_that_failed_and_writes_nothing(project: Path, asked: TestClient) -> None:
+    before = (project / SET).read_bytes()
+    page = preview(asked)
+    assert [(one["eval_id"], one["status"], one["trial"]) for one in page["cases"]] == [
+        ("wrong", "changes", 0),
+        ("off", "changes", 0),
+    ]
+    [change] = page["cases"][0]["changes"]
+    assert change["path"] == "conversation[0].final_response.parts[0].text"
+    changed = [
+        [one["text"] for one in change[side]["pieces"] if one["changed"]] for side in ("before", "after")
+    ]
+    assert changed == [["nothing"], ["bye"]]
+    [hunk] = page["cases"][0]["hunks"]
+    assert [line["text"].strip() for line in hunk["lines"] if line["sign"] != " "] == [
+        '"text": "You said nothing."',
+        '"text": "You said bye."',
+    ]
+    assert (project / SET).read_bytes() == before
+
+
+def test_the_lines_are_those_of_the_command(project: Path, asked: TestClient) -> None:
+    told = in_this_process("bless", "--dry-run").stdout.splitlines()
+    signed = [line for line in told if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    lines = [line for one in preview(asked)["cases"] for hunk in one["hunks"] for line in hunk["lines"]]
+    assert [line["sign"] + line["text"] for line in lines if line["sign"] != " "] == signed
+
+
+def test_only_what_was_accepted_is_written(project: Path, asked: TestClient) -> None:
+    page = preview(asked)
+    done = write(asked, page["etag"], [1])
+    assert done.status_code == 200, done.text
+    assert done.json()["files"] == [{"path": SET, "cases": ["wrong"]}]
+    assert answers(project) == {"right": "You said hello.", "wrong": "You said bye.", "off": "Hm."}
+    assert preview(asked)["etag"] == done.json()["etag"] != page["etag"]
+    assert [(one["eval_id"], one["status"]) for one in preview(asked, cases=[0, 1])["cases"]] == [
+        ("right", "same"),
+        ("wrong", "refused"),
+    ]
+    assert "run it again" in preview(asked, cases=[1])["cases"][0]["why"]
+
+
+def test_a_file_that_changed_in_between_is_not_written(project: Path, asked: TestClient) -> None:
+    page = preview(asked)
+    mine = (project / SET).read_text().replace("Hm.", "Hm!")
+    (project / SET).write_text(mine)
+    refused = write(asked, page["etag"], [1])
+    assert (refused.status_code, "review it again" in refused.json()["detail"]) == (412, True)
+    assert (project / SET).read_text() == mine
+
+
+def test_the_same_review_is_not_written_twice(project: Path, asked: TestClient) -> None:
+    page = preview(asked)
+    assert [write(asked, page["etag"], [1]).status_code for _ in range(2)] == [200, 412]
+
+
+def test_without_a_review_nothing_is_written(project: Path, asked: TestClient) -> None:
+    before = (project / SET).read_bytes()
+    assert asked.post(BLESS, json={"cases": [1]}).status_code == 428
+    assert write(asked, "another", [1]).status_code == 412
+    assert (project / SET).read_bytes() == before
+
+
+def test_of_several_cases_all_or_none_are_written(project: Path, asked: TestClient) -> None:
+    before = (project / SET).read_bytes()
+    page = preview(asked, cases=[0, 1, 2])
+    (project / "agent.py").write_text("root_agent = None")
+    write_set(project / "other.evalset.json", case("x", "y"))
+    refused = write(asked, page["etag"], [1, 2], trials={"1": 7})
+    assert (refused.status_code, "no trial 8" in refused.json()["detail"]) == (400, True)
+    assert (project / SET).read_bytes() == before
+
+
+def test_trials_that_did_not_go_alike_have_to_be_chosen_among(tmp_path: Path) -> None:
+    from tests.web.stored_runs import write_greetings
+
+    write_greetings(tmp_path)
+    run(tmp_path, "moody.py greetings.evalset.json --num-runs 4")
+    context = ServerContext(root=tmp_path, store_url=tmp_path / ".proctor" / "store.sqlite3")
+    with working_in(tmp_path), TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        [moody] = preview(client, cases=[1])["cases"]
+        assert (moody["status"], moody["choose"], moody["trials"]) == ("refused", True, 4)
+        found = [preview(client, cases=[1], trials={"1": number})["cases"][0] for number in range(4)]
+        assert sorted(one["status"] for one in found) == ["changes", "changes", "same", "same"]
+        assert [one["trial"] for one in found] == [0, 1, 2, 3]
+        [broken] = preview(client, cases=[4])["cases"]
+        assert (broken["status"], broken["choose"]) == ("refused", False)
+
+
+COMMENTED = """\
+cases:
+  - case: wrong
+    ask: bye
+    tools:
+      # only one
+      - seek(at=bye)  # here
+    expect: You said bye.
+"""
+
+
+def test_comments_are_never_lost_silently(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    path = tmp_path / "noted.evalset.yaml"
+    path.write_text(COMMENTED)
+    (tmp_path / "proctor.toml").write_text("")
+    with working_in(tmp_path):
+        assert in_this_process("eval", "agent.py", path.name).returncode == 1
+    context = ServerContext(root=tmp_path, store_url=tmp_path / ".proctor" / "store.sqlite3")
+    with working_in(tmp_path), TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        page = preview(client)
+        [only] = page["cases"]
+        assert only["lost"] == ["5: # only one"]
+        refused = write(client, page["etag"], [0])
+        assert (refused.status_code, "comments would go" in refused.json()["detail"]) == (409, True)
+        assert path.read_text() == COMMENTED
+        assert write(client, page["etag"], [0], lose_comments=True).status_code == 200
+        assert "look(at=bye)" in path.read_text()
+
+
+def test_nothing_outside_of_the_project_is_read_or_written(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    context = ServerContext(root=elsewhere, store_url=project / ".proctor" / "store.sqlite3")
+    before = (project / SET).read_bytes()
+    with TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        page = preview(client)
+        assert {(one["status"], "is outside of the project" in one["why"]) for one in page["cases"]} == {
+            ("refused", True)
+        }
+        assert all(not one["changes"] and not one["hunks"] for one in page["cases"])
+        assert write(client, page["etag"], [1]).status_code == 400
+    assert (project / SET).read_bytes() == before
+
+
+def test_what_is_not_there_is_said(asked: TestClient) -> None:
+    assert asked.post("/api/runs/nothing/bless/preview", json={}).status_code == 404
+    assert asked.post(PREVIEW, json={"cases": [99]}).status_code == 404
+    assert asked.post(PREVIEW, json={"cases": [-1]}).status_code == 422
+    assert asked.post(PREVIEW, json={"casees": [1]}).status_code == 422
