@@ -10,7 +10,10 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 ATTACKS = re.findall(r"tests/[\w/]+\.py", MAKEFILE.partition("ATTACKS :=")[2].partition(".PHONY")[0])
 
 
-@pytest.mark.parametrize("subject", ["fuzz", "injection", "security/test_guard", "target_addresses", "generated_requests", "secrets"])
+@pytest.mark.parametrize(
+    "subject",
+    ["fuzz", "injection", "security/test_guard", "target_addresses", "generated_requests", "secrets"],
+)
 def test_make_nightly_runs_the_attacks(subject: str) -> None:
     assert "$(ATTACKS)" in MAKEFILE.partition("\nnightly: $(VENV)")[2].partition("\n\n")[0]
     [path] = [path for path in ATTACKS if subject in path]
