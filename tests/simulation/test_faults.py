@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 
 from proctor.schema.evidence.played_user import NextStatus, UserReply
-from proctor.simulation.faults.base import Heard
+from proctor.simulation.faults.conversation import UserConversation
 from proctor.simulation.faults.detect import find_faults
 
 PLAN = "You want to return the kettle from your order 4711. Ask for a refund to your card."
 
 
-def heard(*talk: str, plan: str = PLAN, ended: bool = True, **fields: Any) -> Heard:
+def heard(*talk: str, plan: str = PLAN, ended: bool = True, **fields: Any) -> UserConversation:
     """A conversation: the starting prompt, then agent and user in turn; the user ends it behind the last answer."""
     said, answers = list(talk[0::2]), list(talk[1::2])
     replies = [UserReply(turn=n, status=NextStatus.SUCCESS, text=said[n]) for n in range(1, len(said))]
     if ended:
         replies.append(UserReply(turn=len(said), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>"))
     given = {"replies": replies, "briefing": said[0], **fields}
-    return Heard(plan=plan, said=said, answers=answers, **given)
+    return UserConversation(plan=plan, user_messages=said, answers=answers, **given)
 
 
-def kinds_in(conversation: Heard) -> list[str]:
+def kinds_in(conversation: UserConversation) -> list[str]:
     return [fault.kind.value for fault in find_faults(conversation)]
 
 
@@ -101,7 +101,7 @@ DONE = "I have refunded the kettle to your card."
                      id="what the starting prompt says is given"),
     ],
 )  # fmt: skip
-def test_nobody_is_accused(conversation: Heard) -> None:
+def test_nobody_is_accused(conversation: UserConversation) -> None:
     assert find_faults(conversation) == []
 
 
@@ -141,14 +141,14 @@ def test_nobody_is_accused(conversation: Heard) -> None:
         ("ignored_question", heard(HI, "What is your order number?", "The kettle leaks and smells funny.", DONE)),
     ],
 )  # fmt: skip
-def test_faults_are_found(kind: str, conversation: Heard) -> None:
+def test_faults_are_found(kind: str, conversation: UserConversation) -> None:
     assert kind in kinds_in(conversation)
 
 
 def test_a_fault_says_where_it_is_and_why() -> None:
     (fault,) = find_faults(heard(HI, "Which order?", "Order 80123, the kettle.", DONE))
     assert (fault.turn, fault.evidence, fault.found_by) == (1, "Order 80123, the kettle.", "rule")
-    assert "'80123' is neither in the plan nor in anything that the agent had said" in fault.why
+    assert "'80123' appears neither in the plan nor in an earlier answer of the agent" in fault.why
 
 
 def test_a_value_that_was_leaked_is_not_said_to_be_invented_too() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.schema.evidence.played_user import NextStatus, UserReply
-from proctor.simulation.faults.base import Heard
+from proctor.simulation.faults.conversation import UserConversation
 from proctor.simulation.faults.detect import find_faults
 
 SHOES = "You bought running shoes with order 4711. They are too small. Return them and ask for a refund to your card."
@@ -16,13 +16,18 @@ HI = "I want to return my shoes from order 4711."
 BYE = "I see."
 
 
-def heard(plan: str, *talk: str, state: dict[str, Any] | None = None) -> Heard:
+def heard(plan: str, *talk: str, state: dict[str, Any] | None = None) -> UserConversation:
     """A conversation that its user ended, with an expected state that is not there."""
     said, answers = list(talk[0::2]), list(talk[1::2])
     replies = [UserReply(turn=n, status=NextStatus.SUCCESS, text=said[n]) for n in range(1, len(said))]
     replies.append(UserReply(turn=len(said), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>"))
-    return Heard(
-        plan=plan, briefing=said[0], said=said, answers=answers, replies=replies, expected_state=state or {}
+    return UserConversation(
+        plan=plan,
+        briefing=said[0],
+        user_messages=said,
+        answers=answers,
+        replies=replies,
+        expected_state=state or {},
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from proctor.models.base import Finish, ModelError, ModelFault, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.format.scenario import ConversationScenario
-from proctor.simulation.generate_scenarios import BATCH, AgentOutline, Generated, Wish, generate
+from proctor.simulation.generate_scenarios import BATCH, AgentOutline, Generated, GenerationRequest, generate
 
 AGENT = AgentOutline(
     name="shop", instructions={"shop": "You sell shoes."}, declarations=[{"name": "refund"}], tools={"refund"}
@@ -36,7 +36,7 @@ def answer(*items: dict[str, Any]) -> dict[str, Any]:
 def generated(
     *script: Any, count: int = 1, agent: AgentOutline = AGENT, **more: Any
 ) -> tuple[Generated, ScriptedModel]:
-    wish = Wish(
+    wish = GenerationRequest(
         count=count,
         **{name: more.pop(name) for name in ("guidance", "environment", "max_cost") if name in more},
     )
@@ -69,7 +69,7 @@ def test_instructions_of_the_agent_stand_as_data() -> None:
         pytest.param(item(starting_prompt=" \n"), "its starting_prompt is empty", id="no first message"),
         pytest.param(item(conversation_plan=""), "its conversation_plan is empty", id="no plan"),
         pytest.param(
-            item(tools=["fly"]), "'fly', which is no tool of the agent", id="a tool that is not there"
+            item(tools=["fly"]), "tool 'fly', which the agent does not have", id="a tool that is not there"
         ),
         pytest.param(
             item(conversation_plan="Have it call book_flight(to=Rome)"),
@@ -117,14 +117,14 @@ def test_many_are_asked_for_in_batches_and_never_more_are_taken_than_wanted() ->
         return answer(*(item(first + n) for n in range(BATCH + 3)))
 
     model = ScriptedModel(write)
-    found = asyncio.run(generate(model, AGENT, Wish(count=14)))
+    found = asyncio.run(generate(model, AGENT, GenerationRequest(count=14)))
     assert (len(found.scenarios), found.calls, found.problem) == (14, 2, "")
 
 
 def test_it_ends_when_nothing_new_comes() -> None:
     found, _ = generated(answer(item()), answer(item()), answer(item()), count=5)
     assert (len(found.scenarios), found.calls, found.problem) == (
-        1, 3, "no further ones came that are usable and new",
+        1, 3, "the model returned no further scenarios that are usable and new",
     )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def test_an_answer_of_another_form_is_asked_for_again(bad: Any) -> None:
 def test_text_is_read_strictly(text: str) -> None:
     found, _ = generated(text, text, text, has_schemas=False)
     assert found.scenarios == []
-    assert "gave no usable answer in 3 tries" in found.problem
+    assert "gave no usable answer in 3 attempts" in found.problem
 
 
 def test_text_in_a_code_fence_is_read() -> None:
@@ -193,7 +193,7 @@ def priced(cost: float | None, number: int) -> Reply:
     ("cost", "calls", "why"),
     [
         pytest.param(0.02, 2, "$0.04 were spent; the limit is $0.03", id="spent"),
-        pytest.param(None, 1, "nobody knows what scripted costs, so that a limit of $0.03 cannot be kept", id="no price"),
+        pytest.param(None, 1, "the price of scripted is unknown, so a limit of $0.03 cannot be enforced", id="no price"),
         pytest.param(0.001, 4, "", id="enough"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.played_user import PlayedUser
-from proctor.simulation.faults.detect import heard_in
+from proctor.simulation.faults.conversation import user_conversation
 from tests.simulation.conversations import scenario_case, turn
 
 
@@ -24,10 +24,10 @@ def test_rules_read_words(text: str, read: str) -> None:
     case = scenario_case()
     assert case.conversation_scenario is not None
     turns = [turn(text, Event.said(text))]
-    heard = heard_in(
+    heard = user_conversation(
         case, case.conversation_scenario, PlayedUser(simulator="function"), turns, None, with_calls=False
     )
-    assert (heard.said[0].strip(), heard.answers[0].strip()) == (read.strip(), read.strip())
+    assert (heard.user_messages[0].strip(), heard.answers[0].strip()) == (read.strip(), read.strip())
 
 
 def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
@@ -35,7 +35,7 @@ def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
     assert case.conversation_scenario is not None
     turns = [turn("first " + "a 7 b " * 100_000 + "last")]
     played = PlayedUser(simulator="function")
-    (said,) = heard_in(case, case.conversation_scenario, played, turns, None, with_calls=False).said
+    (said,) = user_conversation(case, case.conversation_scenario, played, turns, None, with_calls=False).user_messages
     assert len(said) <= 20_001
     assert said.startswith("first ")
     assert said.endswith("last")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.content import text_of, user_text
 from proctor.simulation.base import NextUserMessage, NoMessageError
 from proctor.simulation.pool import RunUsers
-from proctor.simulation.recorded_user import RecordedUser
 from proctor.simulation.scenario_user import LONGEST
 from tests.simulation.conversations import PLAN, config_of, next_of, player, scenario_case, turn
 
@@ -180,7 +178,7 @@ def test_a_function_is_given_the_conversation_and_the_scenario_if_it_takes_two()
     [
         (lambda _: 3, FailureKind.BROKE_CONTRACT, "returned int"),
         (lambda _: {"y": ""}["x"], FailureKind.RAISED, "x"),
-        (lambda _: "", FailureKind.EMPTY, "nothing"),
+        (lambda _: "", FailureKind.EMPTY, "the message is empty"),
     ],
     ids=["a number", "raises", "empty"],
 )
@@ -193,14 +191,6 @@ def test_a_function_that_says_no_text_is_the_simulators_failure(
 
 
 # --- others -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_recorded_user_says_its_messages_and_stops() -> None:
-    user = RecordedUser([user_text("a"), user_text("b")])
-    so_far = [turn("a"), turn("b", number=1)]
-    found = [asyncio.run(user.next_message(so_far[:n])) for n in range(3)]
-    assert [text_of(each.message) for each in found] == ["a", "b", ""]
-    assert found[2].status is END
 
 
 def test_a_message_is_there_if_and_only_if_it_was_a_success() -> None:
@@ -253,7 +243,7 @@ def test_a_function_that_can_be_called_is_taken(function: Any) -> None:
 
 def test_a_message_that_no_user_would_write_is_the_simulators_failure_and_is_kept_in_part() -> None:
     assert next_of(player(ScriptedModel("x" * LONGEST)), turn("hello")).message is not None
-    with pytest.raises(NoMessageError, match="it said 100,001 characters") as raised:
+    with pytest.raises(NoMessageError, match="the message has 100,001 characters") as raised:
         next_of(player(ScriptedModel("x" * (LONGEST + 1))), turn("hello"))
     assert raised.value.failure.kind is FailureKind.BROKE_CONTRACT
     assert raised.value.reply is not None
@@ -265,7 +255,7 @@ def test_a_message_that_no_user_would_write_is_the_simulators_failure_and_is_kep
     [
         ({"starting_prompt": " \n"}, print, "starting prompt is empty"),
         ({"starting_prompt": ""}, ScriptedModel("x"), "starting prompt is empty"),
-        ({"conversation_plan": "  "}, ScriptedModel("x"), "nothing to go by"),
+        ({"conversation_plan": "  "}, ScriptedModel("x"), "needs a plan"),
         ({"conversation_plan": ""}, print, ""),
     ],
     ids=["no start, function", "no start, model", "no plan, model", "no plan, function: it needs none"],

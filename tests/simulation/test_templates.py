@@ -67,7 +67,7 @@ def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ("{{ plan }}", "there is no placeholder {{ plan }}"),
+        ("{{ plan }}", "unknown placeholder {{ plan }}"),
         ("{% for %}", "TemplateSyntaxError"),
         ("{{ ''.__class__.__mro__ }}", "SecurityError"),
         ("{{ conversation_plan.format.__globals__ }}", "SecurityError"),

@@ -52,7 +52,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     Raises:
         SetupProblems: the agent cannot be loaded or tells nothing, nobody can be asked, a number is none; nobody was asked.
     """
-    from proctor.simulation.generate_scenarios import Wish, generate
+    from proctor.simulation.generate_scenarios import GenerationRequest, generate
 
     count: Any = options.get("count", 5)
     problems = _unknown(options)
@@ -73,8 +73,10 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
         environment = (options.get("environment") or "").strip()
         if not (outline.instructions or outline.declarations or guidance):
             raise SetupProblems([SetupError(_SILENT.format(agent=outline.name))])
-        wish = Wish(count=count, guidance=guidance, environment=environment, max_cost=max_cost)
-        return await generate(model, outline, wish, existing=existing, settings=options.get("settings"))
+        request = GenerationRequest(
+            count=count, guidance=guidance, environment=environment, max_cost=max_cost
+        )
+        return await generate(model, outline, request, existing=existing, settings=options.get("settings"))
     finally:
         if (close := getattr(model, "close", None)) is not None:
             await close()

@@ -1,1 +1,5 @@
-"""User simulators: who speaks for the user where a conversation is not recorded but played."""
+"""Simulated users: they play the user in conversations that are not recorded.
+
+Start at `base` (the contract) and `pool` (the users of a run). `scenario_user` plays one scenario, with messages from `user_models`.
+`faults` finds the turns in which a simulated user went off script.
+"""

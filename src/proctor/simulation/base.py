@@ -1,9 +1,9 @@
-"""The contract of user simulators: the conversation so far in, the user's next message out."""
+"""The contract of user simulators: they get the conversation so far and return the user's next message."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, SimulatorError
@@ -15,23 +15,23 @@ from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 
-__all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "failed"]
+__all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "simulator_error"]
 
 WHERE = "simulator"
-"""The border that failures of simulators are attributed to."""
+"""The component that failures of simulators are attributed to (`Failure.where`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextUserMessage:
-    """What the user says next, or why nothing."""
+    """The user's next message, or the reason why there is none."""
 
     message: Content | None
     status: NextStatus
     reply: UserReply | None = None
-    """What was asked for it and answered; `None` where nobody was asked."""
+    """The record of the simulator's call; `None` if the message comes from the case."""
 
     def __post_init__(self) -> None:
-        """Make sure that there is a message exactly where the status says so."""
+        """Require a message if, and only if, the status is success."""
         if (self.message is not None) is not (self.status is NextStatus.SUCCESS):
             raise ValueError(
                 f"there is a message if, and only if, the status is success; it is {self.status}"
@@ -39,16 +39,16 @@ class NextUserMessage:
 
 
 class NoMessageError(SimulatorError):
-    """A user simulator gave no message that can be used: nobody's fault but its own."""
+    """A user simulator returned no usable message. The failure is the simulator's, not the agent's."""
 
     def __init__(self, failure: Failure, reply: UserReply | None = None) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.reply = reply
-        """What it answered all the same."""
+        """The record of the call, with the unusable reply."""
 
 
-def failed(
+def simulator_error(
     message: str,
     *,
     kind: FailureKind = FailureKind.RAISED,
@@ -56,7 +56,7 @@ def failed(
     infrastructure: bool = False,
     reply: UserReply | None = None,
 ) -> NoMessageError:
-    """Return the error for a simulator that gave no message."""
+    """Return the error for a simulator that returned no usable message."""
     return NoMessageError(
         Failure(where=WHERE, kind=kind, type=type, message=message, infrastructure=infrastructure), reply
     )
@@ -66,34 +66,34 @@ class UserSimulator(Protocol):
     """Plays the user of one conversation."""
 
     @property
-    def played(self) -> PlayedUser | None:
-        """Who plays; its replies are added by whoever asks it. `None` where the messages are recorded."""
+    def simulated_user(self) -> PlayedUser:
+        """The record of this user in the trial; the engine adds the replies."""
         ...
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
-        """Return what the user says next. `so_far` is the whole conversation; it only ever grows.
+        """Return the user's next message. `so_far` is the whole conversation; it grows from call to call.
 
         Raises:
-            SimulatorError: it failed.
+            SimulatorError: the simulator failed.
         """
         ...
 
-    def look_back(
-        self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    def find_faults(
+        self, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
     ) -> Sequence[UserFault]:
-        """Return what the user got wrong in a conversation that is over. Asks nobody."""
+        """Return the faults of the user in a finished conversation. Calls no model."""
         ...
 
 
 class Users(Protocol):
-    """All played users of a run."""
+    """The simulated users of a run."""
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
-        """Say why nobody can play the user of a case; empty when somebody can."""
+        """Return the reasons why the user of a case cannot be simulated; empty if it can."""
         ...
 
     def doubts(self, config: EvalConfig) -> list[str]:
-        """Say what a person should know about who plays."""
+        """Return warnings about the configuration of the simulator."""
         ...
 
     def play(self, case: EvalCase, config: EvalConfig) -> UserSimulator:
@@ -101,5 +101,5 @@ class Users(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections, when the run is over."""
+        """Close connections at the end of the run."""
         ...

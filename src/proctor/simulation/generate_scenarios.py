@@ -1,4 +1,4 @@
-"""New scenarios for an agent, by a model that is told the agent's instructions and tools; each is checked before it counts."""
+"""Generate scenarios for an agent with a model that gets the agent's instructions and tools; each scenario is validated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
-from typing import Any
+from typing import TypedDict
 
 from proctor.common.prompts import read_prompt
 from proctor.common.quick_dataclasses import dataclass, field
@@ -17,49 +17,57 @@ from proctor.models.settings import patience_of
 from proctor.models.strict_json import whole_json
 from proctor.schema.format.scenario import ConversationScenario
 
-__all__ = ["NEAR", "AgentOutline", "Generated", "Refused", "Wish", "generate", "likeness"]
+__all__ = [
+    "NEAR",
+    "AgentOutline",
+    "Generated",
+    "GenerationRequest",
+    "RejectedScenario",
+    "generate",
+    "likeness",
+]
 
 BATCH = 10
-"""Scenarios that are asked for at once: more of them are more alike."""
+"""Scenarios in one request: larger batches are less diverse."""
 _TRIES = 3
-"""How often a model is asked for one batch, where its answers cannot be used."""
+"""Requests for one batch until an answer is usable."""
 _IDLE = 2
-"""Batches in a row that bring nothing new, after which no more are asked for."""
+"""Generation stops after so many consecutive batches without a new scenario."""
 _FIELDS = ("starting_prompt", "conversation_plan", "tools")
 _CALL = re.compile(r"`([A-Za-z]\w*_\w*)`|\b([A-Za-z]\w*_\w*)\s*\(")
-"""A word that stands there as the name of a tool would."""
+"""A word in the form of a tool call or of a quoted tool name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutline:
-    """What an agent says about itself, as far as it matters here."""
+    """The description of an agent for the generation."""
 
     name: str
     description: str = ""
     instructions: Mapping[str, str] = field(default_factory=dict)
-    """By the name of the agent that has them."""
-    declarations: Sequence[Any] = ()
-    """Its tools as it declares them (JSON)."""
+    """By the name of the agent or sub-agent."""
+    declarations: Sequence[object] = ()
+    """The declarations of its tools (JSON)."""
     tools: Collection[str] | None = None
-    """Their names; `None` where it may have others."""
+    """The names of its tools; `None` if the list may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What scenarios are wanted."""
+class GenerationRequest:
+    """The number and kind of the scenarios to generate."""
 
     count: int
     guidance: str = ""
-    """What kind."""
+    """The kind of scenarios, in free text."""
     environment: str = ""
-    """Facts that they may rest on: what is in the data, who the users are."""
+    """Facts that the scenarios may use, for example about the data and the users."""
     max_cost: float | None = None
-    """US dollars: what was spent before a call has to be less."""
+    """US dollars; no call starts when so much has been spent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A scenario that a model wrote and that is not taken."""
+class RejectedScenario:
+    """A generated scenario that failed validation."""
 
     starting_prompt: str
     why: str
@@ -67,83 +75,82 @@ class Refused:
 
 @dataclass(slots=True)
 class Generated:
-    """What came of asking for scenarios."""
+    """The result of a generation."""
 
     model: str
     prompt: str
     """Hash of the instructions."""
     agent: AgentOutline
-    """What the agent said about itself."""
+    """The agent that the scenarios are for."""
     scenarios: list[ConversationScenario] = field(default_factory=list)
     tools: list[tuple[str, ...]] = field(default_factory=list)
-    """For each scenario the tools that an agent would need, as the model says."""
-    refused: list[Refused] = field(default_factory=list)
+    """For each scenario, the tools that the agent needs according to the model."""
+    refused: list[RejectedScenario] = field(default_factory=list)
     problem: str = ""
-    """Why there are fewer than were asked for; empty where there are as many."""
+    """Why there are fewer scenarios than requested; empty if there are not."""
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = 0.0
-    """US dollars; `None` where a price is not known."""
+    """US dollars; `None` if a price is unknown."""
 
 
 async def generate(
     model: ChatModel,
     agent: AgentOutline,
-    wish: Wish,
+    request: GenerationRequest,
     *,
     existing: Sequence[ConversationScenario] = (),
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
 ) -> Generated:
-    """Ask for scenarios until there are as many as are wanted, or no new ones come.
+    """Request scenarios until there are enough, or until the model finds no new ones.
 
-    `existing`: those that there are already; none that is near one of them (see `likeness`) is taken, nor one that is near
-    another. What a model answers is read strictly, and asked for again where it cannot be used.
+    A scenario that is similar to one in `existing` or to another generated one (see `likeness`) is rejected. Answers are
+    parsed strictly; an unusable answer is requested again.
     """
-    writer = _Writer(model, agent, wish, existing, settings or {})
-    await writer.write()
-    return writer.found
+    generator = _Generator(model, agent, request, existing, settings or {})
+    await generator.run()
+    return generator.result
 
 
 class _UnusableError(ValueError):
-    """An answer is not of the form that was asked for."""
+    """An answer does not have the requested form, or no further request is allowed."""
 
 
-class _Writer:
+class _Generator:
     def __init__(
         self,
         model: ChatModel,
         agent: AgentOutline,
-        wish: Wish,
+        request: GenerationRequest,
         existing: Sequence[ConversationScenario],
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
     ) -> None:
-        self._model, self._agent, self._wish, self._settings = model, agent, wish, settings
-        self._existing = [_text(one) for one in existing]
-        self._told = [one.starting_prompt for one in existing]
+        self._model, self._agent, self._request, self._settings = model, agent, request, settings
+        self._existing = [*existing]
         self._prompt = read_prompt("proctor.simulation", "generate.md")
-        self.found = Generated(model.name, self._prompt.hash, agent)
+        self.result = Generated(model.name, self._prompt.hash, agent)
 
-    async def write(self) -> None:
-        """Ask batch after batch."""
-        found, idle = self.found, 0
-        for _ in range(2 * ceil(self._wish.count / BATCH) + _IDLE):
-            missing = self._wish.count - len(found.scenarios)
+    async def run(self) -> None:
+        """Request one batch after another."""
+        result, idle = self.result, 0
+        for _ in range(2 * ceil(self._request.count / BATCH) + _IDLE):
+            missing = self._request.count - len(result.scenarios)
             if not missing or idle == _IDLE:
                 break
-            before = len(found.scenarios)
+            before = len(result.scenarios)
             try:
-                items = await self._batch(min(missing, BATCH))
+                items = await self._request_batch(min(missing, BATCH))
             except (ModelError, _UnusableError) as error:
-                found.problem = str(error)
+                result.problem = str(error)
                 return
-            self._take(items)
-            idle = 0 if len(found.scenarios) > before else idle + 1
-        if len(found.scenarios) < self._wish.count:
-            found.problem = "no further ones came that are usable and new"
+            self._add(items)
+            idle = 0 if len(result.scenarios) > before else idle + 1
+        if len(result.scenarios) < self._request.count:
+            result.problem = "the model returned no further scenarios that are usable and new"
 
-    async def _batch(self, count: int) -> list[dict[str, Any]]:
-        wrong = ""
+    async def _request_batch(self, count: int) -> list[_Item]:
+        problem = ""
         for _ in range(_TRIES):
             options = ModelOptions(
                 schema=_schema(count, self._agent.tools),
@@ -151,54 +158,60 @@ class _Writer:
                 settings=self._settings,
                 timeout=patience_of(self._settings),
             )
-            self._admit()
-            reply = await self._model.complete(self._messages(count, wrong), options=options)
-            self._note(reply)
+            self._check_budget()
+            reply = await self._model.complete(self._messages(count, problem), options=options)
+            self._add_usage(reply)
             try:
-                return _read(reply, has_schemas=self._model.has_schemas)
+                return _parse_answer(reply, has_schemas=self._model.has_schemas)
             except _UnusableError as error:
-                wrong = str(error)
-        raise _UnusableError(f"{self._model.name} gave no usable answer in {_TRIES} tries: {wrong}")
+                problem = str(error)
+        raise _UnusableError(f"{self._model.name} gave no usable answer in {_TRIES} attempts: {problem}")
 
-    def _messages(self, count: int, wrong: str) -> list[Message]:
-        there = [*self._told, *(one.starting_prompt for one in self.found.scenarios)]
-        lacking = [f"{one.starting_prompt!r}: {one.why}" for one in self.found.refused[-BATCH:]]
+    def _messages(self, count: int, problem: str) -> list[Message]:
+        rejected = [f"{each.starting_prompt!r}: {each.why}" for each in self.result.refused[-BATCH:]]
         material = {
             "agent": self._agent.name,
             "description": self._agent.description,
             "instructions": dict(self._agent.instructions),
             "tools": list(self._agent.declarations),
-            "environment": self._wish.environment,
-            "scenarios that there are already": there,
-            "scenarios that were not taken, and why": lacking,
+            "environment": self._request.environment,
+            "scenarios that there are already": [each.starting_prompt for each in self._all_scenarios()],
+            "scenarios that were not taken, and why": rejected,
         }
-        told = json.dumps(
-            {key: one for key, one in material.items() if one}, ensure_ascii=False, indent=1, default=str
+        agent = json.dumps(
+            {key: value for key, value in material.items() if value},
+            ensure_ascii=False,
+            indent=1,
+            default=str,
         )
-        asked = [
-            f"# The agent\n\n{told}",
-            f"# Guidance\n\n{self._wish.guidance}" if self._wish.guidance else "",
+        sections = [
+            f"# The agent\n\n{agent}",
+            f"# Guidance\n\n{self._request.guidance}" if self._request.guidance else "",
             f"Write {count} new scenario{'' if count == 1 else 's'}, each unlike those that there are already.",
-            f"Your last answer could not be used: {wrong}." if wrong else "",
+            f"Your last answer could not be used: {problem}." if problem else "",
         ]
-        return [Message("system", self._prompt.text), Message("user", "\n\n".join(filter(None, asked)))]
+        return [Message("system", self._prompt.text), Message("user", "\n\n".join(filter(None, sections)))]
 
-    def _take(self, items: Sequence[dict[str, Any]]) -> None:
-        """Take what is usable and new, as long as more is wanted; say why of the others, once."""
+    def _all_scenarios(self) -> list[ConversationScenario]:
+        return [*self._existing, *self.result.scenarios]
+
+    def _add(self, items: Sequence[_Item]) -> None:
+        """Add the scenarios that are valid and new until there are enough; record each rejected one once."""
         for item in items:
-            if len(self.found.scenarios) == self._wish.count:
+            if len(self.result.scenarios) == self._request.count:
                 break
             scenario = ConversationScenario(
                 starting_prompt=item["starting_prompt"].strip(),
                 conversation_plan=item["conversation_plan"].strip(),
             )
             tools = tuple(item["tools"])
-            if why := next(self._problems(scenario, tools), ""):
-                refused = Refused(scenario.starting_prompt, why)
-                self.found.refused += [] if refused in self.found.refused else [refused]
-            else:
-                self.found.scenarios.append(scenario)
-                self.found.tools.append(tools)
+            problem = next(self._problems(scenario, tools), "")
+            rejected = RejectedScenario(scenario.starting_prompt, problem)
+            if not problem:
+                self.result.scenarios.append(scenario)
+                self.result.tools.append(tools)
+            elif rejected not in self.result.refused:
+                self.result.refused.append(rejected)
 
     def _problems(self, scenario: ConversationScenario, tools: Sequence[str]) -> Iterator[str]:
         for name in ("starting_prompt", "conversation_plan"):
@@ -206,52 +219,50 @@ class _Writer:
                 yield f"its {name} is empty"
         known = self._agent.tools
         if known is not None:
-            said = [first or second for first, second in _CALL.findall(_text(scenario))]
-            for name in (*tools, *said):
+            mentioned = [first or second for first, second in _CALL.findall(_text(scenario))]
+            for name in (*tools, *mentioned):
                 if name not in known:
-                    yield f"it names {name!r}, which is no tool of the agent"
-        yield from self._near(scenario)
+                    yield f"it names the tool {name!r}, which the agent does not have"
+        for other in self._all_scenarios():
+            if (similarity := likeness(_text(scenario), _text(other))) >= NEAR:
+                yield f"it is nearly the same as {other.starting_prompt!r} ({similarity:.2f})"
 
-    def _near(self, scenario: ConversationScenario) -> Iterator[str]:
-        text = _text(scenario)
-        others = [*zip(self._told, self._existing, strict=True)]
-        others += [(one.starting_prompt, _text(one)) for one in self.found.scenarios]
-        for prompt, other in others:
-            if (alike := likeness(text, other)) >= NEAR:
-                yield f"it is nearly the same as {prompt!r} ({alike:.2f})"
-
-    def _admit(self) -> None:
-        spent, most = self.found.cost, self._wish.max_cost
-        if most is not None and spent is None:
+    def _check_budget(self) -> None:
+        cost, limit = self.result.cost, self._request.max_cost
+        if limit is None:
+            return
+        if cost is None:
             raise _UnusableError(
-                f"nobody knows what {self._model.name} costs, so that a limit of ${most:g} cannot be kept"
+                f"the price of {self._model.name} is unknown, so a limit of ${limit:g} cannot be enforced"
             )
-        if most is not None and spent is not None and spent >= most:
-            raise _UnusableError(f"${spent:.4g} were spent; the limit is ${most:g}")
+        if cost >= limit:
+            raise _UnusableError(f"${cost:.4g} were spent; the limit is ${limit:g}")
 
-    def _note(self, reply: Reply) -> None:
-        found, usage = self.found, reply.usage
-        found.calls += 1
-        found.input_tokens += (usage and usage.input_tokens) or 0
-        found.output_tokens += (usage and usage.output_tokens) or 0
-        found.cost = None if found.cost is None or reply.cost is None else found.cost + reply.cost
+    def _add_usage(self, reply: Reply) -> None:
+        result, usage = self.result, reply.usage
+        result.calls += 1
+        result.input_tokens += (usage and usage.input_tokens) or 0
+        result.output_tokens += (usage and usage.output_tokens) or 0
+        result.cost = None if result.cost is None or reply.cost is None else result.cost + reply.cost
 
 
 def _text(scenario: ConversationScenario) -> str:
     return f"{scenario.starting_prompt}\n{scenario.conversation_plan}"
 
 
-def _schema(count: int, tools: Collection[str] | None) -> dict[str, Any]:
-    name: dict[str, Any] = {"type": "string"} if tools is None else {"type": "string", "enum": sorted(tools)}
-    fields: dict[str, Any] = {
+def _schema(count: int, tools: Collection[str] | None) -> dict[str, object]:
+    name: dict[str, object] = (
+        {"type": "string"} if tools is None else {"type": "string", "enum": sorted(tools)}
+    )
+    fields: dict[str, object] = {
         "starting_prompt": {"type": "string"},
         "conversation_plan": {"type": "string"},
-        # without tools there is no name, and an enumeration of nothing is none
+        # an empty enum is not a valid schema
         "tools": {"type": "array", "items": name if tools is None or tools else {"type": "string"}},
     }
-    one = {"type": "object", "properties": fields, "required": [*_FIELDS], "additionalProperties": False}
-    # how many stands in words: not every provider takes a schema with numbers of items
-    scenarios = {"type": "array", "items": one, "description": f"The scenarios: {count} in all."}
+    scenario = {"type": "object", "properties": fields, "required": [*_FIELDS], "additionalProperties": False}
+    # the description has the count because not every provider accepts minItems and maxItems
+    scenarios = {"type": "array", "items": scenario, "description": f"The scenarios: {count} in all."}
     return {
         "type": "object",
         "properties": {"scenarios": scenarios},
@@ -260,67 +271,71 @@ def _schema(count: int, tools: Collection[str] | None) -> dict[str, Any]:
     }
 
 
-def _read(reply: Reply, *, has_schemas: bool) -> list[dict[str, Any]]:
+class _Item(TypedDict):
+    """One scenario in an answer."""
+
+    starting_prompt: str
+    conversation_plan: str
+    tools: list[str]
+
+
+def _parse_answer(reply: Reply, *, has_schemas: bool) -> list[_Item]:
     """Return the scenarios of an answer.
 
     Raises:
-        _UnusableError: it is not of the form that was asked for.
+        _UnusableError: the answer does not have the requested form.
     """
-    if reply.finish in _ENDS:
-        raise _UnusableError(_ENDS[reply.finish])
+    if reply.finish in _UNUSABLE_ENDS:
+        raise _UnusableError(_UNUSABLE_ENDS[reply.finish])
     answer = reply.structured
     if answer is None and has_schemas:
-        raise _UnusableError("it was not given in the form that was asked for")
+        raise _UnusableError("it does not have the requested form")
     if answer is None:
         try:
             answer = whole_json(reply.text)
         except (ValueError, RecursionError):
             raise _UnusableError("it must be one JSON object and nothing else") from None
-    if (
-        not isinstance(answer, dict)
-        or answer.keys() != {"scenarios"}
-        or not isinstance(answer["scenarios"], list)
-    ):
+    items = answer["scenarios"] if isinstance(answer, dict) and answer.keys() == {"scenarios"} else None
+    if not isinstance(items, list):
         raise _UnusableError('it must be an object {"scenarios": [...]} and nothing else')
-    if not answer["scenarios"]:
+    if not items:
         raise _UnusableError("it has no scenario")
-    for number, item in enumerate(answer["scenarios"]):
-        _check(item, f"scenarios[{number}]")
-    found: list[dict[str, Any]] = answer["scenarios"]
-    return found
+    for number, item in enumerate(items):
+        _check_item(item, f"scenarios[{number}]")
+    return items
 
 
-_ENDS = {
+_UNUSABLE_ENDS = {
     Finish.REFUSAL: "it was refused",
-    Finish.CONTENT_FILTER: "the provider's content filter kept it back",
-    Finish.LENGTH: "it was cut off at its greatest length",
+    Finish.CONTENT_FILTER: "the provider's content filter blocked it",
+    Finish.LENGTH: "it was cut off at its maximum length",
 }
 
 
-def _check(item: Any, where: str) -> None:
+def _check_item(item: object, where: str) -> None:
     if not isinstance(item, dict) or item.keys() != {*_FIELDS}:
         raise _UnusableError(f"{where} must be an object with the fields {', '.join(_FIELDS)} and no others")
     for name in _FIELDS[:2]:
         if not isinstance(item[name], str):
             raise _UnusableError(f"{where}.{name} must be a text")
     tools = item["tools"]
-    if not isinstance(tools, list) or not all(isinstance(one, str) for one in tools):
+    if not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
         raise _UnusableError(f"{where}.tools must be an array of texts")
 
 
-# --- How alike two texts are, by their words: the same answer every time, and nobody is asked -------------------------
+# --- The similarity of two texts by their words: deterministic, without a model call ---------------------------------
 
 
 NEAR = 0.6
-"""From here on two scenarios are taken for the same one in other words."""
+"""From this likeness on, two scenarios count as the same."""
 _WORD = re.compile(r"\w+")
 
 
 def likeness(one: str, other: str) -> float:
-    """Return how much two texts share, from 0 to 1: of their words and pairs of neighbouring words, the share in both.
+    """Return the similarity of two texts from 0 to 1: the Jaccard index of the multisets of their words and word pairs.
 
-    Case, punctuation and blanks do not count; what stands twice counts twice (a Jaccard index of multisets). Two texts
-    of ten words that differ in one have 0.73, the same request for another city and day about 0.4.
+    Case, punctuation and white space are ignored. Two texts of ten words that differ in one word have 0.73; the same request
+    for another city and day has about 0.4.
     """
     first, second = _features(one), _features(other)
     union = (first | second).total()

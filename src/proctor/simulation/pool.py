@@ -1,10 +1,8 @@
-"""All played users of a run: who plays them, found and checked before the first call."""
+"""The simulated users of a run: their model or function is loaded and checked before the first call."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
 
 from proctor.errors import SetupError, UnknownNameError
 from proctor.models.base import Budget, ChatModel
@@ -15,73 +13,73 @@ from proctor.models.settings import settings_of
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
 from proctor.schema.format.scenario import ConversationScenario
-from proctor.simulation.scenario_user import PlayedBy
+from proctor.simulation.scenario_user import ScenarioUser
 from proctor.simulation.templates import check_template
-from proctor.simulation.user_models import FunctionVoice, ModelVoice, Voice
+from proctor.simulation.user_models import FunctionUserModel, LlmUserModel, UserFunction, UserModel
 
 __all__ = ["RunUsers"]
 
-_NO_START = "user simulator: the starting prompt is empty; it is what the user says first"
-_NO_PLAN = "the conversation plan is empty: a model that plays the user has nothing to go by"
-_NO_TURNS = "user_simulator_config: max_allowed_invocations 0 lets no conversation begin"
+_NO_START = "user simulator: the starting prompt is empty; it is the user's first message"
+_NO_PLAN = "the conversation plan is empty: a model that plays the user needs a plan"
+_NO_TURNS = "user_simulator_config: max_allowed_invocations 0 allows no turn"
 
 
 class RunUsers:
     """See `Users`. One per run.
 
-    `user` plays the users of all scenarios in place of the configured models: a model's name, a `ChatModel`, or a plain
-    or async function from the conversation so far (and the scenario, if it takes two arguments) to the next message,
-    `None` to end it.
+    `user` plays the users of all scenarios instead of the configured models. It is a model's name, a `ChatModel`, or a plain
+    or async function that gets the conversation so far (and the scenario, if it takes two arguments) and returns the next
+    message, or `None` to end the conversation.
     """
 
-    def __init__(self, user: Any = None, *, budget: Budget | None = None) -> None:
-        """Take who plays, if not the configured models, and what keeps the caps."""
+    def __init__(self, user: object = None, *, budget: Budget | None = None) -> None:
+        """Take the user, if it replaces the configured models, and the budget of the run."""
         self._user, self._budget = user, budget
         self._limiter = Limiter()
         self._models: dict[str, ChatModel] = {}
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
-        """Say why nobody can play the user of a case; empty when somebody can."""
+        """Return the reasons why the user of a case cannot be simulated; empty if it can."""
         scenario, simulator = case.conversation_scenario, _simulator(config)
-        found: list[SetupError] = []
+        problems: list[SetupError] = []
         if simulator.max_allowed_invocations == 0:
-            found.append(SetupError(_NO_TURNS))
+            problems.append(SetupError(_NO_TURNS))
         if scenario is not None and not case.opening and not scenario.starting_prompt.strip():
-            found.append(SetupError(_NO_START))
+            problems.append(SetupError(_NO_START))
         try:
             if self._function is None:
                 self._check(simulator, scenario)
             else:
                 _check_function(self._function)
         except SetupError as problem:
-            found.append(_told(problem))
-        return found
+            problems.append(_user_problem(problem))
+        return problems
 
     def doubts(self, config: EvalConfig) -> list[str]:
-        """Say which of the stated settings the model does not get."""
+        """Return a warning for each setting that the model ignores."""
         simulator = _simulator(config)
         if self._function is not None or "model_configuration" not in simulator.model_fields_set:
             return []
         try:
             return check_settings(self._model(simulator.model), settings_of(simulator.model_configuration))
-        except SetupError:  # said as a problem
+        except SetupError:  # reported by `problems`
             return []
 
-    def play(self, case: EvalCase, config: EvalConfig) -> PlayedBy:
+    def play(self, case: EvalCase, config: EvalConfig) -> ScenarioUser:
         """Return a simulator for one conversation of a case that has no problems."""
         scenario, simulator = case.conversation_scenario, _simulator(config)
         if scenario is None:
             raise ValueError(f"the case {case.eval_id!r} has no scenario to play")
-        return PlayedBy(
+        return ScenarioUser(
             case,
             scenario,
-            self._voice(scenario, simulator),
-            most=simulator.max_allowed_invocations,
+            self._user_model(scenario, simulator),
+            max_turns=simulator.max_allowed_invocations,
             with_calls=simulator.include_function_calls or self._function is not None,
         )
 
     async def close(self) -> None:
-        """Let go of the connections of models that were found by name."""
+        """Close the connections of the models that were loaded by name."""
         for model in self._models.values():
             close = getattr(model, "close", None)
             if close is not None:
@@ -95,13 +93,15 @@ class RunUsers:
             persona = scenario is not None and scenario.user_persona is not None
             check_template(simulator.custom_instructions, with_persona=persona)
 
-    def _voice(self, scenario: ConversationScenario, simulator: LlmBackedUserSimulatorConfig) -> Voice:
+    def _user_model(
+        self, scenario: ConversationScenario, simulator: LlmBackedUserSimulatorConfig
+    ) -> UserModel:
         if (function := self._function) is not None:
-            return FunctionVoice(function, scenario, wants_scenario=takes_options(function))
-        return ModelVoice(self._model(simulator.model), simulator, scenario, self._budget)
+            return FunctionUserModel(function, scenario, wants_scenario=takes_options(function))
+        return LlmUserModel(self._model(simulator.model), simulator, scenario, self._budget)
 
     @property
-    def _function(self) -> Callable[..., Any] | None:
+    def _function(self) -> UserFunction | None:
         user = self._user
         is_model = user is None or isinstance(user, str) or callable(getattr(user, "complete", None))
         return None if is_model or not callable(user) else user
@@ -114,17 +114,17 @@ class RunUsers:
             try:
                 self._models[name] = load_model(name, limiter=self._limiter)
             except SetupError as problem:
-                # a key that is not set, a package that is missing: the file that names the model is right
+                # if a key or a package is missing, the file that names the model is correct
                 problem.is_mistake = isinstance(problem, UnknownNameError)
                 raise
         return self._models[name]
 
 
-def _check_function(function: Callable[..., Any]) -> None:
-    """Make sure that a function can be called with the conversation so far, and the scenario if it takes it."""
+def _check_function(function: UserFunction) -> None:
+    """Make sure that a function accepts the conversation so far, and the scenario if it takes two arguments."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of some written in C nobody knows
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return
     try:
         signature.bind(*(None, None)[: 1 + takes_options(function)])
@@ -139,7 +139,7 @@ def _simulator(config: EvalConfig) -> LlmBackedUserSimulatorConfig:
     return config.user_simulator_config or LlmBackedUserSimulatorConfig()
 
 
-def _told(problem: SetupError) -> SetupError:
-    told = SetupError(f"user simulator: {problem}")
-    told.is_mistake = problem.is_mistake
-    return told
+def _user_problem(problem: SetupError) -> SetupError:
+    prefixed = SetupError(f"user simulator: {problem}")
+    prefixed.is_mistake = problem.is_mistake
+    return prefixed

@@ -1,4 +1,4 @@
-"""Instructions with placeholders: `{{ name }}` is filled in once, and what is filled in is never read as a template."""
+"""Instructions with placeholders: each `{{ name }}` is replaced once, and inserted text is never parsed as a template."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _NEEDS_JINJA = "custom_instructions: the template has more than {{ placeholders 
 
 
 def check_template(text: str, *, with_persona: bool) -> None:
-    """Make sure that a template can be filled in, by doing it.
+    """Validate a template by filling it in.
 
     Raises:
-        SetupError: it cannot, or has no place for the persona that it is to be used with.
+        SetupError: it cannot be filled in, or it has no placeholder for the persona of the scenario.
     """
-    persona = UserPersona(id="someone", description="somebody", behaviors=[]) if with_persona else None
+    persona = UserPersona(id="persona", description="…", behaviors=[]) if with_persona else None
     if with_persona and not re.search(r"\{[{%][^{}]*\bpersona\b", text):
         raise SetupError(
-            "custom_instructions: the scenario has a persona, and the template has no {{ persona }} for it"
+            "custom_instructions: the scenario has a persona, but the template has no {{ persona }}"
         )
     try:
         fill(text, dict.fromkeys(PLACEHOLDERS, "…"), persona)
@@ -40,31 +40,31 @@ def check_template(text: str, *, with_persona: bool) -> None:
 
 
 def fill(text: str, values: Mapping[str, str], persona: UserPersona | None = None) -> str:
-    """Return a template with `values` in their places.
+    """Return a template with its placeholders replaced by `values`.
 
-    A template that has more than plain placeholders is Jinja's, and is rendered in its sandbox; there `persona` is the
-    object, whose fields can be asked for.
+    A template with other syntax than plain placeholders is rendered in Jinja's sandbox; there `persona` is the object with
+    its fields.
 
     Raises:
-        SetupError: it has a placeholder that there is not, or needs a package that is not installed.
+        SetupError: it has an unknown placeholder, or needs a package that is not installed.
     """
     if not _IS_MORE.search(_PLAIN.sub("", text)):
         return _PLAIN.sub(lambda found: _value(found[1], values), text)
-    given: dict[str, Any] = {**values, "persona": _Persona(persona, values["persona"])}
-    rendered: str = _jinja(text).render(given)
+    context: dict[str, object] = {**values, "persona": _Persona(persona, values["persona"])}
+    rendered: str = _jinja(text).render(context)
     return rendered
 
 
 def _value(name: str, values: Mapping[str, str]) -> str:
     if name not in values:
         raise SetupError(
-            f"custom_instructions: there is no placeholder {{{{ {name} }}}}; there are {', '.join(PLACEHOLDERS)}"
+            f"custom_instructions: unknown placeholder {{{{ {name} }}}}; expected one of {', '.join(PLACEHOLDERS)}"
         )
     return values[name]
 
 
 class _Persona:
-    """A persona in a Jinja template: its text where it is printed, its fields where they are asked for, else false."""
+    """A persona in a Jinja template: it prints as its text, has the persona's fields, and is false if there is none."""
 
     def __init__(self, persona: UserPersona | None, text: str) -> None:
         self._persona, self._text = persona, text
@@ -83,7 +83,7 @@ class _Persona:
 def _jinja(text: str) -> Any:
     jinja2 = import_extra("jinja2", extra="jinja2", feature=_NEEDS_JINJA)
     sandbox = import_extra("jinja2.sandbox", extra="jinja2", feature=_NEEDS_JINJA)
-    # instructions are text for a model, not HTML; what stands at their end stays
+    # instructions are text for a model, not HTML; their last line break is kept
     environment = sandbox.ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
     )
@@ -91,15 +91,11 @@ def _jinja(text: str) -> Any:
 
 
 def persona_text(persona: UserPersona | None, stop_signal: str) -> str:
-    """Return who the user is meant to be, in words; its texts may have one placeholder, `{{ stop_signal }}`."""
+    """Return the description of a persona; its texts may contain the placeholder `{{ stop_signal }}`."""
     if persona is None:
         return ""
     lines = [persona.description]
-    for each in persona.behaviors:
-        lines += [
-            "",
-            f"### {each.name}",
-            each.description,
-            *(f"* {said}" for said in each.behavior_instructions),
-        ]
+    for behavior in persona.behaviors:
+        lines += ["", f"### {behavior.name}", behavior.description]
+        lines += [f"* {instruction}" for instruction in behavior.behavior_instructions]
     return re.sub(r"\{\{\s*stop_signal\s*\}\}", lambda _: stop_signal, "\n".join(lines))

@@ -1,4 +1,4 @@
-"""Where a played user's words come from: a model that is told the plan and the conversation, or a function."""
+"""The source of a simulated user's messages: a model that gets the plan and the conversation, or a function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Protocol
 
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str, traceback_text
@@ -31,41 +31,43 @@ from proctor.schema.format.config import LlmBackedUserSimulatorConfig
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.scenario import ConversationScenario
-from proctor.simulation.base import NoMessageError, failed
+from proctor.simulation.base import NoMessageError, simulator_error
 from proctor.simulation.templates import HISTORY, fill, persona_text
 from proctor.simulation.transcript import paragraphs
 
-__all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionVoice", "ModelVoice", "Voice"]
+__all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionUserModel", "LlmUserModel", "UserFunction", "UserModel"]
 
 STOP_SIGNAL = "</finished>"
-"""What a played user says to end the conversation."""
+"""The text by which a simulated user ends the conversation."""
 PURPOSE = "user"
-"""What its calls are for, among all calls that a run makes to models."""
+"""The purpose of its calls in the usage of a run."""
 _GRACE = 1.0
-"""Seconds that a model which is past its time has to say so itself."""
+"""Seconds after its timeout in which a model may report the timeout itself."""
+UserFunction = Callable[..., object]
+"""A plain or async function that gets the conversation so far, and the scenario if it takes two arguments."""
 
 
-class Voice(Protocol):
-    """Says what a played user says."""
+class UserModel(Protocol):
+    """Writes the messages of a simulated user."""
 
     patience: float | None
-    """Seconds after which it has to be ended from outside, where it does not come back; `None`: never."""
+    """Seconds after which the engine cancels a call that does not return; `None`: never."""
 
-    def played(self) -> PlayedUser:
-        """Return who it is, without replies."""
+    def describe(self) -> PlayedUser:
+        """Return the record of this user, without replies."""
         ...
 
-    async def say(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
-        """Return the next message; `None` ends the conversation. What was asked and answered is noted in `reply`.
+    async def next_message(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
+        """Return the next message; `None` ends the conversation. `reply` records the call.
 
         Raises:
-            SimulatorError: there is none.
+            SimulatorError: there is no message.
         """
         ...
 
 
-class ModelVoice:
-    """Asks a model for each message, with the plan and the conversation so far in one prompt."""
+class LlmUserModel:
+    """Sends a model one prompt for each message, with the plan and the conversation so far."""
 
     def __init__(
         self,
@@ -74,22 +76,23 @@ class ModelVoice:
         scenario: ConversationScenario,
         budget: Budget | None = None,
     ) -> None:
-        """Take the model and what it is to play."""
-        self.patience: float | None = None  # it waits for its turn, and has its own time for the call
+        """Take the model, its settings and the scenario."""
+        self.patience: float | None = (
+            None  # each call has its own timeout, which excludes the wait for a free slot
+        )
         self._model, self._budget = model, budget
         self._with_calls = config.include_function_calls
         self._settings = settings_of(config.model_configuration)
         self._timeout = patience_of(self._settings)
         self._template = _template(config, scenario)
-        self._before, self._after = _filled(self._template.text, scenario)
-        self._told = (
-            self._before
-        )  # and the conversation so far: what is new is put behind it, and hashed once
+        self._before, self._after = _prompt_parts(self._template.text, scenario)
+        # the prompt grows with the conversation, so each turn is rendered and hashed once
+        self._prompt_so_far = self._before
         self._hash = sha256(self._before.encode("utf-8", "replace"))
-        self._heard = 0
+        self._rendered_turns = 0
 
-    def played(self) -> PlayedUser:
-        """Return who it is, without replies."""
+    def describe(self) -> PlayedUser:
+        """Return the record of this user; see `UserModel`."""
         return PlayedUser(
             simulator="llm_backed",
             model=self._model.name,
@@ -97,42 +100,42 @@ class ModelVoice:
             instructions=f"{self._before}{{{{ {HISTORY} }}}}{self._after}",
         )
 
-    async def say(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
-        """Ask the model; see `Voice`."""
+    async def next_message(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
+        """Call the model; see `UserModel`."""
         text = self._prompt(so_far)
         hashed = self._hash.copy()
         hashed.update(self._after.encode("utf-8", "replace"))
         reply.prompt = hashed.hexdigest()[:12]
         try:
-            given = await self._ask([Message("user", text)])
+            answer = await self._complete([Message("user", text)])
         except ModelError as error:
-            raise failed(
+            raise simulator_error(
                 str(error),
                 kind=_KINDS.get(error.fault, FailureKind.NO_REPLY),
                 type="" if error.fault in _KINDS else error.fault.value,
                 infrastructure=error.infrastructure,
                 reply=reply,
             ) from error
-        _note(reply, given)
-        if given.finish in _ENDS:
-            kind, message = _ENDS[given.finish]
-            raise failed(message, kind=kind, reply=reply)
-        return given.text
+        _record_answer(reply, answer)
+        if answer.finish in _UNUSABLE_ENDS:
+            kind, message = _UNUSABLE_ENDS[answer.finish]
+            raise simulator_error(message, kind=kind, reply=reply)
+        return answer.text
 
     def _prompt(self, so_far: Sequence[Invocation]) -> str:
-        """Return what the model is told; of the conversation only what is new is read."""
+        """Append the new turns to the prompt and return it."""
         new = [
-            said
-            for index in range(self._heard, len(so_far))
-            for said in paragraphs(so_far[index], with_calls=self._with_calls)
+            paragraph
+            for turn in so_far[self._rendered_turns :]
+            for paragraph in paragraphs(turn, with_calls=self._with_calls)
         ]
-        more = "\n\n".join([""] * bool(self._heard) + new)
-        self._heard = len(so_far)
+        more = "\n\n".join([""] * bool(self._rendered_turns) + new)
+        self._rendered_turns = len(so_far)
         self._hash.update(more.encode("utf-8", "replace"))
-        self._told += more
-        return self._told + self._after
+        self._prompt_so_far += more
+        return self._prompt_so_far + self._after
 
-    async def _ask(self, messages: Sequence[Message]) -> Reply:
+    async def _complete(self, messages: Sequence[Message]) -> Reply:
         if self._budget is not None:
             await self._budget.admit(PURPOSE)
         reply: Reply | None = None
@@ -159,24 +162,21 @@ _KINDS = {
     ModelFault.BUDGET: FailureKind.NOT_ASKED,
     ModelFault.RAISED: FailureKind.RAISED,
 }
-_ENDS = {
-    Finish.REFUSAL: (FailureKind.REFUSED, "the user's model would not answer"),
-    Finish.CONTENT_FILTER: (
-        FailureKind.FILTERED,
-        "the provider's content filter kept the user's message back",
-    ),
+_UNUSABLE_ENDS = {
+    Finish.REFUSAL: (FailureKind.REFUSED, "the user's model refused to answer"),
+    Finish.CONTENT_FILTER: (FailureKind.FILTERED, "the provider's content filter blocked the user's message"),
     Finish.LENGTH: (
         FailureKind.CUT_OFF,
-        "the user's message was cut off at its greatest length; `max_output_tokens` in `model_configuration` sets it",
+        "the user's message was cut off at its maximum length; set `max_output_tokens` in `model_configuration`",
     ),
 }
 
 
-def _note(reply: UserReply, given: Reply) -> None:
-    reply.text, reply.model = given.text, given.model
-    reply.cost, reply.seconds = given.cost, round(given.seconds, 3)
-    if given.usage is not None:
-        reply.input_tokens, reply.output_tokens = given.usage.input_tokens, given.usage.output_tokens
+def _record_answer(reply: UserReply, answer: Reply) -> None:
+    reply.text, reply.model = answer.text, answer.model
+    reply.cost, reply.seconds = answer.cost, round(answer.seconds, 3)
+    if answer.usage is not None:
+        reply.input_tokens, reply.output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
 
 
 def _template(config: LlmBackedUserSimulatorConfig, scenario: ConversationScenario) -> Prompt:
@@ -185,10 +185,10 @@ def _template(config: LlmBackedUserSimulatorConfig, scenario: ConversationScenar
     return read_prompt("proctor.simulation", "plain.md" if scenario.user_persona is None else "persona.md")
 
 
-def _filled(template: str, scenario: ConversationScenario) -> tuple[str, str]:
-    """Return what stands before and behind the conversation so far; it is filled in turn by turn, and never scanned."""
+def _prompt_parts(template: str, scenario: ConversationScenario) -> tuple[str, str]:
+    """Return the parts of the prompt before and after the conversation so far, which is inserted turn by turn."""
     persona = scenario.user_persona
-    mark = "\N{NULL}"  # in no text of a file: what they say cannot be taken for the place of the conversation
+    mark = "\N{NULL}"  # marks the place of the conversation: no text of a file contains it
     values = {
         "stop_signal": STOP_SIGNAL,
         "conversation_plan": scenario.conversation_plan.replace(mark, ""),
@@ -199,65 +199,64 @@ def _filled(template: str, scenario: ConversationScenario) -> tuple[str, str]:
     return before, after.replace(mark, "(see above)")
 
 
-def _raised(error: BaseException, reply: UserReply) -> NoMessageError:
-    """Say what a user's function raised, and where in it."""
-    raised = failed(without_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
-    raised.failure.traceback = without_secrets(traceback_text(error))
-    return raised
+def _function_error(error: BaseException, reply: UserReply) -> NoMessageError:
+    """Return the error for an exception of a user function, with its traceback."""
+    failure = simulator_error(without_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
+    failure.failure.traceback = without_secrets(traceback_text(error))
+    return failure
 
 
-class FunctionVoice:
-    """A function of the user's: from the conversation so far, and the scenario if it takes two arguments, to a text."""
+class FunctionUserModel:
+    """Calls a user function for each message."""
 
     def __init__(
-        self, function: Callable[..., Any], scenario: ConversationScenario, *, wants_scenario: bool
+        self, function: UserFunction, scenario: ConversationScenario, *, wants_scenario: bool
     ) -> None:
-        """Take the function, plain (it runs in a thread of its own) or async, and the scenario."""
+        """Take the function and the scenario. A plain function runs in a separate thread."""
         self.patience: float | None = PATIENCE + _GRACE
         self._function, self._scenario, self._wants_scenario = function, scenario, wants_scenario
-        self._shown: list[
-            Invocation
-        ] = []  # copies, each made once: what was recorded is not the function's to change
+        self._copies: list[Invocation] = []  # the function must not change the recorded turns
         self.name = getattr(function, "__name__", "") or type(function).__name__
 
-    def played(self) -> PlayedUser:
-        """Return who it is, without replies."""
+    def describe(self) -> PlayedUser:
+        """Return the record of this user; see `UserModel`."""
         return PlayedUser(simulator="function", model=self.name)
 
-    async def say(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
-        """Call the function; see `Voice`."""
+    async def next_message(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
+        """Call the function; see `UserModel`."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(PATIENCE):
-                said = await self._call(so_far)
+                returned = await self._call(so_far)
         except TimeoutError as error:
             message = f"{self.name} did not answer within {PATIENCE:g} s"
-            raise failed(message, kind=FailureKind.TIMED_OUT, infrastructure=True, reply=reply) from error
+            raise simulator_error(
+                message, kind=FailureKind.TIMED_OUT, infrastructure=True, reply=reply
+            ) from error
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise failed(f"{self.name} cancelled itself", reply=reply) from None
+            raise simulator_error(f"{self.name} cancelled itself", reply=reply) from None
         except (Exception, SystemExit) as error:
-            raise _raised(error, reply) from error
+            raise _function_error(error, reply) from error
         reply.seconds = round(time.monotonic() - began, 3)
-        return self._text(said, reply)
+        return self._text(returned, reply)
 
-    def _text(self, said: Any, reply: UserReply) -> str | None:
-        if said is None:
+    def _text(self, returned: object, reply: UserReply) -> str | None:
+        if returned is None:
             return None
-        if isinstance(said, Content):
-            said = text_of(said)
-        if not isinstance(said, str):
-            message = f"{self.name} returned {type(said).__name__}; expected a text, or None to end the conversation"
-            raise failed(message, kind=FailureKind.BROKE_CONTRACT, reply=reply)
-        reply.text = said
-        return said
+        text = text_of(returned) if isinstance(returned, Content) else returned
+        if not isinstance(text, str):
+            message = f"{self.name} returned {type(text).__name__}; expected a text, or None to end the conversation"
+            raise simulator_error(message, kind=FailureKind.BROKE_CONTRACT, reply=reply)
+        reply.text = text
+        return text
 
-    async def _call(self, so_far: Sequence[Invocation]) -> Any:
-        self._shown += [one.model_copy(deep=True) for one in so_far[len(self._shown) :]]
-        shown = list(self._shown)
-        arguments = (shown, self._scenario) if self._wants_scenario else (shown,)
+    async def _call(self, so_far: Sequence[Invocation]) -> object:
+        self._copies += [turn.model_copy(deep=True) for turn in so_far[len(self._copies) :]]
+        turns = list(self._copies)
+        arguments = (turns, self._scenario) if self._wants_scenario else (turns,)
         if inspect.iscoroutinefunction(self._function):
             return await self._function(*arguments)
         return await settle(await THREADS.call(self._function, *arguments))

@@ -71,7 +71,7 @@ def test_without_a_place_a_file_of_scenarios_is_printed() -> None:
     scenarios = [one.conversation_scenario for one in cases if one.conversation_scenario]
     assert [one.starting_prompt for one in scenarios] == ["Money back!", "Do you have boots?"]
     assert {one.user_persona.id for one in scenarios if one.user_persona} == {"NOVICE"}
-    assert "not taken: 'Fly me': it names 'fly', which is no tool of the agent" in err
+    assert "not taken: 'Fly me': it names the tool 'fly', which the agent does not have" in err
     assert "1 call," in err
 
 

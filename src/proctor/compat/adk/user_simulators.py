@@ -20,7 +20,7 @@ from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import plain_data
-from proctor.simulation.base import NextUserMessage, failed
+from proctor.simulation.base import NextUserMessage, simulator_error
 
 __all__ = ["PATIENCE", "ProvidedUsers", "events_so_far", "turns_of"]
 
@@ -98,7 +98,7 @@ class Provided:
         self._heard = 0
         """Turns of which the events are there: those of the others are put behind them, and nothing is copied again."""
         name = type(simulator).__name__
-        self.played = PlayedUser(simulator="provided", model=name, opening=len(self._opening) or None)
+        self.simulated_user = PlayedUser(simulator="provided", model=name, opening=len(self._opening) or None)
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
         """Ask the simulator; what it raises, and that it has no message, is its own failure.
@@ -117,24 +117,26 @@ class Provided:
             said = None if message is None else Content.model_validate(plain_data(message))
             told = NextUserMessage(said, status, reply)
         except (AttributeError, ValueError) as error:
-            raise failed(
-                f"{self.played.model} returned what is no NextUserMessage: {safe_str(error)}",
+            raise simulator_error(
+                f"{self.simulated_user.model} returned what is no NextUserMessage: {safe_str(error)}",
                 kind=FailureKind.BROKE_CONTRACT,
                 reply=reply,
             ) from error
         if status is NextStatus.NO_MESSAGE_GENERATED:
-            raise failed(f"{self.played.model} generated no message", kind=FailureKind.EMPTY, reply=reply)
+            raise simulator_error(
+                f"{self.simulated_user.model} generated no message", kind=FailureKind.EMPTY, reply=reply
+            )
         reply.status, reply.text = status, "" if said is None else said.joined_text()
         return told
 
-    def look_back(
+    def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> Sequence[UserFault]:
         """Nothing is looked for: what it was told is not known."""
         return ()
 
     async def _asked(self, so_far: Sequence[Invocation], reply: UserReply) -> Any:
-        name = self.played.model
+        name = self.simulated_user.model
         try:
             async with asyncio.timeout(PATIENCE):
                 self._events += events_so_far(so_far[self._heard :])
@@ -144,6 +146,8 @@ class Provided:
             raise
         except TimeoutError as error:
             message = f"{name} did not answer within {PATIENCE:g} s"
-            raise failed(message, kind=FailureKind.TIMED_OUT, infrastructure=True, reply=reply) from error
+            raise simulator_error(
+                message, kind=FailureKind.TIMED_OUT, infrastructure=True, reply=reply
+            ) from error
         except Exception as error:
-            raise failed(safe_str(error), type=type(error).__name__, reply=reply) from error
+            raise simulator_error(safe_str(error), type=type(error).__name__, reply=reply) from error

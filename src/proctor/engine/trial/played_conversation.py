@@ -60,7 +60,7 @@ class Player:
     def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
         self._simulator, self._trial, self._slot = simulator, trial, slot
         self._so_far: list[Invocation] = []
-        trial.__dict__["played_user"] = simulator.played
+        trial.__dict__["played_user"] = simulator.simulated_user
 
     async def next(self) -> Content | None:
         """Return what the user says next; `None` where the conversation is over.
@@ -85,7 +85,7 @@ class Player:
         """Find what the user got wrong, now that the conversation is over and the final state is known."""
         trial = self._trial
         if trial.played_user is not None:
-            found = self._simulator.look_back(self._so_far, trial.final_state)
+            found = self._simulator.find_faults(self._so_far, trial.final_state)
             trial.played_user.faults.extend(found)
 
     def _note_failure(self, failure: Failure, turn: int) -> None:

@@ -1,1 +1,4 @@
-"""Faults of played users that rules can tell: one module for each kind, pure functions over a finished conversation."""
+"""Rules that find faults of simulated users in finished conversations: pure functions, one module for each kind of fault.
+
+Start at `detect` (the table of rules) and `conversation` (what a rule gets).
+"""

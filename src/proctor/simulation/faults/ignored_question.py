@@ -1,4 +1,4 @@
-"""The user asks again what the agent has answered, or does not answer what the agent asked although its plan tells it."""
+"""Find questions that the user repeats after their answer, and questions of the agent that the user ignores."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.plan_steps import depends
 from proctor.simulation.faults.text_features import (
     content_words,
     is_english,
     is_failing,
+    normalize,
     puts_off,
     questions,
     sentences,
     shares_word,
-    squashed,
     words,
 )
 from proctor.simulation.faults.values import addresses, references
@@ -52,7 +52,7 @@ _RELUCTANT = re.compile(
     r"not what|no|nope|never mind|forget|skip|why|actually|wait|hold on|prefer not|keep|withhold|vague)\b",
     re.IGNORECASE,
 )
-_KEEPS_BACK = re.compile(
+_WITHHOLDS = re.compile(
     r"\b(?:(?:do not|don['’]t|never|not|without|only|refuse to|avoid) (?:ever )?(?:giv\w+|tell\w*|answer\w*|reveal\w*|shar\w+|say\w*|"
     r"provid\w+|disclos\w+)|reluctant\w*|unwilling|withhold|keep back|evasive\w*|vague\w*|dodge\w*|ignore\w*|"
     r"change the subject)\b",
@@ -66,133 +66,141 @@ _SLOT = re.compile(
 )
 
 
-def ignored_question(heard: Heard) -> Iterator[UserFault]:
-    """Find questions that were asked again after their answer, and questions of the agent that were passed over.
+def ignored_question(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find repeated and ignored questions.
 
-    A plan in which the user asks again, or keeps something back, excuses that. Only English is read.
+    A plan that wants repeated questions, or wants the user to withhold something, permits them. Only English plans are checked.
     """
-    if not is_english(heard.plan):
+    if not is_english(conversation.plan):
         return
-    if not _ASK_AGAIN.search(heard.plan):
-        yield from _asked_again(heard)
-    if not _KEEPS_BACK.search(f"{heard.plan}\n{heard.briefing}"):
-        yield from _passed_over(heard)
+    if not _ASK_AGAIN.search(conversation.plan):
+        yield from _repeated_questions(conversation)
+    if not _WITHHOLDS.search(f"{conversation.plan}\n{conversation.briefing}"):
+        yield from _ignored_questions(conversation)
 
 
-class _Asking:
-    """A message that asks something, read once: it is held against all that come later."""
+class _Question:
+    """A message with questions, parsed once because every later message is compared with it."""
 
     def __init__(self, turn: int, text: str) -> None:
         self.turn = turn
-        self.said = " ".join(words(text))
+        self.words = " ".join(words(text))
         self.about = content_words(text)
-        asked = [one for one in sentences(text) if one.endswith("?")]
-        self.questions = [(one, content_words(one)) for one in asked]
+        self.questions = [(each, content_words(each)) for each in sentences(text) if each.endswith("?")]
 
 
-def _asked_again(heard: Heard) -> Iterator[UserFault]:
-    asking = [_Asking(turn, text) for turn, text in enumerate(heard.said) if "?" in text]
-    own = dict(heard.own_turns())
-    for place, now in enumerate(asking):
-        for before in asking[:place] if now.turn in own else ():
-            if now.said == before.said:
-                continue  # word for word: it repeats itself
-            asked = _same_question(before, now, own[now.turn])
-            if asked and all(_is_answer(asked, heard.answers[at]) for at in {before.turn, now.turn - 1}):
-                why = f"it had asked that in turn {before.turn + 1}, and the agent had answered"
-                yield fault(FaultKind.IGNORED_QUESTION, now.turn, asked, why)
+def _repeated_questions(conversation: UserConversation) -> Iterator[UserFault]:
+    asking = [_Question(turn, text) for turn, text in enumerate(conversation.user_messages) if "?" in text]
+    own = dict(conversation.own_turns())
+    for place, later in enumerate(asking):
+        if later.turn not in own:
+            continue
+        for earlier in asking[:place]:
+            question = _repeated_question(earlier, later, own[later.turn])
+            turns = {earlier.turn, later.turn - 1}
+            if question and all(_is_answer(question, conversation.answers[turn]) for turn in turns):
+                why = f"it had asked that in turn {earlier.turn + 1}, and the agent had answered"
+                yield new_fault(FaultKind.IGNORED_QUESTION, later.turn, question, why)
                 break
 
 
-def _same_question(before: _Asking, now: _Asking, text: str) -> str:
-    """The question of a message that an earlier one had asked in nearly the same words, or with the same ones around it."""
-    if len(now.about) > 2 and _are_like(now.about, before.about):
+def _repeated_question(earlier: _Question, later: _Question, text: str) -> str:
+    """Return the question of a message that repeats an earlier one in similar words; empty if there is none."""
+    if later.words == earlier.words:
+        return ""  # the rule `repeated_itself` reports the same message
+    if len(later.about) > 2 and _are_similar(later.about, earlier.about):
         return text
-    for asked, about in now.questions:
-        if len(about) < 2:
-            continue
-        is_told_before = len(about & before.about) >= _LIKE * len(about)
-        for _, other in before.questions:
-            if (other and other <= about and is_told_before) or _are_like(about, other):
-                return asked
+    for question, about in later.questions:
+        if len(about) > 1 and any(_repeats(about, other, earlier) for _, other in earlier.questions):
+            return question
     return ""
 
 
-_LIKE = 0.75
+def _repeats(about: frozenset[str], other: frozenset[str], earlier: _Question) -> bool:
+    """Whether a question is similar to another one, or only adds words that the earlier message had."""
+    is_extension = bool(other) and other <= about and len(about & earlier.about) >= _SIMILAR * len(about)
+    return is_extension or _are_similar(about, other)
 
 
-def _are_like(these: frozenset[str], those: frozenset[str]) -> bool:
-    return bool(these and those) and len(these & those) >= _LIKE * len(these | those)
+_SIMILAR = 0.75
 
 
-def _is_answer(asked: str, answer: str) -> bool:
-    """Whether an answer says yes or no, or is about the question; a failure is none, nor is a question in turn."""
+def _are_similar(these: frozenset[str], those: frozenset[str]) -> bool:
+    return bool(these and those) and len(these & those) >= _SIMILAR * len(these | those)
+
+
+def _is_answer(question: str, answer: str) -> bool:
+    """Whether an answer is yes or no, or is about the question. Failures and counter-questions are not answers."""
     if is_failing(answer):
         return False
     if _YES_OR_NO.match(answer.strip()):
         return True
-    stated = content_words("\n".join(one for one in sentences(answer) if one not in questions(answer)))
-    return shares_word(content_words(asked), stated) or (len(stated) > 2 and not puts_off(answer))
+    asked_back = questions(answer)
+    stated = content_words("\n".join(each for each in sentences(answer) if each not in asked_back))
+    return shares_word(content_words(question), stated) or (len(stated) > 2 and not puts_off(answer))
 
 
-def _passed_over(heard: Heard) -> Iterator[UserFault]:
-    facts = [one for one in sentences(heard.plan) if not depends(one)]
-    for turn, text in heard.own_turns():
-        asked = [one for one in questions(heard.answer_before(turn)) if is_english(one) or _SLOT.search(one)]
+def _ignored_questions(conversation: UserConversation) -> Iterator[UserFault]:
+    facts = [sentence for sentence in sentences(conversation.plan) if not depends(sentence)]
+    for turn, text in conversation.own_turns():
+        asked = questions(conversation.answer_before(turn))
+        asked = [each for each in asked if is_english(each) or _SLOT.search(each)]
         if not asked or _RELUCTANT.search(text) or _answers_any(text, asked[:-1]):
             continue
-        known = _known(asked[-1], facts)
-        if known and _is_passed_over(asked[-1], known, text, heard.said[:turn]):
-            why = f"the agent asked {asked[-1]!r}; the plan tells: {known!r}"
-            yield fault(FaultKind.IGNORED_QUESTION, turn, text, why)
+        fact = _fact_for(asked[-1], facts)
+        if fact and not _is_response(asked[-1], fact, text, conversation.user_messages[:turn]):
+            why = f"the agent asked {asked[-1]!r}; the plan contains the answer: {fact!r}"
+            yield new_fault(FaultKind.IGNORED_QUESTION, turn, text, why)
 
 
 def _answers_any(text: str, asked: list[str]) -> bool:
-    """Whether a message may well answer one of several questions."""
-    said = content_words(text)
-    return any(len(said) < 4 or shares_word(said, content_words(one)) for one in asked)
+    """Whether a message may answer one of several questions."""
+    about = content_words(text)
+    return any(len(about) < 4 or shares_word(about, content_words(question)) for question in asked)
 
 
-def _known(asked: str, facts: list[str]) -> str:
-    """The sentence of the plan that answers a question; empty where none does."""
-    if _ASKS_YES_OR_NO.match(asked):
+def _fact_for(question: str, facts: list[str]) -> str:
+    """Return the sentence of the plan that answers a question; empty if there is none."""
+    if _ASKS_YES_OR_NO.match(question):
         return ""
-    for asks, kind in ((_ASKS_WHEN, _TIME), (_ASKS_COUNT, _COUNT)):
-        if asks.search(asked):
-            return next((fact for fact in facts if kind.search(fact)), "")
-    about = content_words(asked)
-    slot = _SLOT.search(asked)
+    if (kind := _expected_kind(question)) is not None:
+        return next((fact for fact in facts if kind.search(fact)), "")
+    slot = _SLOT.search(question)
     if slot is not None:
-        named = content_words(slot[0]) | {word for word in words(slot[0]) if word in ("id", "pin", "zip")}
-        for fact in facts:
-            if _values(fact) and shares_word(named, content_words(fact) | set(words(fact))):
-                return fact
-        return ""
-    return next((fact for fact in facts if len(about) > 1 and len(_common(about, fact)) > 1), "")
+        return next((fact for fact in facts if _values(fact) and _names_slot(fact, slot[0])), "")
+    about = content_words(question)
+    return next((fact for fact in facts if len(about) > 1 and len(_common_words(about, fact)) > 1), "")
 
 
-def _common(about: frozenset[str], fact: str) -> list[str]:
-    there = content_words(fact)
-    return [word for word in about if shares_word([word], there)]
+def _expected_kind(question: str) -> re.Pattern[str] | None:
+    """Return the pattern of the answers to a question for a time or a count; `None` for other questions."""
+    if _ASKS_WHEN.search(question):
+        return _TIME
+    return _COUNT if _ASKS_COUNT.search(question) else None
+
+
+def _names_slot(fact: str, slot: str) -> bool:
+    names = content_words(slot) | {word for word in words(slot) if word in ("id", "pin", "zip")}
+    return shares_word(names, content_words(fact) | set(words(fact)))
+
+
+def _common_words(about: frozenset[str], fact: str) -> list[str]:
+    fact_words = content_words(fact)
+    return [word for word in about if shares_word([word], fact_words)]
 
 
 def _values(text: str) -> list[str]:
     return [*addresses(text), *references(text)]
 
 
-def _is_passed_over(asked: str, known: str, text: str, before: Sequence[str]) -> bool:
-    """Whether a message has neither what the plan tells nor anything else that could be an answer."""
-    for asks, kind in ((_ASKS_WHEN, _TIME), (_ASKS_COUNT, _COUNT)):
-        if asks.search(asked):
-            told = any(kind.search(one) for one in before[-1:])
-            return not (told or kind.search(text) or "?" in text) and len(content_words(text)) > 3
-    if _SLOT.search(asked):
-        values = _values(known)
-        given = "\n".join(before)
-        if any(squashed(value) in squashed(given) for value in values):
-            return False
-        return not (
-            _values(text) or "?" in text or any(squashed(value) in squashed(text) for value in values)
-        )
-    said = content_words(text)
-    return len(said) > 3 and not shares_word(said, content_words(asked) | content_words(known))
+def _is_response(question: str, fact: str, text: str, earlier: Sequence[str]) -> bool:
+    """Whether a message contains the fact or anything else that may be an answer, or an earlier message did."""
+    if (kind := _expected_kind(question)) is not None:
+        was_answered = any(kind.search(message) for message in earlier[-1:])
+        return was_answered or bool(kind.search(text)) or "?" in text or len(content_words(text)) <= 3
+    if _SLOT.search(question):
+        values = [normalize(value) for value in _values(fact)]
+        messages = normalize("\n".join([*earlier, text]))
+        return bool(_values(text)) or "?" in text or any(value in messages for value in values)
+    about = content_words(text)
+    return len(about) <= 3 or shares_word(about, content_words(question) | content_words(fact))

@@ -1,4 +1,4 @@
-"""The user states what it cannot know: a number, a date, an address or a name that nobody told it."""
+"""Find values that the user cannot know: numbers, dates, addresses and names that appear nowhere before."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.known_facts import Known
+from proctor.simulation.faults.conversation import UserConversation, new_fault
+from proctor.simulation.faults.known_facts import KnownFacts
 from proctor.simulation.faults.text_features import words
 from proctor.simulation.faults.values import addresses, dates_in, references
 
@@ -19,18 +19,12 @@ _MAY_INVENT = re.compile(
     re.IGNORECASE,
 )
 _NAME = r"((?:[A-Z][\w'’-]+)(?:\s+[A-Z][\w'’-]+)*)"
-_OWN = (
+_STATED_NAMES = (
     re.compile(rf"\b(?:is|are|was) (?:called|named)\s+{_NAME}"),
     re.compile(
         rf"\b(?:[Mm]y (?:full |first |last |sur|middle |user)?name(?:['’]s| is)|I(?:['’]m| am) called)\s+{_NAME}"
     ),
-    re.compile(
-        rf"\b[Mm]y (?:wife|husband|son|daughter|friend|boss|doctor|colleague)(?:['’]s name)? is(?: called)?\s+{_NAME}"
-    ),
     re.compile(rf"\bI (?:live|work|am based|am staying|am) (?:in|at)\s+{_NAME}"),
-    re.compile(
-        rf"\bI(?:['’]m| am) (?:from|flying from|travell?ing from|based in|staying in|staying at|flying to)\s+{_NAME}"
-    ),
     re.compile(
         rf"\b\d{{1,4}}[a-z]? {_NAME} (?:Street|St|Road|Rd|Lane|Close|Court|Avenue|Ave|Drive|Square|Place|Terrace|Gardens)\b"
     ),
@@ -41,27 +35,27 @@ _NO_NAMES = frozenset(
 )
 
 
-def invented_fact(heard: Heard) -> Iterator[UserFault]:
-    """Find values in the user's messages that are neither in what it was told nor in what the agent had said.
+def invented_fact(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find values in the user's messages that are neither in its instructions nor in an earlier answer of the agent.
 
-    What can be worked out of known numbers is known. A plan that lets the user make things up excuses everything.
+    Numbers that can be computed from known numbers are known. A plan that allows invented values permits all of them.
     """
-    if _MAY_INVENT.search(f"{heard.plan}\n{heard.briefing}\n{heard.manner}"):
+    if _MAY_INVENT.search(f"{conversation.plan}\n{conversation.briefing}\n{conversation.behavior}"):
         return
-    told: set[str] = set()
-    known = Known(heard)
-    for turn, text in heard.own_turns():
-        for value in _unknown(text, known.before(turn)):
-            if value.casefold() not in told:
-                told.add(value.casefold())
-                why = f"{value!r} is neither in the plan nor in anything that the agent had said"
-                yield fault(FaultKind.INVENTED_FACT, turn, text, why)
+    reported: set[str] = set()
+    known = KnownFacts(conversation)
+    for turn, text in conversation.own_turns():
+        for value in _unknown_values(text, known.before(turn)):
+            if value.casefold() not in reported:
+                reported.add(value.casefold())
+                why = f"{value!r} appears neither in the plan nor in an earlier answer of the agent"
+                yield new_fault(FaultKind.INVENTED_FACT, turn, text, why)
                 break
 
 
-def _unknown(text: str, known: Known) -> Iterator[str]:
+def _unknown_values(text: str, known: KnownFacts) -> Iterator[str]:
     for address in addresses(text):
-        if not known.says(address):
+        if not known.contains(address):
             yield address
     for month, day in sorted(dates_in(text) - known.dates):
         if not known.has_day(month, day):
@@ -73,13 +67,10 @@ def _unknown(text: str, known: Known) -> Iterator[str]:
         yield from _names(text, known)
 
 
-def _names(text: str, known: Known) -> Iterator[str]:
-    for pattern in _OWN:
+def _names(text: str, known: KnownFacts) -> Iterator[str]:
+    for pattern in _STATED_NAMES:
         for name in pattern.findall(text):
             parts = [part for part in words(name) if part not in _NO_NAMES]
-            if (
-                parts
-                and not known.words.intersection(parts)
-                and not any(known.says(part[:5]) for part in parts)
-            ):
+            is_known = known.words.intersection(parts) or any(known.contains(part[:5]) for part in parts)
+            if parts and not is_known:
                 yield name

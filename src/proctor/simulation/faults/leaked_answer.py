@@ -1,14 +1,13 @@
-"""The user gives away what the agent was to find out: an expected value, the text of a rubric, a key of the state."""
+"""Find expected values, wording of rubrics and keys of the state that the user reveals to the agent."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.text_features import sentences, squashed, words
+from proctor.simulation.faults.conversation import UserConversation, new_fault
+from proctor.simulation.faults.text_features import normalize, sentences, words
 from proctor.simulation.faults.values import numbers_in
 
 __all__ = ["about_the_agent", "leaked_answer"]
@@ -20,63 +19,65 @@ _ABOUT_AGENT = re.compile(
     re.IGNORECASE,
 )
 _LONG_QUOTE = 6
-"""Words in a row that nobody has in common by chance."""
+"""Consecutive words; texts do not share so many by chance."""
 
 
 def about_the_agent(plan: str) -> list[str]:
-    """Return the sentences of a plan that say what the agent is to do: the user knows them, and must not tell them."""
-    return [one for one in sentences(plan) if _ABOUT_AGENT.search(one)]
+    """Return the sentences of a plan about what the agent should do. The user knows them and must not reveal them."""
+    return [sentence for sentence in sentences(plan) if _ABOUT_AGENT.search(sentence)]
 
 
-def leaked_answer(heard: Heard) -> Iterator[UserFault]:
-    """Find expected values that the user said before anybody had told them."""
-    told: set[str] = set()
-    hidden = about_the_agent(heard.plan)
-    plan = "\n".join(one for one in sentences(heard.plan) if one not in hidden)
-    values = [*_values(heard.expected_state), *(value for one in hidden for value in _literals(one))]
-    before = "\n".join([plan, heard.briefing, heard.manner, *map(str, _leaves(heard.initial_state))])
-    for turn, text in heard.own_turns():
-        for value, why in (*_said(text, values), *_quoted(heard, text)):
-            known = "\n".join([before, *heard.answers[:turn]])
-            if value not in told and not _says(known, value, anywhere=True):
-                told.add(value)
-                yield fault(FaultKind.LEAKED_ANSWER, turn, text, f"{value!r} is {why}")
+def leaked_answer(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find expected values in the user's messages that it had no source for."""
+    reported: set[str] = set()
+    hidden = about_the_agent(conversation.plan)
+    plan = "\n".join(sentence for sentence in sentences(conversation.plan) if sentence not in hidden)
+    values = [*_values(conversation.expected_state), *(value for each in hidden for value in _literals(each))]
+    before = "\n".join(
+        [plan, conversation.briefing, conversation.behavior, *map(str, _leaves(conversation.initial_state))]
+    )
+    for turn, text in conversation.own_turns():
+        for value, why in (*_expected_values(text, values), *_case_wording(conversation, text)):
+            known = "\n".join([before, *conversation.answers[:turn]])
+            if value not in reported and not _contains(known, value, anywhere=True):
+                reported.add(value)
+                yield new_fault(FaultKind.LEAKED_ANSWER, turn, text, f"{value!r} is {why}")
 
 
-def _said(text: str, values: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _expected_values(text: str, values: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for value, where in values:
-        if _says(text, value):
-            yield value, f"{where}, and neither the plan nor the agent had told the user"
+        if _contains(text, value):
+            yield value, f"{where} that appears neither in the plan nor in an earlier answer of the agent"
 
 
-def _quoted(heard: Heard, text: str) -> Iterator[tuple[str, str]]:
-    """Keys of the state, which only the case has, and passages of rubrics."""
-    for key in heard.expected_state:
+def _case_wording(conversation: UserConversation, text: str) -> Iterator[tuple[str, str]]:
+    """Return keys of the state and passages of rubrics: only the case contains them."""
+    for key in conversation.expected_state:
         if "_" in key and key in text:
             yield key, "a key of the expected final state"
-    for rubric in heard.rubrics:
+    for rubric in conversation.rubrics:
         if passage := _common_passage(text, rubric):
             yield passage, "the wording of a rubric"
 
 
 def _common_passage(text: str, rubric: str) -> str:
-    said, asked = words(text), f" {' '.join(words(rubric))} "
-    for start in range(len(said) - _LONG_QUOTE + 1):
-        passage = " ".join(said[start : start + _LONG_QUOTE])
-        if f" {passage} " in asked:
+    text_words, rubric_words = words(text), f" {' '.join(words(rubric))} "
+    for start in range(len(text_words) - _LONG_QUOTE + 1):
+        passage = " ".join(text_words[start : start + _LONG_QUOTE])
+        if f" {passage} " in rubric_words:
             return passage
     return ""
 
 
-def _values(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The values of a state that nobody says by chance: with two digits, of several words, or names."""
+def _values(state: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Return the values of a state that texts do not share by chance: with two digits, of several words, or names."""
     for value in _leaves(state):
         text = str(value)
-        if not isinstance(value, bool) and _is_telling(text):
+        if not isinstance(value, bool) and _is_distinctive(text):
             yield text, "an expected value of the final state"
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
         for inside in value.values():
             yield from _leaves(inside)
@@ -88,29 +89,29 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _literals(sentence: str) -> Iterator[tuple[str, str]]:
-    """What stands in a sentence about the agent as a value: quoted, a number, a name in the middle of it."""
-    found = re.findall(
+    """Return the quoted texts and the numbers in a sentence about the agent."""
+    matches = re.findall(
         r"\"([^\"]{3,80})\"|“([^”]{3,80})”|(?<![\w.])([$€£]?\w*\d[\w.,:/-]*\w|\d)(?!\w)", sentence
     )
-    for quoted, curled, number in found:
+    for quoted, curled, number in matches:
         text = (quoted or curled or number).strip(".,")
-        if _is_telling(text):
-            yield text, "what the plan says the agent is to tell"
+        if _is_distinctive(text):
+            yield text, "an answer that the plan expects from the agent"
 
 
-def _is_telling(text: str) -> bool:
+def _is_distinctive(text: str) -> bool:
     digits = sum(char.isdigit() for char in text)
     if digits:
         return digits >= 2
     return (len(words(text)) > 1 and len(text) >= 8) or (text[:1].isupper() and len(text) >= 4)
 
 
-def _says(text: str, value: str, *, anywhere: bool = False) -> bool:
-    """Whether a text has a value, however a number is written; names of one word as names, unless `anywhere` will do."""
+def _contains(text: str, value: str, *, anywhere: bool = False) -> bool:
+    """Whether a text contains a value in any notation. A single word must look like a name, except with `anywhere`."""
     if any(char.isdigit() for char in value):
         if (number := _number(value)) is not None:
             return number in numbers_in(text)
-        return squashed(value) in squashed(text)
+        return normalize(value) in normalize(text)
     if anywhere or len(words(value)) > 1:
         return f" {' '.join(words(value))} " in f" {' '.join(words(text))} "
     return re.search(rf"(?<=[\w,;:] ){re.escape(value)}\b", text) is not None

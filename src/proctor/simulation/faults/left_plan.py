@@ -1,4 +1,4 @@
-"""The user falls out of its role, says what the plan forbids, or asks for something that the plan knows nothing of."""
+"""Find messages that break the role, that the plan forbids, or that ask for something unrelated to the plan."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.known_facts import Known
+from proctor.simulation.faults.conversation import UserConversation, new_fault
+from proctor.simulation.faults.known_facts import KnownFacts
 from proctor.simulation.faults.text_features import (
     content_words,
     is_english,
+    normalize,
     sentences,
     shares_word,
-    squashed,
 )
 from proctor.simulation.faults.values import numbers_in, references
 
@@ -33,13 +33,8 @@ _OUT_OF_ROLE = (
     (r"\bhow (?:can|may) i (?:help|assist) you\b", "speaks as the agent"),
     (r"\banything else (?:that )?i can (?:help|assist|do)\b", "speaks as the agent"),
     (r"\bi(?:['’]d| would|['’]ll| will) be (?:happy|glad) to (?:help|assist) you\b", "speaks as the agent"),
-    (r"\bi(?:['’]m| am) here to (?:help|assist)\b", "speaks as the agent"),
     (
         r"\bi(?:['’]ve| have) (?:now |just )?(?:processed|booked|issued|scheduled|updated|cancell?ed)\b[^.?!]{0,40}\byour?\b",
-        "speaks as the agent",
-    ),
-    (
-        r"\byour (?:\w+ )?(?:request|order|booking|refund|ticket|appointment) has been\b",
         "speaks as the agent",
     ),
     (r"\b(?:conversation|user) plan\b", "speaks of its instructions"),
@@ -65,7 +60,7 @@ _PLACEHOLDER = re.compile(
     r"account|booking|x{2,})\b[^\]>}\n]{0,40}[\]>}]+",
     re.IGNORECASE,
 )
-_OTHERS_LINE = re.compile(
+_AGENT_LINE = re.compile(
     r"^\s*\**(?:agent|assistant|bot|ai|chatbot|support|system|representative)\**\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -83,28 +78,32 @@ _WANTS = re.compile(
     r"\b(?:tell|show|give|find|help|recommend) me\b|\blet['’]s\b",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(
+_CONTINUES = re.compile(
     r"\b(?:it|its|they|them|(?<!before )(?<!after )that|those|ones)\b|\b(?:hurry|quick\w*|faster|wait\w*|rush|"
     r"patience|minutes?)\b",
     re.IGNORECASE,
 )
-"""What is about the thing at hand, or says no more than that somebody is in a hurry."""
-_IDLE = frozenset(
+"""Words that refer to the current subject, or only urge the agent to hurry."""
+_FILLERS = frozenset(
     "great long until chance bit back possible perfect soon thing things lot little kind exactly anyway".split()
 )
-"""Words that say nothing about what is asked for."""
-_FEW = 4
-"""Content words; a request of fewer may be put in other words than the plan's."""
+"""Words that do not describe what the user asks for."""
+_FEWEST_WORDS = 4
+"""Content words; a shorter request may paraphrase the plan."""
 
 
-def left_plan(heard: Heard) -> Iterator[UserFault]:
-    """Find messages of somebody who does not play this user."""
-    known = Known(heard)
-    for turn, text in heard.own_turns():
-        so_far = partial(heard.known_before, turn)
-        why = _out_of_role(text, so_far) or _forbidden(text, heard) or _off_plan(text, known.before(turn))
+def left_plan(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find messages that do not fit the user's role or plan."""
+    known = KnownFacts(conversation)
+    for turn, text in conversation.own_turns():
+        so_far = partial(conversation.known_before, turn)
+        why = (
+            _out_of_role(text, so_far)
+            or _forbidden(text, conversation)
+            or _off_plan(text, known.before(turn))
+        )
         if why:
-            yield fault(FaultKind.LEFT_PLAN, turn, text, why)
+            yield new_fault(FaultKind.LEFT_PLAN, turn, text, why)
 
 
 def _out_of_role(text: str, known: Callable[[], str]) -> str:
@@ -114,21 +113,21 @@ def _out_of_role(text: str, known: Callable[[], str]) -> str:
             return f"it {why}: {found[0]!r}"
     if (found := _PLACEHOLDER.search(text)) is not None and found[0] not in known():
         return f"it left a placeholder in its message: {found[0]!r}"
-    if (found := _OTHERS_LINE.search(text)) is not None and found[0] not in known():
-        return "it writes what the agent is to say"
+    if (found := _AGENT_LINE.search(text)) is not None and found[0] not in known():
+        return "it writes a message of the agent"
     if _is_code(text) and not _CODE.search(known()):
-        return "it writes data, not words"
+        return "it writes data instead of a message"
     return ""
 
 
-def _in_plan(found: str, known: str) -> bool:
-    """Whether a plan is about such things (a phone plan, a script): then the word says nothing."""
-    if squashed(found) in squashed(known):
+def _in_plan(phrase: str, known: str) -> bool:
+    """Whether the phrase may belong to the subject of the plan, such as a phone plan or a script."""
+    if normalize(phrase) in normalize(known):
         return True
-    telling = {"plan", "script", "scenario", "instructions", "persona", "role", "chatbot", "bot"}
+    ambiguous = {"plan", "script", "scenario", "instructions", "persona", "role", "chatbot", "bot"}
     return any(
-        word in telling and re.search(rf"\b{word}s?\b", known, re.IGNORECASE)
-        for word in re.findall(r"\w+", found.casefold())
+        word in ambiguous and re.search(rf"\b{word}s?\b", known, re.IGNORECASE)
+        for word in re.findall(r"\w+", phrase.casefold())
     )
 
 
@@ -144,27 +143,27 @@ def _is_code(text: str) -> bool:
         return False
 
 
-def _forbidden(text: str, heard: Heard) -> str:
-    """What the plan says that the user must not say, unless it depends on something."""
-    for sentence in sentences(heard.plan):
+def _forbidden(text: str, conversation: UserConversation) -> str:
+    """Return why the plan forbids a message; empty if it does not. Conditional prohibitions are ignored."""
+    for sentence in sentences(conversation.plan):
         for found in _FORBIDS.finditer(sentence):
             what = found["what"]
             if _UNLESS.search(sentence):
                 continue
             for value in (*re.findall(r"[\"“]([^\"”]{3,60})[\"”]", what), *references(what)):
-                if squashed(value) in squashed(text):
-                    return f"the plan forbids to say {value!r}"
+                if normalize(value) in normalize(text):
+                    return f"the plan forbids {value!r}"
     return ""
 
 
-def _off_plan(text: str, known: Known) -> str:
-    """A request that has not one word in common with all that the user was told and had heard."""
+def _off_plan(text: str, known: KnownFacts) -> str:
+    """Return why a request is off script: it shares no word with anything that the user knows. Empty if it is not."""
     if not (known.is_english and is_english(text)):
         return ""
     for sentence in sentences(text):
-        asked = content_words(sentence) - _IDLE
-        if len(asked) < _FEW or not _WANTS.search(sentence) or _GOES_ON.search(sentence):
+        asked = content_words(sentence) - _FILLERS
+        if len(asked) < _FEWEST_WORDS or not _WANTS.search(sentence) or _CONTINUES.search(sentence):
             continue
         if not (shares_word(asked, known.content) or numbers_in(sentence) & known.numbers):
-            return "nothing in the plan or in the conversation is about that"
+            return "neither the plan nor the conversation mentions that"
     return ""

@@ -1,4 +1,4 @@
-"""What a plan asks of its user, sentence by sentence: steps, what depends on something, and how it may end."""
+"""The steps and conditions of a conversation plan, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ _JOINT = re.compile(
 
 
 def steps(plan: str) -> Iterator[str]:
-    """Return what the user is to do in any case, a step each."""
+    """Yield the steps that the user must take unconditionally."""
     agents = about_the_agent(plan)
     for sentence in sentences(plan):
         if sentence in agents or depends(sentence):
             continue
         for part in _JOINT.split(sentence):
-            found = _STEP.match(re.sub(r"^\d+[.)]\s*", "", part.strip()))
-            if found is not None:
-                yield found["step"]
+            match = _STEP.match(re.sub(r"^\d+[.)]\s*", "", part.strip()))
+            if match is not None:
+                yield match["step"]
 
 
 def depends(sentence: str) -> bool:
-    """Tell whether a sentence of a plan holds only under a condition, or says what not to do."""
+    """Return whether a sentence of a plan is conditional or a prohibition."""
     return _DEPENDS.search(_WHETHER.sub(" ", sentence)) is not None
 
 
 def may_end_early(plan: str) -> bool:
-    """Tell whether a plan says when the user is to end the conversation in another way than by being done."""
-    return any(_ENDS.search(one) and depends(one) for one in sentences(plan))
+    """Return whether a plan allows the user to end the conversation before all steps are done."""
+    return any(_ENDS.search(sentence) and depends(sentence) for sentence in sentences(plan))

@@ -1,4 +1,4 @@
-"""The user says again what it said, and nothing the agent answered is a reason to."""
+"""Find messages that the user repeats although the agent's answer gives no reason to."""
 
 from __future__ import annotations
 
@@ -6,67 +6,66 @@ import re
 from collections.abc import Iterator
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.text_features import (
+    are_similar,
     content_words,
     is_english,
     is_failing,
-    is_like,
+    normalize,
     puts_off,
     questions,
     shares_word,
-    squashed,
     words,
 )
 
 __all__ = ["repeated_itself"]
 
 _SHORTEST = 4
-"""Words; shorter messages (`yes, please`) are the same on different occasions."""
+"""Words; shorter messages (`yes, please`) may be equal on different occasions."""
 _ASKS_NUMBER = re.compile(
     r"\b(when|what (?:date|day|time)|number|code|id|how (?:many|much|old|long)|which|where|address)\b",
     re.IGNORECASE,
 )
-_MEANT = re.compile(
+_WANTS_REPETITION = re.compile(
     r"\b((?:ask|say|tell|try|write|demand|request|mention|state)\w*\b[^.;!?]{0,60}\b(?:again|twice|times)|"
     r"repeat\w*|insist\w*|persist\w*|keep (?:asking|saying|on)|same (?:question|message|thing))\b",
     re.IGNORECASE,
 )
 
 
-def repeated_itself(heard: Heard) -> Iterator[UserFault]:
-    """Find messages that are, word for word, ones of before.
+def repeated_itself(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find messages that repeat an earlier one word for word.
 
-    Excused is what is said again to an agent that failed, goes in circles, or never came to it (a nonsense, an echo, a
-    request to wait), what may well answer its last question, and a plan that wants it. The third time is one too many. With
-    a plan that is not English only that is told.
+    A repetition is permitted if the agent failed, repeats itself, or did not address the message (nonsense, an echo, a
+    request to wait), if it may answer the agent's last question, or if the plan wants it. The third time is always a fault;
+    with a plan that is not English it is the only one.
     """
-    if _MEANT.search(heard.plan):
+    if _WANTS_REPETITION.search(conversation.plan):
         return
     seen: dict[str, list[int]] = {}
-    for turn, text in enumerate(heard.said):
-        said = " ".join(words(text))
-        seen.setdefault(said, []).append(turn)
-    own = dict(heard.own_turns())
-    for said, turns in seen.items():
-        if len(said.split()) < _SHORTEST:
+    for turn, text in enumerate(conversation.user_messages):
+        seen.setdefault(" ".join(words(text)), []).append(turn)
+    own = dict(conversation.own_turns())
+    for message, turns in seen.items():
+        if len(message.split()) < _SHORTEST:
             continue
-        met = _met(heard, turns)
+        addressed = _first_addressed(conversation, turns)
         for place, turn in enumerate(turns[1:], 1):
-            if turn in own and met < turn and _is_fault(heard, turn, times=place + 1):
-                why = f"it said the same in turn {turns[place - 1] + 1}, and what was answered is no reason to say it again"
-                yield fault(FaultKind.REPEATED_ITSELF, turn, own[turn], why)
+            if turn in own and addressed < turn and _is_fault(conversation, turn, times=place + 1):
+                why = f"it sent the same message in turn {turns[place - 1] + 1}, and the answer gives no reason to repeat it"
+                yield new_fault(FaultKind.REPEATED_ITSELF, turn, own[turn], why)
                 break
 
 
-def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
-    last, text = heard.answer_before(turn), heard.said[turn]
-    goes_in_circles = any(is_like(last, each, 0.9) for each in heard.answers[: turn - 1])
-    if is_failing(last) or goes_in_circles:
+def _is_fault(conversation: UserConversation, turn: int, *, times: int) -> bool:
+    last, text = conversation.answer_before(turn), conversation.user_messages[turn]
+    agent_repeats = any(are_similar(last, each, 0.9) for each in conversation.answers[: turn - 1])
+    if is_failing(last) or agent_repeats:
         return False
     if times > 2:
         return True
-    if not is_english(heard.plan):
+    if not is_english(conversation.plan):
         return False
     asked = "\n".join(questions(last))
     if not asked:
@@ -75,21 +74,26 @@ def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
     return not (may_answer or shares_word(content_words(text), content_words(asked)))
 
 
-def _met(heard: Heard, turns: list[int]) -> int:
-    """The first turn whose answer came to what was said in all of `turns`; the last of them where none did."""
+def _first_addressed(conversation: UserConversation, turns: list[int]) -> int:
+    """Return the first turn whose answer addresses the message of `turns`; the last of them if none does."""
     first, last = turns[0], turns[-1]
-    text = heard.said[first]
+    text = conversation.user_messages[first]
     return next(
-        (turn for turn in range(first, last) if _is_about(heard.answers[turn], text, heard.plan)), last
+        (
+            turn
+            for turn in range(first, last)
+            if _is_about(conversation.answers[turn], text, conversation.plan)
+        ),
+        last,
     )
 
 
 def _is_about(answer: str, text: str, plan: str) -> bool:
-    """Whether an answer came to what the user had said, or to anything else it wants: in words of its own, or with a number."""
-    if is_like(answer, text, 0.8) or squashed(text) in squashed(answer):
+    """Whether an answer addresses the message or the plan, with new words or with a number."""
+    if are_similar(answer, text, 0.8) or normalize(text) in normalize(answer):
         return False
     if not is_english(plan):
-        return True  # nobody can tell
+        return True  # the word lists apply to English only
     if puts_off(answer):
         return False
     if any(char.isdigit() for char in answer):

@@ -1,4 +1,4 @@
-"""The user ends the conversation while the agent waits for its answer, or before it has raised all of its plan."""
+"""Find conversations that the user ends while the agent waits for an answer, or before all steps of the plan were raised."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
-from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.plan_steps import may_end_early, steps
 from proctor.simulation.faults.text_features import (
+    are_similar,
     content_words,
     is_english,
     is_giving_up,
-    is_like,
     questions,
     sentences,
     shares_word,
@@ -30,10 +30,6 @@ _COURTESY = re.compile(
 )
 _OFFER = re.compile(
     r"^(?:\w+[,!] )?(?:would you like|do you want|do you need|shall i|should i|may i|can i|want me to)\b",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(
-    r"\b(thanks?|thank you|bye|goodbye|great|perfect|appreciate|that['’]?s all|cheers|have a|no)\b",
     re.IGNORECASE,
 )
 _IS_DONE = re.compile(
@@ -60,72 +56,70 @@ _SAME = (
     ),
     frozenset("long time duration take takes when soon days weeks hours minutes months arrive until".split()),
 )
-"""Words by which people ask for the same."""
+"""Groups of words that ask for the same thing."""
 
 
-def stopped_early(heard: Heard) -> Iterator[UserFault]:
-    """Find an end that came too early.
+def stopped_early(conversation: UserConversation) -> Iterator[UserFault]:
+    """Find a premature end.
 
-    Nothing is found where the state is as expected, where the agent had failed, handed over or was going in circles, or
-    where the plan itself says when to break off.
+    An end is never premature if the state is as expected, if the agent failed, handed over or repeats itself, or if the plan
+    allows an early end.
     """
-    end = heard.end
-    if end is None or not heard.answers or heard.is_reached:
+    end = conversation.end
+    if end is None or not conversation.answers or conversation.has_expected_state:
         return
-    last = heard.answers[-1]
-    if is_giving_up(last) or _SIGNAL.search(last) or may_end_early(heard.plan) or not is_english(heard.plan):
+    last = conversation.answers[-1]
+    if (
+        is_giving_up(last)
+        or _SIGNAL.search(last)
+        or may_end_early(conversation.plan)
+        or not is_english(conversation.plan)
+    ):
         return
-    if any(is_like(last, each, 0.8) for each in heard.answers[:-1]):
+    if any(are_similar(last, each, 0.8) for each in conversation.answers[:-1]):
         return
-    why = _open_question(heard, last) or _said_and_gone(end.text, heard) or _step_left(heard)
+    why = _open_question(conversation, last) or _missing_step(conversation)
     if why:
-        yield fault(FaultKind.STOPPED_EARLY, end.turn, why[0], why[1])
+        yield new_fault(FaultKind.STOPPED_EARLY, end.turn, why[0], why[1])
 
 
-def _open_question(heard: Heard, last: str) -> tuple[str, str] | None:
-    known = content_words("\n".join([heard.plan, heard.briefing, *heard.said]))
+def _open_question(conversation: UserConversation, last: str) -> tuple[str, str] | None:
+    known = content_words("\n".join([conversation.plan, conversation.briefing, *conversation.user_messages]))
     asked = questions(last)
-    is_done = any(_IS_DONE.search(one) for one in sentences(last) if one not in asked)
+    is_done = any(_IS_DONE.search(sentence) for sentence in sentences(last) if sentence not in asked)
     asked = [
-        one for one in asked if not _COURTESY.search(one) and _is_to_the_point(one, known, is_done=is_done)
+        question
+        for question in asked
+        if not _COURTESY.search(question) and _needs_answer(question, known, is_done=is_done)
     ]
-    if heard.is_reached is None:
-        asked = [one for one in asked if not _OFFER.search(one)]
+    if conversation.has_expected_state is None:
+        asked = [question for question in asked if not _OFFER.search(question)]
     if not asked or not is_english(last):
         return None
-    return asked[-1], "it ended the conversation with this question of the agent open"
+    return asked[-1], "it ended the conversation without answering this question of the agent"
 
 
-def _is_to_the_point(asked: str, known: Collection[str], *, is_done: bool) -> bool:
-    """Whether a question asks for a yes, for who the user is, or for something that the plan or the user had spoken of.
+def _needs_answer(question: str, known: Collection[str], *, is_done: bool) -> bool:
+    """Whether a question asks for a confirmation, for the user's identity, or for something in the plan or the conversation.
 
-    Whatever else an agent asks, nobody who plays by a plan has to stay for it; nor for a yes to what the agent says is done.
+    The user may leave without answering other questions, or a request to confirm something that is done already.
     """
-    if is_done and not _ASKS_WHAT.match(asked):
+    if is_done and not _ASKS_WHAT.match(question):
         return False
-    about = content_words(asked) - _CONFIRMS
+    about = content_words(question) - _CONFIRMS
     if not about or shares_word(about, known):
         return True
-    return not is_done and _ASKS_YES_OR_WHO.search(asked) is not None
+    return not is_done and _ASKS_YES_OR_WHO.search(question) is not None
 
 
-def _said_and_gone(text: str, heard: Heard) -> tuple[str, str] | None:
-    """A reply that asks for something, and ends the conversation in the same breath: the agent never hears it."""
-    rest = _SIGNAL.sub(" ", text).strip()
-    asked = [one for one in sentences(rest) if one.endswith("?") and not _THANKS.search(one)]
-    if not asked or not shares_word(content_words(asked[0]), content_words(heard.plan)):
-        return None
-    return rest, "it asked for something and ended the conversation with the same message"
-
-
-def _step_left(heard: Heard) -> tuple[str, str] | None:
-    """A step of the plan of which nobody had said a word; the first one is the goal, which people put in words of their own."""
-    spoken = "\n".join([*heard.said, *heard.answers])
-    raised, spoken_words = content_words(spoken), frozenset(words(spoken))
-    for step in [*steps(heard.plan)][1:]:
+def _missing_step(conversation: UserConversation) -> tuple[str, str] | None:
+    """Return a step of the plan that neither side raised. The first step is the goal, which users paraphrase, so it is skipped."""
+    transcript = "\n".join([*conversation.user_messages, *conversation.answers])
+    raised, spoken_words = content_words(transcript), frozenset(words(transcript))
+    for step in [*steps(conversation.plan)][1:]:
         about = content_words(step)
         if any(not group.isdisjoint(words(step)) and group & spoken_words for group in _SAME):
             continue
         if (len(about) > 1 or any(len(word) > 6 for word in about)) and not shares_word(about, raised):
-            return step, "it ended the conversation without having raised this step of its plan"
+            return step, "it ended the conversation before it raised this step of its plan"
     return None

@@ -1,4 +1,4 @@
-"""What rules read out of texts: words, sentences, questions, excuses. English; what reads otherwise is left to a judge."""
+"""Text features for the rules: words, sentences, questions, failures. For English texts; a judge scores the others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from functools import lru_cache
 from itertools import chain
 
 __all__ = [
-    "by_line", "content_words", "is_english", "is_failing", "is_giving_up", "is_like", "puts_off", "questions", "sentences",
-    "shares_word", "squashed", "words",
+    "are_similar",
+    "by_line",
+    "content_words",
+    "is_english",
+    "is_failing",
+    "is_giving_up",
+    "normalize",
+    "puts_off",
+    "questions",
+    "sentences",
+    "shares_word",
+    "words",
 ]  # fmt: skip
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -53,26 +63,26 @@ _IN_SYMPATHY = re.compile(
 
 
 by_line = lru_cache(maxsize=8192)
-"""Remembers what was read of a line: rules ask of every turn what all lines before it say, and a conversation only grows."""
+"""Caches the features of a line: the rules evaluate all earlier lines again in every turn."""
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, in small letters."""
+    """Return the words of a text, in lower case."""
     return list(chain.from_iterable(map(_words, text.split("\n"))))
 
 
 @by_line
 def _words(line: str) -> tuple[str, ...]:
-    return tuple(found.replace("’", "'") for found in _WORD.findall(line.casefold()))
+    return tuple(word.replace("’", "'") for word in _WORD.findall(line.casefold()))
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, its lines taken apart."""
-    return [part for one in _SENTENCE_END.split(text) if (part := one.strip(" \t*-•\"'"))]
+    """Return the sentences of a text; each line is at least one sentence."""
+    return [part for piece in _SENTENCE_END.split(text) if (part := piece.strip(" \t*-•\"'"))]
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words that say what a text is about: no common ones, none that is shorter than three letters."""
+    """Return the words of a text without common words and words of fewer than three letters."""
     return frozenset().union(*map(_content_words, text.split("\n")))
 
 
@@ -82,9 +92,9 @@ def _content_words(line: str) -> frozenset[str]:
 
 
 def shares_word(these: Iterable[str], those: Iterable[str]) -> bool:
-    """Tell whether any word of one is, but for its ending, a word of the other."""
-    these, others = set(these), set(those)
-    return bool(these & others) or any(_is_same(one, other) for one in these for other in others)
+    """Return whether the two texts share a word, ignoring endings."""
+    left, right = set(these), set(those)
+    return bool(left & right) or any(_is_same(one, other) for one in left for other in right)
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -97,53 +107,55 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a text reads as English, so that the word lists of this module mean something."""
+    """Return whether a text is English: the word lists of this module apply only then."""
     counts = [_marks_of_english(line) for line in text.split("\n")]
-    marks, found = sum(marks for marks, _ in counts), sum(found for _, found in counts)
-    return marks >= 2 or (marks >= 1 and found < 12)
+    marks, total = sum(marks for marks, _ in counts), sum(total for _, total in counts)
+    return marks >= 2 or (marks >= 1 and total < 12)
 
 
 @by_line
 def _marks_of_english(line: str) -> tuple[int, int]:
-    """Count the marks of English in a line, and its words."""
-    found = _words(line)
-    return sum(word in _MARKS_OF_ENGLISH for word in found), len(found)
+    """Return the number of English function words in a line, and of all words."""
+    line_words = _words(line)
+    return sum(word in _MARKS_OF_ENGLISH for word in line_words), len(line_words)
 
 
 def is_failing(answer: str) -> bool:
-    """Tell whether an agent's answer says that something did not work, or hands over: a reason to try again or to give up."""
+    """Return whether an agent's answer reports a failure or hands over: the user may then try again or give up."""
     return not answer.strip() or _FAILING.search(answer) is not None
 
 
 def is_giving_up(answer: str) -> bool:
-    """Tell whether an answer says that something did not work, in what it states: an error asked about is none, nor is sympathy."""
-    stated = " ".join(one for one in sentences(answer) if not one.endswith("?"))
+    """Return whether the statements of an answer report a failure. Questions and expressions of sympathy do not count."""
+    stated = " ".join(sentence for sentence in sentences(answer) if not sentence.endswith("?"))
     return not answer.strip() or is_failing(_IN_SYMPATHY.sub(" ", stated) or ".")
 
 
 def puts_off(answer: str) -> bool:
-    """Tell whether an answer only asks to wait."""
+    """Return whether an answer asks the user to wait."""
     return _PUTS_OFF.search(answer) is not None
 
 
 def questions(text: str) -> list[str]:
     """Return the sentences of a text that ask for something."""
     return [
-        one for one in sentences(text) if one.rstrip("\"')] ").endswith(("?", "？", "؟")) or _ASKS.match(one)
+        sentence
+        for sentence in sentences(text)
+        if sentence.rstrip("\"')] ").endswith(("?", "？", "؟")) or _ASKS.match(sentence)
     ]
 
 
-def is_like(one: str, other: str, least: float) -> bool:
-    """Tell whether two texts have at least so large a share of their content words in common, both ways."""
+def are_similar(one: str, other: str, least: float) -> bool:
+    """Return whether two texts share at least the fraction `least` of their content words."""
     these, those = content_words(one), content_words(other)
     return bool(these and those) and len(these & those) >= least * len(these | those)
 
 
-def squashed(text: str) -> str:
-    """Return the letters and digits of a text alone, in small letters: how a value is written does not matter then."""
-    return "".join(map(_squashed, text.split("\n")))
+def normalize(text: str) -> str:
+    """Return only the letters and digits of a text, in lower case, to compare values in different notations."""
+    return "".join(map(_normalize_line, text.split("\n")))
 
 
 @by_line
-def _squashed(line: str) -> str:
+def _normalize_line(line: str) -> str:
     return "".join(char for char in line.casefold() if char.isalnum())

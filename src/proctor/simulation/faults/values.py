@@ -1,4 +1,4 @@
-"""Values in texts: numbers, dates, addresses, references; and whether a text has one, however it is written."""
+"""Values in texts: numbers, dates, addresses and references, and comparisons of different notations."""
 
 from __future__ import annotations
 
@@ -33,49 +33,51 @@ _NAMED = (
 _PART_OF_MONTH = re.compile(
     rf"\b(end|beginning|start|middle|mid)[ -](?:of )?(?:the )?{_MONTH}(?![\w])", re.IGNORECASE
 )
+_ALL_DATES = frozenset((month, day) for month in range(1, 13) for day in range(32))
 _DAYS = {"end": (28, 29, 30, 31), "beginning": (1,), "start": (1,), "middle": (15,), "mid": (15,)}
 _NUMERIC = re.compile(r"\b(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})\b")
 _SHORT = re.compile(r"(?<![\w./-])(\d{1,2})(?:/(?=\d{1,2}(?!\d))|\.(?=\d{1,2}\.))(\d{1,2})\.?(?![\w/-])")
 _MONEY = re.compile(r"[$€£]\s?\d+|\b\d+(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|usd|eur|gbp)\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+_MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x|g|m)|[1-9]\d{0,3}x\d+|\d{1,3}-[^\W\d_]{2,}.*",
+    re.IGNORECASE,
+)
 _CURRENCY = re.compile(r"usd|eur|gbp|dollars?|euros?|pounds?", re.IGNORECASE)
 _SHARES = range(2, 13)
 _MOST = 60
-"""Numbers of which sums and products are tried."""
-_FEW = 24
-"""Numbers of which more is tried: a sum of a product, as of goods and their delivery."""
+"""The numbers of which sums and products are computed, at most."""
+_MOST_FOR_TWO_STEPS = 24
+"""The numbers of which sums of a product and a number are computed, at most."""
 
 
 def addresses(text: str) -> list[str]:
     """Return e-mail and web addresses."""
-    return [found.rstrip(".,") for found in _ADDRESS.findall(text)]
+    return [address.rstrip(".,") for address in _ADDRESS.findall(text)]
 
 
 def references(text: str) -> Iterator[str]:
-    """Return what nobody says by chance: numbers and references of three digits or more, amounts of money.
+    """Yield values that texts do not share by chance: amounts of money, numbers and references of three digits or more.
 
-    Years, shares in per cent and what stands in an address or a date are none.
+    Years, percentages and the digits of addresses and dates are excluded.
     """
     rest = _ADDRESS.sub(" ", text)
     for pattern in (*_NAMED, _NUMERIC, _SHORT):
         rest = pattern.sub(" ", rest)
-    money = {found.strip() for found in _MONEY.findall(rest)}
+    money = {amount.strip() for amount in _MONEY.findall(rest)}
     yield from sorted(money)
-    for found in _WITH_DIGIT.findall(rest):
-        digits = sum(char.isdigit() for char in found)
-        is_year = re.fullmatch(r"(?:19|20)\d\d", found) is not None
-        is_code = len(found) >= 5 - (digits > 1) and any(char.isalpha() for char in found)
-        is_order = re.fullmatch(
-            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x|g|m)|[1-9]\d{0,3}x\d+|\d{1,3}-[^\W\d_]{2,}.*",
-            found,
-            re.IGNORECASE,
-        )
-        if (digits >= 3 or is_code) and not (is_year or is_order or found.endswith("%") or _in(found, money)):
-            yield found
+    for value in _WITH_DIGIT.findall(rest):
+        is_money = any(value in amount or amount in value for amount in money)
+        if _is_reference(value) and not is_money:
+            yield value
 
 
-def _in(found: str, money: set[str]) -> bool:
-    return any(found in one or one in found for one in money)
+def _is_reference(value: str) -> bool:
+    digits = sum(char.isdigit() for char in value)
+    is_code = len(value) >= 5 - (digits > 1) and any(char.isalpha() for char in value)
+    if not (digits >= 3 or is_code) or value.endswith("%"):
+        return False
+    return not (re.fullmatch(r"(?:19|20)\d\d", value) or _MEASURE.fullmatch(value))
 
 
 def numbers_in(text: str) -> frozenset[float]:
@@ -85,29 +87,29 @@ def numbers_in(text: str) -> frozenset[float]:
 
 @by_line
 def _numbers_in(line: str) -> frozenset[float]:
-    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(line))
+    return frozenset(float(number.replace(",", "")) for number in _NUMBER.findall(line))
 
 
 def dates_in(text: str) -> frozenset[tuple[int, int]]:
-    """Return the dates in a text, as (month, day); of one in numbers both readings."""
+    """Return the dates in a text as (month, day); a numeric date has both readings."""
     return frozenset().union(*map(_dates_in, text.split("\n")))
 
 
 @by_line
 def _dates_in(text: str) -> frozenset[tuple[int, int]]:
-    found = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
-    found |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
-    found |= {
+    named = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
+    named |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
+    named |= {
         (_month(name), day) for part, name in _PART_OF_MONTH.findall(text) for day in _DAYS[part.casefold()]
     }
+    pairs = [(int(first), int(second)) for first, second in _SHORT.findall(text)]
     for first, second, third in _NUMERIC.findall(text):
-        pairs = [(second, third)] if len(first) == 4 else [(first, second), (second, first)]
-        found |= {(int(month), int(day)) for month, day in pairs if 1 <= int(month) <= 12 and int(day) <= 31}
-    short = [(int(one), int(other)) for one, other in _SHORT.findall(text)]
-    found |= {
-        (month, day) for pair in short for month, day in (pair, pair[::-1]) if 1 <= month <= 12 and day <= 31
-    }
-    return frozenset(found)
+        if len(first) == 4:
+            named |= {(int(second), int(third))} & _ALL_DATES
+        else:
+            pairs.append((int(first), int(second)))
+    # 3/5 may be the fifth of March or the third of May
+    return frozenset(named | {date for pair in pairs for date in (pair, pair[::-1])} & _ALL_DATES)
 
 
 def _month(name: str) -> int:
@@ -115,32 +117,32 @@ def _month(name: str) -> int:
 
 
 def is_made_of(reference: str, numbers: Collection[float]) -> bool:
-    """Tell whether a reference is a number that can be worked out of others: a sum, a difference, a product, a share."""
+    """Return whether a reference is a number that can be computed from others: a sum, difference, product or share."""
     if _LETTERS.search(_CURRENCY.sub("", reference)):
         return False
     return all(_is_derived(number, numbers) for number in numbers_in(reference))
 
 
-def _is_derived(number: float, there: Collection[float]) -> bool:
-    if number in there or (number - 12 in there and number <= 24) or (number + 12 in there and number < 12):
+def _is_derived(number: float, known: Collection[float]) -> bool:
+    if number in known or (number - 12 in known and number <= 24) or (number + 12 in known and number < 12):
         return True
     if any(
         abs(number * times - one) < 0.005 or abs(number - one * times) < 0.005
-        for one in there
+        for one in known
         for times in _SHARES
     ):
         return True
-    some = sorted(there)[:_MOST]
+    some = sorted(known)[:_MOST]
     made = [
         each for one, other in combinations(some, 2) for each in (one + other, abs(one - other), one * other)
     ]
     if any(abs(number - each) < 0.005 for each in made):
         return True
-    is_amount = number != int(number) and len(some) <= _FEW
+    is_amount = number != int(number) and len(some) <= _MOST_FOR_TWO_STEPS
     return is_amount and any(abs(number - each - one) < 0.005 for each in made for one in some)
 
 
-# --- Numbers that a text has in other forms than digits: in words, in thousands, times of the clock, days counted from a date ---
+# --- Numbers in other forms than digits: number words, thousands, times of day, relative dates ---
 
 
 _ONES = (
@@ -162,14 +164,14 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _NEAR = timedelta(days=14)
-_SMALLEST_BROKEN = 10
+_SMALLEST_DECIMAL = 10
 
 
 @by_line
 def numbers_in_words(line: str) -> frozenset[float]:
-    """Return the numbers that a line has in words or in thousands: `two hundred and fifty`, `5k`."""
-    found = {1000 * float(number) for number in _IN_THOUSANDS.findall(line)}
-    return frozenset(found | {_value(one) for one in _IN_WORDS.findall(line.casefold())})
+    """Return the numbers of a line that are written in words or in thousands: `two hundred and fifty`, `5k`."""
+    thousands = {1000 * float(number) for number in _IN_THOUSANDS.findall(line)}
+    return frozenset(thousands | {_value(phrase) for phrase in _IN_WORDS.findall(line.casefold())})
 
 
 def _value(text: str) -> float:
@@ -184,33 +186,34 @@ def _value(text: str) -> float:
     return total + group
 
 
-def is_clock_of(reference: str, numbers: Collection[float], said: Collection[str]) -> bool:
-    """Tell whether a reference is a time of the clock whose hour was said, and its minutes, if it has any."""
-    found = _CLOCK.fullmatch(reference)
-    if found is None:
+def is_clock_of(reference: str, numbers: Collection[float], words: Collection[str]) -> bool:
+    """Return whether a reference is a time of day with a known hour and, if it has minutes, known minutes."""
+    match = _CLOCK.fullmatch(reference)
+    if match is None:
         return False
-    hour, minute = int(found[1]), int(found[2])
+    hour, minute = int(match[1]), int(match[2])
     part = _PARTS_OF_HOUR.get(minute, "")
-    if part and part in said and {(hour + 1) % 12, (hour + 1) % 12 + 12} & {*numbers}:
+    if part and part in words and {(hour + 1) % 12, (hour + 1) % 12 + 12} & {*numbers}:
         return True  # a quarter to
     is_hour = any(one in numbers for one in (hour, hour + 12, hour - 12))
-    return is_hour and (minute == 0 or part in said or minute in numbers)
+    return is_hour and (minute == 0 or part in words or minute in numbers)
 
 
 def is_rounded(reference: str, numbers: Collection[float]) -> bool:
-    """Tell whether a reference is an amount of which the broken one was said: 219.90 is about 220."""
-    found = re.fullmatch(r"[$€£]?\s?(\d+)(?:\s?[^\W\d]+)?", reference)
-    if found is None:
+    """Return whether a reference rounds a known decimal amount, as 220 for 219.90."""
+    match = re.fullmatch(r"[$€£]?\s?(\d+)(?:\s?[^\W\d]+)?", reference)
+    if match is None:
         return False
-    broken = (one for one in numbers if one != int(one) and one >= _SMALLEST_BROKEN)
+    decimals = (one for one in numbers if one != int(one) and one >= _SMALLEST_DECIMAL)
     return any(
-        int(found[1]) in (int(one), int(one) + 1, 5 * round(one / 5), 10 * round(one / 10)) for one in broken
+        int(match[1]) in (int(one), int(one) + 1, 5 * round(one / 5), 10 * round(one / 10))
+        for one in decimals
     )
 
 
-def is_day_near(month: int, day: int, known: Collection[tuple[int, int]], told: Iterable[str]) -> bool:
-    """Tell whether a date may be counted from a known one, in texts that speak of tomorrow, next Friday or three nights."""
-    if not known or not any(map(_RELATIVE.search, told)):
+def is_day_near(month: int, day: int, known: Collection[tuple[int, int]], texts: Iterable[str]) -> bool:
+    """Return whether a date is near a known one and a text contains a relative date, as tomorrow or three nights."""
+    if not known or not any(map(_RELATIVE.search, texts)):
         return False
     wanted = _date(month, day)
     return wanted is not None and any(
@@ -222,6 +225,6 @@ def is_day_near(month: int, day: int, known: Collection[tuple[int, int]], told: 
 
 def _date(month: int, day: int) -> date | None:
     try:
-        return date(2024, month, day)  # a year with all days
+        return date(2024, month, day)  # a leap year
     except ValueError:
         return None
