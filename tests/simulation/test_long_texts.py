@@ -35,7 +35,9 @@ def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
     assert case.conversation_scenario is not None
     turns = [turn("first " + "a 7 b " * 100_000 + "last")]
     played = PlayedUser(simulator="function")
-    (said,) = user_conversation(case, case.conversation_scenario, played, turns, None, with_calls=False).user_messages
+    (said,) = user_conversation(
+        case, case.conversation_scenario, played, turns, None, with_calls=False
+    ).user_messages
     assert len(said) <= 20_001
     assert said.startswith("first ")
     assert said.endswith("last")
