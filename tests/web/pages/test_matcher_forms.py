@@ -11,7 +11,7 @@ import pytest
 from proctor.metrics.matchers.parse import AMOUNTS, FLAGS, KINDS, WITHOUT_VALUE
 
 FORMS: dict[str, dict[str, Any]] = json.loads(
-    Path(__file__).parents[3].joinpath("ui/src/screens/evalcase/matchers.json").read_text()
+    Path(__file__).parents[3].joinpath("ui/src/screens/evalCase/calls/matchers.json").read_text()
 )
 
 

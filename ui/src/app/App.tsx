@@ -3,9 +3,9 @@ import { StrictMode, useState } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { SourceProvider, makeClient } from "../data/queries";
 import type { Source } from "../data/source";
-import { Empty } from "../parts/Empty";
+import { Empty } from "../components/feedback/Empty";
 import { Shell } from "./Shell";
-import { useHashLocation, useHashSearch } from "./hash";
+import { useHashLocation, useHashSearch } from "./hashLocation";
 import { SCREENS } from "./routes";
 
 /** The page, over a server or over the file that it is in (there the address is behind the `#`). */

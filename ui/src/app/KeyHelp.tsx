@@ -1,5 +1,5 @@
-import { Dialog } from "../parts/Dialog";
-import { Keys } from "../parts/Keys";
+import { Dialog } from "../components/forms/Dialog";
+import { Keys } from "./Keys";
 import styles from "./KeyHelp.module.css";
 import { type Binding, allBindings, useLayers } from "./keyboard";
 

@@ -2,7 +2,7 @@ import { createRoot } from "react-dom/client";
 import "../styles/tokens.css";
 import "../styles/base.css";
 import "../styles/print.css";
-import { FileSource, fileHead } from "../data/file";
+import { FileSource, fileHead } from "../data/fileSource";
 import { HttpSource } from "../data/source";
 import { App } from "./App";
 import { applyTheme } from "./theme";

@@ -2,14 +2,14 @@ import type { ComponentType } from "react";
 import { BlessScreen } from "../screens/bless/BlessScreen";
 import { CaseScreen } from "../screens/case/CaseScreen";
 import { ChatScreen } from "../screens/chat/ChatScreen";
-import { EvalCaseScreen } from "../screens/evalcase/EvalCaseScreen";
-import { EvalSetScreen } from "../screens/evalsets/EvalSetScreen";
-import { EvalSetsScreen } from "../screens/evalsets/EvalSetsScreen";
+import { EvalCaseScreen } from "../screens/evalCase/EvalCaseScreen";
+import { EvalSetScreen } from "../screens/evalSets/EvalSetScreen";
+import { EvalSetsScreen } from "../screens/evalSets/EvalSetsScreen";
 import { RunScreen } from "../screens/run/RunScreen";
 import { CompareScreen } from "../screens/compare/CompareScreen";
 import { HistoryScreen } from "../screens/history/HistoryScreen";
 import { MatrixScreen } from "../screens/matrix/MatrixScreen";
-import { JudgesScreen } from "../screens/judgelist/JudgesScreen";
+import { JudgesScreen } from "../screens/judges/JudgesScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 import { StartScreen } from "../screens/start/StartScreen";
 

@@ -6,16 +6,16 @@ import { useTitle } from "../../app/title";
 import { useChange, useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { BlessCase, BlessPage, BlessedPage } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { Copy, CopyLine } from "../../parts/Copy";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { CheckField } from "../../parts/Field";
-import { Skeleton } from "../../parts/Skeleton";
-import { visible } from "../../parts/visible";
+import { Button } from "../../components/forms/Button";
+import { Copy, CopyLine } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { CheckField } from "../../components/forms/Field";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { visible } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
-import { Reviewed } from "./Reviewed";
-import { blessable, lostIn, readWanted, writeWords } from "./wanted";
+import { Reviewed } from "./CaseReview";
+import { blessable, lostIn, readWanted, writeWords } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {

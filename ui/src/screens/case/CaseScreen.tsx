@@ -5,19 +5,19 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Skeleton } from "../../parts/Skeleton";
-import { Tabs } from "../../parts/Tabs";
-import { rowState } from "../../parts/tableHooks";
-import { Judges } from "../judges/Judges";
-import { Spans } from "../spans/Spans";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { Tabs } from "../../components/forms/Tabs";
+import { rowState } from "../../components/tables/useTableRows";
+import { Judges } from "./judges/Judges";
+import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
 import { Conversation } from "./Conversation";
-import { Head } from "./Head";
+import { Head } from "./CaseHead";
 import { Metrics } from "./Metrics";
-import { State } from "./State";
-import { type Difference, type Spot, differences, idOf, nextDifference, readSpot, trialToShow } from "./address";
+import { State } from "./FinalState";
+import { type Difference, type Spot, differences, idOf, nextDifference, readSpot, trialToShow } from "./caseLocation";
 
 const KEPT = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
 

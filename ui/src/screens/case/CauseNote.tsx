@@ -1,6 +1,6 @@
 import type { CausePart } from "../../data/types";
-import { Clipped } from "../../parts/Clipped";
-import { visible } from "../../parts/visible";
+import { Clipped } from "../../components/text/Clipped";
+import { visible } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
 /** What went wrong, where, and the whole traceback for who wants it. */

@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { numText } from "../../parts/figures";
-import { visible } from "../../parts/visible";
+import { Button } from "../../components/forms/Button";
+import { Empty } from "../../components/feedback/Empty";
+import { numText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 import { CauseNote } from "./CauseNote";
-import { StateRows } from "./State";
+import { StateRows } from "./FinalState";
 import { Turn } from "./Turn";
-import type { Spot } from "./address";
+import type { Spot } from "./caseLocation";
 import { isOpen } from "./folding";
 
 interface Props {

@@ -1,11 +1,11 @@
 import type { CasePage, MetricLine } from "../../data/types";
-import { KnownLink } from "../../parts/KnownLink";
-import { When } from "../../parts/Num";
-import { Outcome } from "../../parts/Outcome";
-import { IntervalBar } from "../../parts/IntervalBar";
-import { numText, scoreText } from "../../parts/figures";
-import { Prose } from "../../parts/Prose";
-import { visible } from "../../parts/visible";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { When } from "../../components/text/Num";
+import { Outcome } from "../../components/charts/Outcome";
+import { IntervalBar } from "../../components/charts/IntervalBar";
+import { numText, scoreText } from "../../components/text/numberFormats";
+import { Prose } from "../../components/text/Prose";
+import { visible } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
 /** Every metric of the case over its trials, what is weak about them, and how the case was judged before. */

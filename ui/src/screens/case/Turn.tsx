@@ -1,17 +1,17 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { ScorePart, StepPart, TurnPart } from "../../data/types";
-import { Clipped, LeftOut } from "../../parts/Clipped";
-import { numText, secondsText } from "../../parts/figures";
-import { Outcome } from "../../parts/Outcome";
-import { Prose } from "../../parts/Prose";
-import { type Step, Steps } from "../../parts/Steps";
-import { InlineDifference, TextPieces } from "../../parts/TextPieces";
-import { visible } from "../../parts/visible";
+import { Clipped, LeftOut } from "../../components/text/Clipped";
+import { numText, secondsText } from "../../components/text/numberFormats";
+import { Outcome } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { type Step, Steps } from "../../components/tables/Steps";
+import { InlineDifference, TextPieces } from "../../components/text/TextPieces";
+import { visible } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 import { CauseNote } from "./CauseNote";
-import { idOf } from "./address";
+import { idOf } from "./caseLocation";
 import { type Stretch, stretches } from "./folding";
-import { held } from "./words";
+import { held } from "./metricText";
 
 interface Props {
   turn: TurnPart;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CasePage, StepPart, TrialPage, TurnPart } from "../../data/types";
-import { differences, idOf, nextDifference, readSpot, trialToShow } from "./address";
+import { differences, idOf, nextDifference, readSpot, trialToShow } from "./caseLocation";
 import { isOpen, stretches } from "./folding";
-import { caseMarkdown } from "./markdown";
-import { held, shortMetric } from "./words";
+import { caseMarkdown } from "./caseMarkdown";
+import { held, shortMetric } from "./metricText";
 
 type Kind = StepPart["kind"];
 

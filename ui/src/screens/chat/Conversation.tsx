@@ -3,13 +3,13 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useKeys } from "../../app/keyboard";
 import { useSource } from "../../data/queries";
 import type { ChatPage } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { visible } from "../../parts/visible";
+import { Button } from "../../components/forms/Button";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { visible } from "../../components/text/safeText";
 import styles from "./Chat.module.css";
 import { Entry, type ToolAnswer, Took } from "./Entry";
 import { SaveAsCase } from "./SaveAsCase";
-import { type ChatEntry, follow, joined, shownOf, tokens } from "./stream";
+import { type ChatEntry, follow, joined, shownOf, tokens } from "./chatStream";
 
 interface Standing {
   state: string;

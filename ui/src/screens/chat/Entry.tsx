@@ -1,11 +1,11 @@
 import { useState } from "react";
-import { Button } from "../../parts/Button";
-import { AreaField } from "../../parts/Field";
-import { secondsText } from "../../parts/figures";
-import { visible } from "../../parts/visible";
-import { isObject, readJson, whyNotJson } from "../evalcase/exact";
+import { Button } from "../../components/forms/Button";
+import { AreaField } from "../../components/forms/Field";
+import { secondsText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
+import { isObject, readJson, whyNotJson } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
-import type { ChatEntry } from "./stream";
+import type { ChatEntry } from "./chatStream";
 
 export interface ToolAnswer {
   name: string;

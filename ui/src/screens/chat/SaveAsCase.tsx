@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { ownFirst } from "../../data/own";
+import { ownFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, ChatSaved, EvalSetList } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { CopyLine } from "../../parts/Copy";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { CheckField, SelectField, TextField } from "../../parts/Field";
-import { caseAddress } from "../evalsets/address";
+import { Button } from "../../components/forms/Button";
+import { CopyLine } from "../../components/text/Copy";
+import { Dialog } from "../../components/forms/Dialog";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { CheckField, SelectField, TextField } from "../../components/forms/Field";
+import { caseAddress } from "../evalSets/links";
 import styles from "./Chat.module.css";
 
 const NEW = ""; // no set has this id

@@ -2,19 +2,19 @@ import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import { pathOf, useHas } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
-import { Breakable } from "../../parts/Breakable";
-import { Button } from "../../parts/Button";
-import { Chip } from "../../parts/Chip";
-import { Empty } from "../../parts/Empty";
-import { FilterBox } from "../../parts/FilterBox";
-import { Outcome } from "../../parts/Outcome";
-import { Prose } from "../../parts/Prose";
-import { Strip } from "../../parts/Strip";
-import { type Column, Table } from "../../parts/Table";
-import { numText, scoreText } from "../../parts/figures";
-import { visible } from "../../parts/visible";
+import { Breakable } from "../../components/text/Breakable";
+import { Button } from "../../components/forms/Button";
+import { Chip } from "../../components/forms/Chip";
+import { Empty } from "../../components/feedback/Empty";
+import { FilterBox } from "../../components/tables/FilterBox";
+import { Outcome } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { Strip } from "../../components/charts/TrialStrip";
+import { type Column, Table } from "../../components/tables/Table";
+import { numText, scoreText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
-import { CHANGES, type Change, countOf, countedChanges, pairPath, takes } from "./words";
+import { CHANGES, type Change, countOf, countedChanges, pairPath, takes } from "./comparisonText";
 
 /** What is different case by case: worse first, then newly in error, better, flaky. */
 export function Cases({ page }: { page: ComparisonPage }) {

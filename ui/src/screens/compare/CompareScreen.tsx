@@ -5,21 +5,21 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useData, useHas } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
-import { CopyLine, CopyMarkdown } from "../../parts/Copy";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { KnownLink } from "../../parts/KnownLink";
-import { When } from "../../parts/Num";
-import { Outcome } from "../../parts/Outcome";
-import { Skeleton } from "../../parts/Skeleton";
-import { visible } from "../../parts/visible";
-import { shortCommit } from "../runs/columns";
+import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { When } from "../../components/text/Num";
+import { Outcome } from "../../components/charts/Outcome";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { visible } from "../../components/text/safeText";
+import { shortCommit } from "../runs/runColumns";
 import { Cases } from "./Cases";
 import styles from "./Compare.module.css";
-import { Measures } from "./Measures";
-import { Pair } from "./Pair";
-import { Picker } from "./Picker";
-import { type Asked, apiPath, beside, pairPath, said } from "./words";
+import { Measures } from "./MetricTable";
+import { Pair } from "./CasePair";
+import { Picker } from "./RunPicker";
+import { type Asked, apiPath, beside, pairPath, said } from "./comparisonText";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {

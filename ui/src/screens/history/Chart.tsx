@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation, useRouter } from "wouter";
 import { useHas } from "../../data/queries";
 import type { HistoryRunPart, Series } from "../../data/types";
-import { pathThrough } from "../../parts/Sparkline";
-import { clockText, numText, scoreText } from "../../parts/figures";
-import { visible } from "../../parts/visible";
+import { pathThrough } from "../../components/charts/Sparkline";
+import { clockText, numText, scoreText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
 import styles from "./History.module.css";
-import { placeOf, pointWords, scaleOf } from "./words";
+import { placeOf, pointWords, scaleOf } from "./historyText";
 
 const HEIGHT = 150;
 const PAD = { left: 38, right: 12, top: 10, bottom: 22 };

@@ -2,12 +2,12 @@ import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
 import { useData, useSource } from "../../data/queries";
 import type { HistoryPage } from "../../data/types";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Skeleton } from "../../parts/Skeleton";
-import { EveryCase } from "./EveryCase";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { EveryCase } from "./AllCases";
 import { OneCase } from "./OneCase";
-import { type Asked, apiPath, commandOf } from "./words";
+import { type Asked, apiPath, commandOf } from "./historyText";
 
 /** Screen 12: what became of cases and metrics over the runs. */
 export function HistoryScreen() {

@@ -1,9 +1,9 @@
 import type { HistoryPoint, HistoryRunPart } from "../../data/types";
-import { LETTERS, filledOf, outcomeWord, signOf } from "../../parts/Outcome";
-import { KnownLink } from "../../parts/KnownLink";
-import { visible } from "../../parts/visible";
+import { LETTERS, filledOf, outcomeWord, signOf } from "../../components/charts/Outcome";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { visible } from "../../components/text/safeText";
 import styles from "./History.module.css";
-import { runWords } from "./words";
+import { runWords } from "./historyText";
 
 const DRAWN = 24; // runs of a row that are drawn: the newest
 

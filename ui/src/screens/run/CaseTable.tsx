@@ -1,15 +1,15 @@
 import { type ReactNode, useCallback, useDeferredValue, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import type { CaseRow, RunPage } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { FilterBox } from "../../parts/FilterBox";
-import { Table } from "../../parts/Table";
-import { numText } from "../../parts/figures";
+import { Button } from "../../components/forms/Button";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { FilterBox } from "../../components/tables/FilterBox";
+import { Table } from "../../components/tables/Table";
+import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
-import { MOST_METRICS, columnsOf } from "./columns";
-import { type Vocabulary, needsAttention, offers, readFilter, whatChangedFirst } from "./filter";
+import { MOST_METRICS, columnsOf } from "./caseColumns";
+import { type Vocabulary, needsAttention, offers, readFilter, whatChangedFirst } from "./caseFilter";
 
 const CHIPS = ["outcome:failed,error", "changed", "flaky"];
 const PAUSE = 20; // milliseconds: the table is as quick as one types

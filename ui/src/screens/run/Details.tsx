@@ -1,8 +1,8 @@
 import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
-import { CopyLine } from "../../parts/Copy";
-import { Percent, When } from "../../parts/Num";
-import { percentText } from "../../parts/figures";
+import { CopyLine } from "../../components/text/Copy";
+import { Percent, When } from "../../components/text/Num";
+import { percentText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 
 /** What is weak about the numbers: said before the table, folded when there is much of it. */

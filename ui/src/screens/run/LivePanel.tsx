@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { useChange } from "../../data/queries";
 import type { LiveProgress, RunPage } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { CopyLine } from "../../parts/Copy";
-import { Counts } from "../../parts/Counts";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { numText } from "../../parts/figures";
+import { Button } from "../../components/forms/Button";
+import { CopyLine } from "../../components/text/Copy";
+import { Counts } from "../../components/charts/OutcomeCounts";
+import { Dialog } from "../../components/forms/Dialog";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
-import type { Live } from "./live";
-import { progressWords, unfinishedWords } from "./words";
+import type { Live } from "./useLiveRun";
+import { progressWords, unfinishedWords } from "./runText";
 
 const PARTS = ["passed", "failed", "error", "inconclusive"] as const;
 

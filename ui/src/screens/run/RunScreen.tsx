@@ -5,21 +5,21 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useHas, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
-import { LinkButton } from "../../parts/Button";
-import { CopyMarkdown } from "../../parts/Copy";
-import { Empty } from "../../parts/Empty";
-import { KnownLink } from "../../parts/KnownLink";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { When } from "../../parts/Num";
-import { Outcome } from "../../parts/Outcome";
-import { Skeleton } from "../../parts/Skeleton";
+import { LinkButton } from "../../components/forms/Button";
+import { CopyMarkdown } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { When } from "../../components/text/Num";
+import { Outcome } from "../../components/charts/Outcome";
+import { Skeleton } from "../../components/feedback/Skeleton";
 import { CaseTable } from "./CaseTable";
 import { Before, Details, Judgings, Warnings } from "./Details";
-import { Glance } from "./Glance";
+import { Glance } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";
 import styles from "./Run.module.css";
-import { type Live, useLive } from "./live";
-import { againstWords, asMarkdown, sentenceOf, titleOf } from "./words";
+import { type Live, useLive } from "./useLiveRun";
+import { againstWords, asMarkdown, sentenceOf, titleOf } from "./runText";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {

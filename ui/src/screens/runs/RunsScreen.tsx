@@ -5,17 +5,17 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useHas, useSource } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
-import { Button, LinkButton } from "../../parts/Button";
-import { CopyMarkdown } from "../../parts/Copy";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { FilterBox } from "../../parts/FilterBox";
-import { Skeleton } from "../../parts/Skeleton";
-import { type Choice, Table } from "../../parts/Table";
+import { Button, LinkButton } from "../../components/forms/Button";
+import { CopyMarkdown } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { FilterBox } from "../../components/tables/FilterBox";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { type Choice, Table } from "../../components/tables/Table";
 import styles from "./RunsScreen.module.css";
-import { COLUMNS } from "./columns";
-import { readFilter, runsPath } from "./filter";
-import { asMarkdown, comparePath, foundWords, sentence } from "./words";
+import { COLUMNS } from "./runColumns";
+import { readFilter, runsPath } from "./runFilter";
+import { asMarkdown, comparePath, foundWords, sentence } from "./runsText";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
 const IDLE = 5_000;

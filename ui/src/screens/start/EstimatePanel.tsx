@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 import { useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { EstimatePage, Foreseen, StartProblem } from "../../data/types";
-import { CopyLine } from "../../parts/Copy";
-import { moneyText, numText, secondsText } from "../../parts/figures";
+import { CopyLine } from "../../components/text/Copy";
+import { moneyText, numText, secondsText } from "../../components/text/numberFormats";
 import styles from "./Start.module.css";
-import { type Asked, isWhole, problemsIn, toSend } from "./asked";
+import { type Asked, isWhole, problemsIn, toSend } from "./startRequest";
 
 const PAUSE = 600; // milliseconds without a change before it is asked what it would take
 

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { MetricInfo, StartProblem } from "../../data/types";
-import { Button } from "../../parts/Button";
+import { Button } from "../../components/forms/Button";
 import { OptionField } from "./OptionField";
 import styles from "./Start.module.css";
-import { type Options, problemsOfMetric } from "./asked";
+import { type Options, problemsOfMetric } from "./startRequest";
 
 interface Props {
   metrics: readonly MetricInfo[];

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { OptionFacts } from "../../data/types";
-import { AreaField, SelectField, TextField } from "../../parts/Field";
-import { numberIn, shapeOf } from "./asked";
+import { AreaField, SelectField, TextField } from "../../components/forms/Field";
+import { numberIn, shapeOf } from "./startRequest";
 
 interface Props {
   option: OptionFacts;

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { StartPage, StartSet } from "../../data/types";
-import { Breakable } from "../../parts/Breakable";
-import { Chip } from "../../parts/Chip";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Skeleton } from "../../parts/Skeleton";
-import { numText } from "../../parts/figures";
+import { Breakable } from "../../components/text/Breakable";
+import { Chip } from "../../components/forms/Chip";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { numText } from "../../components/text/numberFormats";
 import styles from "./Start.module.css";
-import type { ChosenSet } from "./asked";
+import type { ChosenSet } from "./startRequest";
 
 interface Props {
   sets: StartPage["sets"];

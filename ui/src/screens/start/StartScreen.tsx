@@ -2,19 +2,19 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
-import { ownFirst } from "../../data/own";
+import { ownFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { CheckField, SelectField, TextField } from "../../parts/Field";
-import { Skeleton } from "../../parts/Skeleton";
+import { Button } from "../../components/forms/Button";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { CheckField, SelectField, TextField } from "../../components/forms/Field";
+import { Skeleton } from "../../components/feedback/Skeleton";
 import { EstimatePanel, useEstimate } from "./EstimatePanel";
 import { MetricsPicker } from "./MetricsPicker";
 import { SetsPicker } from "./SetsPicker";
 import styles from "./Start.module.css";
-import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked, wrongNumbers } from "./asked";
+import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked, wrongNumbers } from "./startRequest";
 
 /** Screen 11: start a run. What it will take is shown before; all that is wrong stands beside its field. */
 export function StartScreen() {

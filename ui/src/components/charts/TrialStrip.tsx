@@ -1,0 +1,55 @@
+import styles from "./TrialStrip.module.css";
+import { LETTERS, inkOf, outcomeWord, signOf } from "./Outcome";
+
+// A trial that passed or failed is drawn, so that many of them are seen as one shape; the others keep the sign of their outcome.
+const RINGS: Readonly<Record<string, string>> = { passed: "●", failed: "○" };
+const MOST = 10;
+
+interface Props {
+  /** A letter a trial, in order: `ppffe`. */
+  strip: string;
+  /** The trial that is being looked at: underlined. */
+  at?: number;
+  /** Draw them all, however many; else more than ten are counted: `●12 ○3`. */
+  all?: boolean;
+}
+
+/** The trials of a case in a row: ●●○●!. Heard as "3 passed, 1 failed, 1 error". */
+export function Strip({ strip, at, all = false }: Props) {
+  if (!strip) return null;
+  const drawn = all || strip.length <= MOST;
+  return (
+    <span className={styles.strip} role="img" aria-label={stripWords(strip)} title={stripWords(strip)}>
+      {drawn
+        ? [...strip].map((letter, index) => <Sign key={index} letter={letter} on={index === at} />)
+        : counted(strip).map(([letter, count]) => (
+            <span key={letter} className={styles.count}>
+              <Sign letter={letter} />
+              {count}
+            </span>
+          ))}
+    </span>
+  );
+}
+
+function Sign({ letter, on = false }: { letter: string; on?: boolean }) {
+  const outcome = LETTERS[letter] ?? "not_run";
+  const strong = outcome === "error" || outcome === "inconclusive";
+  return <span className={`${inkOf(outcome)} ${strong ? styles.letter : ""} ${on ? styles.on : ""}`}>{trialSign(outcome)}</span>;
+}
+
+function counted(strip: string): [letter: string, count: number][] {
+  const counts = Object.keys(LETTERS).map((letter): [string, number] => [letter, strip.split(letter).length - 1]);
+  return counts.filter(([, count]) => count > 0);
+}
+
+/** How a trial is drawn among others: `●`, `○`, `!`. */
+export function trialSign(outcome: string): string {
+  return RINGS[outcome] ?? signOf(outcome);
+}
+
+export function stripWords(strip: string): string {
+  return counted(strip)
+    .map(([letter, count]) => `${count} ${outcomeWord(LETTERS[letter] ?? letter)}`)
+    .join(", ");
+}

@@ -1,0 +1,26 @@
+import { Button } from "../forms/Button";
+import styles from "./ErrorNote.module.css";
+import { Prose } from "../text/Prose";
+
+interface Props {
+  /** What happened; its message says the cause and the way out. */
+  error: { message: string; status?: number } | null | undefined;
+  /** Try again. */
+  retry?: () => unknown;
+}
+
+/** Something went wrong: the cause, and a way out. Nothing where there is no error. */
+export function ErrorNote({ error, retry }: Props) {
+  if (!error) return null;
+  return (
+    <div role="alert" className={styles.note}>
+      <span aria-hidden className={styles.sign}>
+        !
+      </span>
+      <span className={styles.words}>
+        <Prose text={error.message} />
+      </span>
+      {retry && <Button onClick={() => void retry()}>Try again</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { useHas } from "../../data/queries";
+
+interface Props {
+  to: string;
+  /** What the page there asks for. Default: the same address in the API. */
+  api?: string;
+  className?: string | undefined;
+  /** What it says to those who point at it or hear it, where its content is a sign. */
+  words?: string | undefined;
+  children: ReactNode;
+}
+
+/** A way to a page that a file need not have: there it is only told. */
+export function KnownLink({ to, api = `/api${to}`, className, words, children }: Props) {
+  const has = useHas();
+  if (has(api)) {
+    return (
+      <Link href={to} className={className} title={words} aria-label={words}>
+        {children}
+      </Link>
+    );
+  }
+  if (!className) return children;
+  return (
+    <span className={className} title={words} {...(words ? { role: "img", "aria-label": words } : {})}>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+import { useLayoutEffect, useRef, useState } from "react";
+import { useKeys } from "../../app/keyboard";
+import { Chip } from "../forms/Chip";
+import styles from "./FilterBox.module.css";
+
+interface Props {
+  /** What is filtered by now: keep it in the address (`useAddress`). */
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  placeholder?: string;
+  /** Words that can be pressed instead of typed: `outcome:failed`. */
+  offers?: readonly string[];
+  /** What it found: "6 of 40". Told to those who hear the page, too. */
+  found?: string;
+  /** Milliseconds without a key before the filter is taken: as long as what is filtered takes to ask for. */
+  pause?: number;
+}
+
+const PAUSE = 150; // milliseconds without a key before the filter is taken
+
+/** A line to filter by. `/` goes there, Escape leaves it. */
+export function FilterBox({ value, onChange, label, placeholder, offers = [], found, pause = PAUSE }: Props) {
+  const [text, setText] = useState(value);
+  const box = useRef<HTMLInputElement>(null);
+  const sent = useRef(value);
+  const send = (filter: string): void => {
+    sent.current = filter;
+    onChange(filter);
+  };
+  useLayoutEffect(() => {
+    if (value !== sent.current) setText(value); // what was typed comes back from the address: more may be typed by then
+    sent.current = value;
+  }, [value]);
+  useLayoutEffect(() => {
+    if (text === value) return undefined;
+    const timer = window.setTimeout(() => send(text), pause);
+    return () => window.clearTimeout(timer);
+  }, [text]); // eslint-disable-line
+  useKeys([{ keys: "/", does: "filter", run: () => focusAll(box.current) }]);
+  return (
+    <div className={`${styles.filter} no-print`} role="search">
+      <input
+        ref={box}
+        type="text"
+        value={text}
+        aria-label={label}
+        placeholder={placeholder}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") event.currentTarget.blur();
+          if (event.key === "Enter") send(text);
+        }}
+      />
+      {offers.length > 0 && (
+        <div className={styles.offers}>
+          {offers.map((offer) => (
+            <Chip key={offer} pressed={hasWord(text, offer)} onPress={() => onChange(withWord(text, offer))}>
+              {offer}
+            </Chip>
+          ))}
+        </div>
+      )}
+      <span role="status" className="dim num">
+        {found}
+      </span>
+    </div>
+  );
+}
+
+function focusAll(box: HTMLInputElement | null): void {
+  box?.focus();
+  box?.select();
+}
+
+export function hasWord(text: string, word: string): boolean {
+  return text.split(/\s+/).includes(word);
+}
+
+/** `text` with `word` in it, or without it where it was there. */
+export function withWord(text: string, word: string): string {
+  const words = text.split(/\s+/).filter(Boolean);
+  return (words.includes(word) ? words.filter((one) => one !== word) : [...words, word]).join(" ");
+}

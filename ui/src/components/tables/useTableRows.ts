@@ -1,0 +1,199 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { useKeys } from "../../app/keyboard";
+
+const DRAW_ALL = 80; // rows up to which all are drawn
+const ROW = 38; // pixels that a row takes until it is measured
+const HEAD = 60; // pixels at the top of the window that the head of the page covers
+
+export interface RowWindow {
+  items: readonly { index: number; start: number | null }[];
+  style: CSSProperties | undefined;
+  measure: ((element: Element | null) => void) | null;
+  reveal: (index: number) => void;
+}
+
+/** The rows that are drawn: all of a few, of many those in view. */
+export function useRowWindow(
+  body: RefObject<HTMLDivElement | null>,
+  count: number,
+  printing: boolean,
+  onEnd: (() => void) | undefined,
+): RowWindow {
+  const [top, setTop] = useState(0);
+  const all = count <= DRAW_ALL || printing;
+  useLayoutEffect(() => {
+    const found = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    if (Math.abs(found - top) > 1) setTop(found);
+  });
+  const virtual = useWindowVirtualizer({
+    count: all ? 0 : count,
+    estimateSize: () => ROW,
+    overscan: 12,
+    scrollMargin: top,
+    scrollPaddingStart: HEAD,
+  });
+  const items = virtual.getVirtualItems();
+  const last = all ? count - 1 : (items.at(-1)?.index ?? -1);
+  useEffect(() => {
+    if (count && last === count - 1) onEnd?.();
+  }, [last, count, onEnd]);
+  if (all) {
+    const every = Array.from({ length: count }, (_, index) => ({ index, start: null }));
+    return { items: every, style: undefined, measure: null, reveal: (index) => revealDrawn(body, index) };
+  }
+  return {
+    items: items.map(({ index, start }) => ({ index, start: start - top })),
+    style: { position: "relative", height: virtual.getTotalSize() },
+    measure: virtual.measureElement,
+    reveal: (index) => virtual.scrollToIndex(index, { align: "auto" }),
+  };
+}
+
+/** Nothing has the focus, or only the content as a whole, to which it goes with a new page. */
+function isNowhere(at: Element | null): boolean {
+  return at === null || at === document.body || at.id === "main";
+}
+
+function rowAt(body: RefObject<HTMLDivElement | null>, index: number): HTMLElement | null {
+  return body.current?.querySelector<HTMLElement>(`:scope > [data-index="${index}"]`) ?? null;
+}
+
+function revealDrawn(body: RefObject<HTMLDivElement | null>, index: number): void {
+  rowAt(body, index)?.scrollIntoView({ block: "nearest" });
+}
+
+/** True while the page is printed: paper has no scrolling, so every row is drawn. */
+export function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const before = () => flushSync(() => setPrinting(true));
+    const after = () => setPrinting(false);
+    window.addEventListener("beforeprint", before);
+    window.addEventListener("afterprint", after);
+    return () => {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+    };
+  }, []);
+  return printing;
+}
+
+/** A row by its id, and where it stood when the table went there: ids of a faulty file may not be unique. */
+interface Place {
+  id: string | null;
+  was: number;
+}
+
+function indexOf({ id, was }: Place, ids: readonly string[]): number {
+  return id === null ? -1 : ids[was] === id ? was : ids.indexOf(id);
+}
+
+export interface RowAt {
+  /** The row that is drawn as the current one; -1: none. */
+  at: number;
+  /** The row that the keys are at: ahead of what is drawn, when they come faster than drawings. */
+  now: () => number;
+  go: (index: number) => void;
+  /** It is still at the row that was opened before one came back here. */
+  cameBack: boolean;
+}
+
+/**
+ * The row a table is at, by its id: rows that arrive or are sorted anew do not move it to another. What was opened stands in
+ * the history's own entry, so that going back (or up, with `rowState`) comes to where one was.
+ */
+export function useRowAt(label: string, ids: readonly string[]): RowAt {
+  const [before] = useState(() => rememberedRow(label));
+  const [drawn, draw] = useState<Place>({ id: before, was: -1 });
+  const here = useRef(drawn);
+  const at = useMemo(() => indexOf(drawn, ids), [ids, drawn]);
+  const go = (index: number) => {
+    here.current = { id: ids[index] ?? null, was: index };
+    draw(here.current);
+  };
+  return { at, now: () => indexOf(here.current, ids), go, cameBack: before !== null && drawn.id === before };
+}
+
+/** The state of a history entry that begins at a row of the table called `label`. */
+export function rowState(label: string, id: string): { row: { label: string; id: string } } {
+  return { row: { label, id } };
+}
+
+/** Keep in the entry of this page which row was opened. */
+export function rememberRow(label: string, id: string): void {
+  window.history.replaceState({ ...(window.history.state as object | null), ...rowState(label, id) }, "");
+}
+
+function rememberedRow(label: string): string | null {
+  const row = (window.history.state as Partial<ReturnType<typeof rowState>> | null)?.row;
+  return row?.label === label ? row.id : null;
+}
+
+interface RowKeys {
+  on: boolean;
+  count: number;
+  /** Where it begins at a row that was opened before, that is shown, and takes the focus where nothing else has it. */
+  place: RowAt;
+  body: RefObject<HTMLDivElement | null>;
+  reveal: (index: number) => void;
+  /** Go to the page of a row; without it, a row's own link is followed. */
+  open: ((index: number) => void) | null;
+  choose: ((index: number) => void) | null;
+  /** The next row worth a look below a row; -1: there is none. */
+  next: ((after: number) => number) | null;
+}
+
+/**
+ * j and k move from row to row, n to the next worth a look; Enter opens, x chooses. However fast they come, each key goes by
+ * those before it and not by what is drawn of them, and so does the focus: a focused link answers Enter itself.
+ */
+export function useRowKeys({ on, count, place, body, reveal, open, choose, next }: RowKeys): void {
+  const { at, now, go, cameBack } = place;
+  const focus = useRowFocus(body, at, cameBack);
+  const move = (to: number) => {
+    if (!count) return;
+    const index = Math.max(0, Math.min(count - 1, to));
+    go(index);
+    reveal(index);
+    focus(index);
+  };
+  const moveOn = (to: number) => {
+    if (to >= 0) move(to);
+  };
+  const openLink = (index: number) => rowAt(body, index)?.querySelector<HTMLElement>("a")?.click();
+  useEffect(() => {
+    if (!cameBack || at < 0) return undefined;
+    const shown = requestAnimationFrame(() => reveal(at)); // after the page went to its top, or to where it was
+    return () => cancelAnimationFrame(shown);
+  }, []); // eslint-disable-line
+  const keys = [
+    { keys: "j", does: "next row", run: () => move(now() + 1) },
+    { keys: "k", does: "row before", run: () => move(now() - 1) },
+    { keys: "Enter", does: "open the row", run: () => (open ?? openLink)(now()) },
+    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => moveOn(next(now())) }] : []),
+    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(now()) }] : []),
+  ];
+  useKeys(on ? keys : []);
+}
+
+/** What brings the focus to a row: at once, or, where it is not drawn yet, as soon as it is, unless it has gone elsewhere since. */
+function useRowFocus(body: RefObject<HTMLDivElement | null>, at: number, cameBack: boolean): (index: number) => void {
+  const waits = useRef(cameBack);
+  useLayoutEffect(() => {
+    if (!waits.current) return;
+    if (isNowhere(document.activeElement)) waits.current = !focusRow(body, at);
+    else waits.current = false;
+  });
+  return (index) => {
+    waits.current = !focusRow(body, index);
+    if (waits.current && document.activeElement instanceof HTMLElement) document.activeElement.blur(); // Enter is for the new row
+  };
+}
+
+function focusRow(body: RefObject<HTMLDivElement | null>, index: number): boolean {
+  const row = rowAt(body, index);
+  row?.querySelector<HTMLElement>("a,button")?.focus({ preventScroll: true });
+  return row !== null;
+}

@@ -1,0 +1,65 @@
+import { Fragment, useEffect, useState } from "react";
+import { Button } from "../forms/Button";
+import styles from "./Copy.module.css";
+
+/** A button that copies a text: it says so, and says when it could not. `text` may be made when it is pressed. */
+export function Copy({ text, children = "Copy" }: { text: string | (() => string); children?: React.ReactNode }) {
+  const [told, setTold] = useState("");
+  useEffect(() => {
+    const timer = told ? window.setTimeout(() => setTold(""), 1_600) : 0;
+    return () => window.clearTimeout(timer);
+  }, [told]);
+  const copy = async () => setTold((await copied(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
+  return (
+    <Button look="quiet" onClick={() => void copy()}>
+      <span className={styles.both}>
+        <span role="status" className={told ? "" : "hidden"}>
+          {told}
+        </span>
+        <span className={told ? styles.gone : ""}>{children}</span>
+      </span>
+    </Button>
+  );
+}
+
+/** "Copy as Markdown": what is on the page, for an issue or a pull request. */
+export function CopyMarkdown({ text }: { text: string | (() => string) }) {
+  return <Copy text={text}>Copy as Markdown</Copy>;
+}
+
+/** One line to copy: a command. */
+export function CopyLine({ text }: { text: string }) {
+  return (
+    <span className={styles.line}>
+      <code>
+        {text.split(" ").map((word, index) => (
+          <Fragment key={index}>
+            {index > 0 && " "}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
+      <Copy text={text} />
+    </span>
+  );
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text); // a file, or a page that is not served safely
+  }
+}
+
+function copiedBySelection(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "hidden";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}

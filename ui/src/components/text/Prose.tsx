@@ -1,0 +1,20 @@
+import styles from "./Clipped.module.css";
+import { visible } from "./safeText";
+
+/** A sentence of ours about what others said: what stands in backticks is a name or a value. Nothing else is markup. */
+export function Prose({ text }: { text: string }) {
+  const parts = visible(text).split(/(`[^`\n]+`)/);
+  return (
+    <span className={styles.text}>
+      {parts.map((part, index) =>
+        index % 2 ? (
+          <code key={index} className={styles.name}>
+            {part.slice(1, -1)}
+          </code>
+        ) : (
+          <span key={index}>{part}</span>
+        ),
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { agoText, boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
+
+const plain = (text: string) => text.replaceAll("\u202f", " ");
+
+describe("figures", () => {
+  it.each([
+    [0.925, "92.5 %"],
+    [1, "100 %"],
+    [0, "0 %"],
+    [0.9999, "99.9 %"], // not yet all
+    [0.0001, "0.1 %"], // not none
+    [null, "–"],
+  ])("share %s reads %s", (value, text) => expect(plain(percentText(value))).toBe(text));
+
+  it.each([
+    [0.4, "0.40"],
+    [1, "1.00"],
+    [0.999, "0.999"],
+    [0.99999, "0.999"],
+    [-0.25, "−0.25"],
+    [null, "–"],
+  ])("score %s reads %s", (value, text) => expect(scoreText(value)).toBe(text));
+
+  it.each([
+    [0.0456, 0.6994, "5–70"], // not 4–70: as the terminal has it
+    [0.7389, 0.9193, "74–92"],
+    [0.8408, 0.8717, "84.1–87.2"], // narrow
+    [0, 1, "0–100"],
+  ])("an interval from %s to %s reads %s", (low, high, text) => expect(boundsText(low, high)).toBe(text));
+
+  it.each([
+    [0.2887, "0.29"],
+    [0.0312, "0.03"],
+    [0.0012, "0.001"],
+    [0.0004, "0.0004"],
+  ])("a standard error of %s reads %s", (error, text) => expect(errorText(error)).toBe(text));
+
+  it.each([
+    [0.42, "$0.42"],
+    [0.012, "$0.012"],
+    [0.0031, "$0.0031"],
+    [0.00001, "< $0.0001"],
+    [1204, "$1,204.00"],
+    [0, "$0"],
+    [null, "–"],
+    [undefined, "–"],
+  ])("%s dollars read %s", (value, text) => expect(moneyText(value)).toBe(text));
+
+  it.each([
+    [0.0213, "21 ms"],
+    [2.44, "2.4 s"],
+    [59.96, "1 m 00 s"],
+    [192, "3 m 12 s"],
+    [7530, "2 h 05 m"],
+    [null, "–"],
+  ])("%s seconds read %s", (value, text) => expect(secondsText(value)).toBe(text));
+
+  it.each([
+    [30, "just now"],
+    [300, "5 min ago"],
+    [3 * 3600, "3 h ago"],
+    [30 * 3600, "yesterday"],
+    [4 * 86_400, "4 days ago"],
+  ])("%d seconds back is %s", (past, text) => expect(agoText(1_000_000 - past, 1_000_000)).toBe(text));
+
+  it("writes numbers with a true minus and thousands apart", () => {
+    expect(numText(-1204.5)).toBe("−1,204.5");
+  });
+});

@@ -1,0 +1,126 @@
+import { Fragment } from "react";
+import { Link } from "wouter";
+import type { BlessCase } from "../../data/types";
+import { LeftOut } from "../../components/text/Clipped";
+import { CheckField } from "../../components/forms/Field";
+import { Outcome } from "../../components/charts/Outcome";
+import { TextPieces } from "../../components/text/TextPieces";
+import { visible } from "../../components/text/safeText";
+import styles from "./Bless.module.css";
+
+interface Props {
+  run: string;
+  one: BlessCase;
+  on: boolean;
+  toggle: (on: boolean) => void;
+  choose: (trial: number) => void;
+}
+
+/** One case: what would be another one in it, in words of the format, and the lines of the file. */
+export function Reviewed({ run, one, on, toggle, choose }: Props) {
+  return (
+    <section className={`panel ${styles.case}`} data-status={one.status} data-off={(one.status === "changes" && !on) || undefined} aria-label={visible(one.eval_id)}>
+      <div className={styles.head}>
+        {one.status === "changes" ? (
+          <CheckField label={<b>{visible(one.eval_id)}</b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
+        ) : (
+          <b>{visible(one.eval_id)}</b>
+        )}
+        <Outcome outcome={one.outcome} />
+        {one.trials > 1 && (one.status !== "refused" || one.choose) && <TrialChoice one={one} choose={choose} />}
+        <span className="grow" />
+        <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
+      </div>
+      {one.status === "same" && <p className={styles.note}>It expects already what was done.</p>}
+      {one.status === "refused" && <p className={styles.note}>{visible(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one to learn from.") : one.why)}</p>}
+      {one.changes.length > 0 && <Changes one={one} />}
+      {one.lost.map((comment) => (
+        <p key={comment} className={styles.warning}>
+          warning: this comment goes with what it stands in: line {visible(comment)}
+        </p>
+      ))}
+      {one.hunks.length > 0 && (
+        <details className={styles.lines}>
+          <summary>
+            Lines of <code>{visible(one.path)}</code>
+          </summary>
+          <Hunks one={one} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function TrialChoice({ one, choose }: { one: BlessCase; choose: (trial: number) => void }) {
+  return (
+    <label className={styles.choice}>
+      <span className={one.choose ? styles.warning : "dim"}>{one.choose ? "learn from which trial?" : "from trial"}</span>
+      <select value={one.trial ?? ""} onChange={(event) => event.target.value && choose(Number(event.target.value))}>
+        {one.trial === null && <option value="">choose</option>}
+        {Array.from({ length: one.trials }, (_, number) => (
+          <option key={number} value={number}>
+            {number + 1}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Changes({ one }: { one: BlessCase }) {
+  return (
+    <div className={styles.changes}>
+      {one.changes.map((change) => (
+        <div key={change.path} className={styles.change}>
+          <code className={styles.path}>
+            <Path path={change.path} />
+          </code>
+          <div className={styles.before}>
+            <span className="hidden">expected so far: </span>
+            {change.before ? <TextPieces pieces={change.before.pieces} tone="del" /> : <span className="dim">not there</span>}
+            {change.before && change.before.left_out > 0 && <LeftOut count={change.before.left_out} />}
+          </div>
+          <div className={styles.after}>
+            <span className="hidden">expected from now on: </span>
+            {change.after ? <TextPieces pieces={change.after.pieces} tone="ins" /> : <span className="dim">goes</span>}
+            {change.after && change.after.left_out > 0 && <LeftOut count={change.after.left_out} />}
+          </div>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** It may be broken after a dot. */
+function Path({ path }: { path: string }) {
+  return visible(path)
+    .split(/(?<=\.)/)
+    .map((part, index) => (
+      <Fragment key={index}>
+        {index > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ));
+}
+
+const LONGEST = 400; // characters of a line that are shown: a set may stand on one line
+
+function Hunks({ one }: { one: BlessCase }) {
+  return (
+    <>
+      {one.hunks.map((hunk) => (
+        <pre key={hunk.before} className={styles.hunk} tabIndex={0}>
+          <span className={styles.at}>
+            line {hunk.before} → {hunk.after}
+          </span>
+          {hunk.lines.map((line, index) => (
+            <span key={index} className={styles.hunkLine} data-sign={line.sign}>
+              {line.sign} {visible(line.text.slice(0, LONGEST))}
+              {line.text.length > LONGEST && <LeftOut count={line.text.length - LONGEST} />}
+            </span>
+          ))}
+        </pre>
+      ))}
+    </>
+  );
+}

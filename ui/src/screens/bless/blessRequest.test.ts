@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import type { BlessCase, BlessPage } from "../../data/types";
+import { blessable, lostIn, readWanted, writeWords } from "./blessRequest";
+
+describe("what the address asks for", () => {
+  it.each([
+    ["", { cases: null, trials: {}, force: false }],
+    ["cases=3,7", { cases: [3, 7], trials: {}, force: false }],
+    ["cases=3&trial=2", { cases: [3], trials: { "3": 1 }, force: false }],
+    ["cases=3,4&trial=2", { cases: [3, 4], trials: {}, force: false }],
+    ["cases=3&trials=3:4&trial=2", { cases: [3], trials: { "3": 3 }, force: false }],
+    ["cases=x,-1,&trials=a:b,5,6:0&force=1", { cases: null, trials: {}, force: true }],
+  ])("%s", (query, wanted) => expect(readWanted(new URLSearchParams(query))).toEqual(wanted));
+});
+
+const one = (more: Partial<BlessCase>): BlessCase =>
+  ({ position: 0, status: "changes", path: "a/set.json", lost: [], ...more }) as BlessCase;
+
+describe("what would be written", () => {
+  const cases = [one({}), one({ position: 1, status: "same" }), one({ position: 2, status: "refused" })];
+  it("is what changes", () => expect(blessable(cases).map(({ position }) => position)).toEqual([0]));
+
+  it.each([
+    [[], "Nothing accepted"],
+    [[one({})], "Write 1 case into set.json"],
+    [[one({}), one({})], "Write 2 cases into set.json"],
+    [[one({}), one({ path: "b.json" })], "Write 2 cases into 2 files"],
+  ])("is said", (accepted, words) => expect(writeWords(accepted)).toBe(words));
+
+  it("takes comments along only of what is accepted", () => {
+    const page = { files: [{ path: "a/set.json", lost: ["1: # head"] }, { path: "b.json", lost: ["9: # other"] }] } as unknown as BlessPage;
+    expect(lostIn(page, [one({ lost: ["5: # here"] })])).toEqual(["a/set.json:5: # here", "a/set.json:1: # head"]);
+    expect(lostIn(page, [])).toEqual([]);
+  });
+});

@@ -1,0 +1,164 @@
+import { Link } from "wouter";
+import { pathOf, useHas, useSource } from "../../data/queries";
+import type { CasePage, TrialLine, TrialPage } from "../../data/types";
+import { Button, LinkButton } from "../../components/forms/Button";
+import { Copy, CopyMarkdown } from "../../components/text/Copy";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { When } from "../../components/text/Num";
+import { Outcome, inkOf, outcomeWord } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { trialSign } from "../../components/charts/TrialStrip";
+import { secondsText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
+import styles from "./CaseScreen.module.css";
+import { caseMarkdown } from "./caseMarkdown";
+
+interface Props {
+  page: CasePage;
+  number: number | null;
+  trial: TrialPage | undefined;
+  onTrial: (number: number) => void;
+  differences: number;
+  onNext: () => void;
+}
+
+/** The verdict first: what happened, how sure, why; then the trials, and what can be done. */
+export function Head({ page, number, trial, onTrial, differences, onNext }: Props) {
+  return (
+    <header className={styles.top}>
+      <div className={styles.crumbs}>
+        <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
+        <span>{visible(page.agent)}</span>
+        <span>
+          {visible(page.eval_set_id)}, case {page.position + 1} of {page.total}
+        </span>
+        {page.place && <code>{visible(page.place)}</code>}
+        <span className="grow" />
+        <Neighbours page={page} />
+      </div>
+      <div className={`${styles.name} row`}>
+        <h1>{visible(page.eval_id)}</h1>
+        <Outcome outcome={page.outcome} />
+        {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
+      </div>
+      <p className={styles.sentence}>{visible(page.sentence)}.</p>
+      {page.reason && (
+        <p className={styles.reason}>
+          <Prose text={page.reason} />
+        </p>
+      )}
+      <Actions page={page} number={number} trial={trial} />
+      <Before page={page} />
+      {page.trials.length > 1 && <Trials trials={page.trials} number={number} onTrial={onTrial} />}
+      {trial && <TrialFacts trial={trial} several={page.trials.length > 1} told={page.reason} differences={differences} onNext={onNext} />}
+    </header>
+  );
+}
+
+function Neighbours({ page }: { page: CasePage }) {
+  return (
+    <span className={`${styles.neighbours} no-print`}>
+      {page.previous && (
+        <Link href={`/runs/${page.run_id}/cases/${page.previous.position}`} title={`${page.previous.eval_id} (k)`}>
+          ← before
+        </Link>
+      )}
+      {page.next && (
+        <Link href={`/runs/${page.run_id}/cases/${page.next.position}`} title={`${page.next.eval_id} (j)`}>
+          next →
+        </Link>
+      )}
+    </span>
+  );
+}
+
+function Actions({ page, number, trial }: { page: CasePage; number: number | null; trial: TrialPage | undefined }) {
+  const { live } = useSource();
+  const has = useHas();
+  const history = pathOf("/history", { set: page.eval_set_id, case: page.eval_id });
+  const bless = `/runs/${page.run_id}/bless?cases=${page.position}${number !== null ? `&trial=${number + 1}` : ""}`;
+  return (
+    <span className={`${styles.actions} no-print`}>
+      {has(`/api${history}`) && (
+        <LinkButton to={history} look="quiet">
+          History
+        </LinkButton>
+      )}
+      {live && page.outcome !== "passed" && trial && !trial.failure && (
+        <LinkButton to={bless} look="quiet">
+          Bless …
+        </LinkButton>
+      )}
+      <CopyMarkdown text={() => caseMarkdown(page, trial)} />
+      <Copy text={trial?.command ?? page.command}>Copy command</Copy>
+    </span>
+  );
+}
+
+function Before({ page }: { page: CasePage }) {
+  const { before } = page;
+  if (!before) return null;
+  const changed = before.outcome !== page.outcome;
+  return (
+    <p className="dim small">
+      {changed ? "Was" : "Also"} {outcomeWord(before.outcome)} in{" "}
+      <KnownLink to={`/runs/${before.run_id}/cases/${before.position}`}>run {before.short}</KnownLink>, <When at={before.created_at} />
+    </p>
+  );
+}
+
+function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; number: number | null; onTrial: (number: number) => void }) {
+  return (
+    <nav className={`${styles.trials} no-print`} aria-label="Trials">
+      {trials.map((one) => {
+        const words = `trial ${one.number + 1}: ${outcomeWord(one.outcome)}`;
+        return (
+          <button
+            key={one.number}
+            type="button"
+            className={`${styles.trial} ${inkOf(one.outcome)}`}
+            aria-current={one.number === number ? "true" : undefined}
+            aria-label={words}
+            title={one.reason ? `${words}: ${visible(one.reason)}` : words}
+            onClick={() => onTrial(one.number)}
+          >
+            <span aria-hidden>{trialSign(one.outcome)}</span>
+            {trials.length <= 20 && <span aria-hidden>{one.number + 1}</span>}
+          </button>
+        );
+      })}
+    </nav>
+  );
+}
+
+interface FactsProps {
+  trial: TrialPage;
+  several: boolean;
+  /** What is said of the whole case already. */
+  told: string;
+  differences: number;
+  onNext: () => void;
+}
+
+function TrialFacts({ trial, several, told, differences, onNext }: FactsProps) {
+  const which = several ? [`trial ${trial.number + 1} of ${trial.trials}`] : [];
+  const took = trial.seconds === null ? [] : [secondsText(trial.seconds)];
+  const facts = [...which, ...took, ...trial.facts];
+  return (
+    <div className={styles.facts}>
+      {several && <Outcome outcome={trial.outcome} />}
+      <span>{visible(facts.join(" · "))}</span>
+      {several && trial.reason && !told.includes(trial.reason) && (
+        <span className={styles.why}>
+          <Prose text={trial.reason} />
+        </span>
+      )}
+      <span className="grow" />
+      {differences > 0 && (
+        <Button look="quiet" onClick={onNext} title="n">
+          {differences === 1 ? "1 difference" : `${differences} differences`} ↓
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import type { CasePage, Marked, StepPart, TrialPage, TurnPart } from "../../data/types";
+import { outcomeWord } from "../../components/charts/Outcome";
+import { mdCode, mdText } from "../../components/text/markdown";
+import { visible } from "../../components/text/safeText";
+import { held } from "./metricText";
+
+const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−", extra: "+", moved: "⇄" };
+
+/** The case as Markdown for an issue: the verdict, then of the trial the turns in which something differs. */
+export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): string {
+  const several = page.trials.length > 1;
+  const lines = [
+    `### ${mdText(visible(page.eval_id))}: ${outcomeWord(page.outcome)}`,
+    "",
+    `${mdText(visible(page.sentence))}. ${mdText(visible(page.reason))}`.trim(),
+    "",
+    `Run ${mdCode(page.short)}, ${mdText(visible(page.agent))}, set ${mdText(visible(page.eval_set_id))}${page.place ? `, ${mdCode(page.place)}` : ""}`,
+  ];
+  if (trial) {
+    if (several) lines.push("", `**Trial ${trial.number + 1} of ${trial.trials}: ${outcomeWord(trial.outcome)}**`);
+    const telling = trial.turns.filter(({ differs }) => differs);
+    for (const turn of telling.length ? telling : trial.turns.slice(0, 3)) lines.push("", ...turnLines(turn));
+    lines.push(...stateLines(trial));
+    if (trial.failure) lines.push("", `${mdText(trial.failure.what)}: ${mdCode(visible(trial.failure.error))}`);
+  }
+  lines.push("", mdCode(trial?.command ?? page.command));
+  return lines.join("\n");
+}
+
+function turnLines(turn: TurnPart): string[] {
+  const lines = [`**Turn ${turn.index + 1}**, user: ${mdText(visible(turn.user.text.slice(0, 500)))}`, ""];
+  for (const step of turn.steps) lines.push(...stepLines(step));
+  const { expected, actual, same } = turn.answer;
+  if (expected && actual && !same) lines.push(`- answer, expected: ${side(expected)}`, `- answer, actual: ${side(actual)}`);
+  else if (actual) lines.push(`- answer: ${side(actual)}`);
+  else if (expected) lines.push(`- no answer, expected: ${side(expected)}`);
+  for (const score of turn.scores) {
+    if (score.outcome === "failed" || score.outcome === "error") {
+      lines.push(`- ✕ ${mdText(held(score))}${score.reason ? `: ${mdText(visible(score.reason))}` : ""}`);
+    }
+  }
+  return lines;
+}
+
+function stepLines({ kind, expected, actual }: StepPart): string[] {
+  const sign = kind ? SIGNS[kind] : "·";
+  if (kind === "differs") return [`- ${sign} expected ${code(expected)}`, `  actual ${code(actual)}`];
+  return [`- ${sign} ${code(kind === "missing" ? expected : actual)}`];
+}
+
+function stateLines(trial: TrialPage): string[] {
+  const rows = trial.state.rows.filter(({ kind }) => kind !== null && kind !== "same");
+  if (!rows.length) return [];
+  const value = (clip: { text: string } | null) => (clip ? mdCode(visible(clip.text)) : "not set");
+  return ["", "**Final state**", "", ...rows.map((row) => `- ${mdText(visible(row.key))}: ${value(row.expected)} → ${value(row.actual)}`)];
+}
+
+function side(marked: Marked): string {
+  return marked.pieces.map(({ text, changed }) => (changed ? `**${mdText(visible(text)).trim()}** ` : mdText(visible(text)))).join("");
+}
+
+function code(marked: Marked | null): string {
+  return marked ? mdCode(visible(marked.pieces.map(({ text }) => text).join(""))) : "";
+}

@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from "react";
+import { pathOf, useChange, useSource } from "../../../data/queries";
+import type { LabelPart } from "../../../data/types";
+import { Button } from "../../../components/forms/Button";
+import { Dialog } from "../../../components/forms/Dialog";
+import { ErrorNote } from "../../../components/feedback/ErrorNote";
+import { AreaField } from "../../../components/forms/Field";
+import { Prose } from "../../../components/text/Prose";
+import { visible } from "../../../components/text/safeText";
+import styles from "./Judges.module.css";
+
+interface Props {
+  /** The trial's path in the API. */
+  path: string;
+  metric: string;
+  turn: number | null;
+  /** Empty: the turn (or the trial) as a whole. */
+  rubric: string;
+  /** What the judge says. */
+  said: boolean | null;
+  labels: readonly LabelPart[];
+}
+
+/** What a person says of the same thing; "I disagree" keeps a label that `proctor judge calibrate` counts. */
+export function Label({ path, metric, turn, rubric, said, labels }: Props) {
+  const { live } = useSource();
+  const [open, setOpen] = useState(false);
+  const change = useChange<LabelPart>([path]);
+  const mine = labels.filter((label) => label.turn === turn && label.rubric_id === rubric);
+  const label = mine.find((one) => one.metric === metric) ?? mine[0];
+  const focus = useFocusAfter(label !== undefined, open || change.isPending);
+  const address = `${path}/labels/${encodeURIComponent(metric)}`;
+  const put = (passes: boolean, note: string) =>
+    change.mutate({ method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note } }, { onSuccess: () => setOpen(false), onSettled: focus.acted });
+  if (!live && !label) return null;
+  return (
+    <div ref={focus.box} tabIndex={-1} className={`${styles.label} ${label ? "" : "no-print"}`}>
+      {label ? (
+        <>
+          <span>
+            A person {label.passes === said ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
+            {label.note && <span className="dim"> “{visible(label.note)}”</span>}
+          </span>
+          {live && label.metric === metric && (
+            <Button
+              look="quiet"
+              busy={change.isPending}
+              onClick={() => change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric }) }, { onSettled: focus.acted })}
+            >
+              Take it back
+            </Button>
+          )}
+        </>
+      ) : (
+        <>
+          <Button look="quiet" onClick={() => setOpen(true)}>
+            I disagree
+          </Button>
+          {said !== null && (
+            <Button look="quiet" busy={change.isPending} onClick={() => put(said, "")}>
+              I agree
+            </Button>
+          )}
+        </>
+      )}
+      {!open && <ErrorNote error={change.error} />}
+      <Ask open={open} close={() => setOpen(false)} said={said} put={put} busy={change.isPending} error={change.error} />
+    </div>
+  );
+}
+
+/** What was pressed goes away with what it did: the focus goes to what comes in its place, and stays where somebody has put it since. */
+function useFocusAfter(hasLabel: boolean, isBusy: boolean): { box: React.RefObject<HTMLDivElement | null>; acted: () => void } {
+  const box = useRef<HTMLDivElement>(null);
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    if (!isDue || isBusy) return undefined;
+    const frame = requestAnimationFrame(() => {
+      setDue(false);
+      const at = document.activeElement;
+      if (at === null || at === document.body) (box.current?.querySelector<HTMLElement>("button:enabled") ?? box.current)?.focus();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isDue, isBusy, hasLabel]);
+  return { box, acted: () => setDue(true) };
+}
+
+interface AskProps {
+  open: boolean;
+  close: () => void;
+  said: boolean | null;
+  put: (passes: boolean, note: string) => void;
+  busy: boolean;
+  error: { message: string } | null;
+}
+
+function Ask({ open, close, said, put, busy, error }: AskProps) {
+  const [note, setNote] = useState("");
+  const verdicts: boolean[] = said === null ? [true, false] : [!said];
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title="I disagree"
+      foot={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          {verdicts.map((passes) => (
+            <Button key={String(passes)} look="first" busy={busy} onClick={() => put(passes, note)}>
+              {passes ? "It passes" : "It fails"}
+            </Button>
+          ))}
+        </>
+      }
+    >
+      <p>
+        {said === null ? "The judge gave no verdict." : `The judge says that it ${said ? "passes" : "fails"}.`}{" "}
+        <Prose text="Your label is kept with the run, and `proctor judge calibrate` holds the judge against it." />
+      </p>
+      <AreaField label="Why" hint="For who reads the disagreements later." value={note} maxLength={10_000} onChange={(event) => setNote(event.target.value)} />
+      <ErrorNote error={error} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,199 @@
+import { useState } from "react";
+import { pathOf, useData, useSource } from "../../../data/queries";
+import type { BallotPart, FindingPart, JudgeOfTrial, JudgesPage, PromptPage, TrialPage, VotePart } from "../../../data/types";
+import { Button } from "../../../components/forms/Button";
+import { Clipped } from "../../../components/text/Clipped";
+import { Empty } from "../../../components/feedback/Empty";
+import { ErrorNote } from "../../../components/feedback/ErrorNote";
+import { Outcome } from "../../../components/charts/Outcome";
+import { Prose } from "../../../components/text/Prose";
+import { Skeleton } from "../../../components/feedback/Skeleton";
+import { moneyText, numText, percentText } from "../../../components/text/numberFormats";
+import { visible } from "../../../components/text/safeText";
+import { CauseNote } from "../CauseNote";
+import { held } from "../metricText";
+import { Label } from "./HumanLabel";
+import styles from "./Judges.module.css";
+import { votesSentence } from "./votesText";
+
+interface Props {
+  /** The trial's path in the API. */
+  path: string;
+  judging: string | null;
+  trial: TrialPage;
+}
+
+/** Screen 7: what judges said of a trial, vote by vote, and what people say of the same. */
+export function Judges({ path, judging, trial }: Props) {
+  const { data, error, refetch } = useData<JudgesPage>(pathOf(`${path}/judges`, { judging }), { keep: false });
+  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />;
+  if (!data.judges.length) {
+    return (
+      <Empty
+        inside
+        title="No judge was asked about this trial"
+        does="Its metrics are computed by rules. A config can name metrics that ask a model; recorded runs can be judged by them without running the agent again."
+        command="proctor metrics"
+      />
+    );
+  }
+  return (
+    <>
+      {data.judges.map((judge) => (
+        <Judge key={judge.metric} judge={judge} path={path} judging={judging} turns={trial.turns.length} />
+      ))}
+    </>
+  );
+}
+
+function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: string; judging: string | null; turns: number }) {
+  const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost not known" : moneyText(judge.cost)];
+  return (
+    <section aria-label={visible(judge.metric)}>
+      <div className={`row ${styles.head}`}>
+        <Outcome outcome={judge.outcome}>{visible(held({ ...judge, name: judge.metric }))}</Outcome>
+        <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>
+          {judge.badge ? visible(judge.badge) : "not calibrated: nobody has held this judge against people yet"}
+        </span>
+        <span className="grow" />
+        <span className="dim small">{spent.filter(Boolean).join(" · ")}</span>
+      </div>
+      {judge.failure && <CauseNote cause={judge.failure} />}
+      {judge.ballots.map((ballot) => (
+        <Ballot key={String(ballot.turn)} ballot={ballot} path={path} judging={judging} turns={turns} />
+      ))}
+    </section>
+  );
+}
+
+function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: string; judging: string | null; turns: number }) {
+  const { live } = useSource();
+  const where = ballot.turn === null ? "The whole conversation" : turns > 1 ? `Turn ${ballot.turn + 1}` : "The answer";
+  return (
+    <div className={`panel ${styles.ballot}`}>
+      <div className={styles.line}>
+        <div className="row">
+          <b>{where}</b>
+          <Outcome outcome={ballot.outcome} />
+          <span className="dim">
+            {visible(ballot.model)}
+            {ballot.votes.length > 0 && `: ${votesSentence(ballot)}`}
+          </span>
+        </div>
+        {ballot.reason && (
+          <div className={styles.reason}>
+            <Prose text={ballot.reason} />
+          </div>
+        )}
+        {!ballot.rubrics && <Label path={path} metric={ballot.metric} turn={ballot.turn} rubric="" said={ballot.outcome === "passed"} labels={ballot.labels} />}
+      </div>
+      {ballot.findings.map((found, index) => (
+        <Finding key={index} found={found} ballot={ballot} path={path} />
+      ))}
+      {ballot.votes.length > 0 && (
+        <details className={styles.line} open={!ballot.findings.length}>
+          <summary>
+            {ballot.votes.length} {ballot.votes.length === 1 ? "vote" : "votes"}
+            {ballot.agreement !== null && ballot.votes.length > 1 && `, ${percentText(ballot.agreement, 0)} agree`}
+          </summary>
+          <ol className={styles.votes}>
+            {ballot.votes.map((vote, index) => (
+              <Vote key={index} vote={vote} />
+            ))}
+          </ol>
+        </details>
+      )}
+      {live ? (
+        <Asked ballot={ballot} path={path} judging={judging} />
+      ) : (
+        <div className={`${styles.line} dim small no-print`}>
+          What it was asked is not in this file: <code>proctor web</code> puts it together again.
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Finding({ found, ballot, path }: { found: FindingPart; ballot: BallotPart; path: string }) {
+  const rubric = found.name.replace(/, [\d.]+ points$/, "");
+  return (
+    <div className={styles.line}>
+      <div className={styles.finding}>
+        <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{visible(found.name)}</Outcome>
+        <div>
+          <div>{visible(found.text)}</div>
+          {found.why && <div className="dim">{visible(found.why)}</div>}
+          {ballot.rubrics && <Label path={path} metric={ballot.metric} turn={ballot.turn} rubric={rubric} said={found.holds} labels={ballot.labels} />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Vote({ vote }: { vote: VotePart }) {
+  const cost = [
+    vote.cached ? "known from before" : vote.cost === null ? "" : moneyText(vote.cost),
+    vote.input_tokens === null ? "" : `${numText(vote.input_tokens)} tokens in, ${numText(vote.output_tokens)} out`,
+  ].filter(Boolean);
+  return (
+    <li>
+      <div className={styles.vote}>
+        {vote.problem ? (
+          <Outcome outcome="error">no verdict</Outcome>
+        ) : vote.said.length ? null : (
+          <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{visible(vote.verdict)}</Outcome>
+        )}
+        <div>
+          {vote.problem && <div>{visible(vote.problem)}</div>}
+          {vote.rationale.text && <Clipped clip={vote.rationale} />}
+          {vote.said.map((one, index) => (
+            <div key={index} className={styles.vote}>
+              <Outcome outcome={one.holds === null ? "informational" : one.holds ? "passed" : "failed"}>
+                {visible([one.name, one.text].filter(Boolean).join(" "))}
+              </Outcome>
+              <span className="dim">{visible(one.why)}</span>
+            </div>
+          ))}
+          {vote.answers.length > 0 && (
+            <details>
+              <summary className="dim">what it answered{cost.length ? ` · ${cost.join(" · ")}` : ""}</summary>
+              {vote.answers.map((answer, index) => (
+                <pre key={index} className={styles.answer}>
+                  <Clipped clip={answer} mono />
+                </pre>
+              ))}
+            </details>
+          )}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** What the judge was asked, put together again when somebody wants to see it. */
+function Asked({ ballot, path, judging }: { ballot: BallotPart; path: string; judging: string | null }) {
+  const [open, setOpen] = useState(false);
+  const prompt = pathOf(`${path}/judges/${encodeURIComponent(ballot.metric)}/prompt`, { turn: ballot.turn, judging });
+  const { data, error } = useData<PromptPage>(open ? prompt : null, { fresh: 600_000, keep: false });
+  return (
+    <div className={`${styles.line} no-print`}>
+      <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? "Hide what it was asked" : "What it was asked"}
+      </Button>
+      {open && !data && (error ? <ErrorNote error={error} /> : <Skeleton rows={3} />)}
+      {open && data && (
+        <>
+          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{visible(data.told)}</p>
+          {data.messages.map((message, index) => (
+            <div key={index}>
+              <div className="dim small">{message.role}</div>
+              <pre className={styles.prompt} tabIndex={0}>
+                <Clipped clip={message.text} mono />
+              </pre>
+            </div>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,255 @@
+import { type CSSProperties, useEffect, useMemo, useRef } from "react";
+import { Link } from "wouter";
+import { useAddress } from "../../../app/address";
+import { useData } from "../../../data/queries";
+import type { SpanPart, SpansPage } from "../../../data/types";
+import { Clipped } from "../../../components/text/Clipped";
+import { Empty } from "../../../components/feedback/Empty";
+import { ErrorNote } from "../../../components/feedback/ErrorNote";
+import { Skeleton } from "../../../components/feedback/Skeleton";
+import { numText, secondsText } from "../../../components/text/numberFormats";
+import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
+import { visible } from "../../../components/text/safeText";
+import styles from "./Spans.module.css";
+import { indented } from "./indentJson";
+import { type Bar, barsOf, tickText, ticks } from "./timeScale";
+
+interface Props {
+  path: string;
+  run: string;
+  position: number;
+  number: number;
+}
+
+/** Screen 6: a trial over time, with what was asked and answered in each span. */
+export function Spans({ path, run, position, number }: Props) {
+  const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
+  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  if (!data.spans.length) return <Empty inside title="There is nothing to show over time" does={data.told} />;
+  return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
+}
+
+function Waterfall({ page, link }: { page: SpansPage; link: string }) {
+  const [query, setQuery] = useAddress();
+  const chosen = Number(query.get("span") ?? 0) - 1;
+  const scale = useMemo(() => barsOf(page), [page]);
+  const body = useRef<HTMLDivElement>(null);
+  const { items, style, measure, reveal } = useRowWindow(body, page.spans.length, usePrinting(), undefined);
+  useEffect(() => {
+    if (chosen > 0 && chosen < page.spans.length) reveal(chosen); // an address may name one far below
+  }, []); // eslint-disable-line
+  return (
+    <>
+      <p className="dim">{page.told}</p>
+      <Cut notes={page.cut} />
+      <div className={`panel ${styles.waterfall}`} style={nesting(page)} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
+        <div role="row" className={styles.head}>
+          <span role="columnheader">What</span>
+          <span role="columnheader" className={styles.scale}>
+            <span className="hidden">When</span>
+            {ticks(scale.seconds).map((at) => (
+              <i key={at} style={{ left: `${(at / (scale.seconds || 1)) * 100}%` }}>
+                {tickText(at)}
+              </i>
+            ))}
+          </span>
+          <span role="columnheader" className={styles.end}>
+            Took
+          </span>
+        </div>
+        <div role="rowgroup" ref={body} style={style}>
+          {items.map(({ index, start }) => {
+            const span = page.spans[index];
+            if (span === undefined) return null;
+            return (
+              <Row
+                key={index}
+                index={index}
+                start={start}
+                measure={measure}
+                span={span}
+                bar={scale.bars[index] ?? null}
+                on={index === chosen}
+                choose={() => setQuery({ span: index === chosen ? null : String(index + 1) })}
+                link={link}
+              />
+            );
+          })}
+        </div>
+      </div>
+      <Agents page={page} />
+    </>
+  );
+}
+
+/** What of the traced spans is not here, or not as it was. */
+function Cut({ notes }: { notes: string[] }) {
+  if (!notes.length) return null;
+  return (
+    <details className={`panel ${styles.cut}`}>
+      <summary>Not all that was traced is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
+      <ul>
+        {notes.map((note, index) => (
+          <li key={index}>{visible(note)}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", step: "step", event: "event" };
+const DEEPEST = 12;
+
+/** How deep the spans are nested, for the steps between them: names keep room beside many. */
+function nesting({ spans }: SpansPage): CSSProperties {
+  const deepest = spans.reduce((most, { depth }) => Math.max(most, depth), 1);
+  return { "--deepest": Math.min(deepest, DEEPEST) } as CSSProperties;
+}
+
+/** A name without what its kind says already: `execute_tool look` is the tool look. */
+function short({ kind, name }: SpanPart): string {
+  return kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name;
+}
+
+interface RowProps {
+  index: number;
+  /** Pixels from the top; null where every row is drawn, one below the other. */
+  start: number | null;
+  measure: ((element: Element | null) => void) | null;
+  span: SpanPart;
+  bar: Bar | null;
+  on: boolean;
+  choose: () => void;
+  link: string;
+}
+
+function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
+  const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
+  return (
+    <div
+      role="row"
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      className={styles.row}
+      style={start === null ? undefined : { position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
+      data-kind={span.kind}
+      data-on={on || undefined}
+      data-failed={span.failed || undefined}
+    >
+      <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
+        <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
+          {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
+          {span.failed && (
+            <span className={styles.failed}>
+              ✕<span className="hidden"> failed</span>{" "}
+            </span>
+          )}
+          {visible(short(span))}
+        </button>
+      </span>
+      <span role="cell" className={styles.track}>
+        {bar ? <i style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} /> : <span className={styles.untimed}>no time recorded</span>}
+      </span>
+      <span role="cell" className={`${styles.end} num`}>
+        {secondsText(span.seconds)}
+      </span>
+      {on && (
+        <div role="cell" className={styles.details}>
+          <div className={styles.facts}>
+            {span.author && <span>by {visible(span.author)}</span>}
+            {tokens && (
+              <span>
+                {numText(span.input_tokens)} tokens in, {numText(span.output_tokens)} out
+              </span>
+            )}
+            <span>{timed(span)}</span>
+            <Link href={`${link}&turn=${span.turn + 1}${span.call !== null ? `&step=${span.call + 1}` : ""}`}>in the conversation</Link>
+          </div>
+          {span.error && <Said head="error" clip={span.error} failed />}
+          {span.request && <Said head={asked(span)} clip={span.request} />}
+          {span.response && <Said head={span.timing === "span" && span.kind === "model" ? "response" : "answered"} clip={span.response} />}
+          <Attributes span={span} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function asked(span: SpanPart): string {
+  if (span.kind === "tool") return "called with";
+  return span.attributes.length || span.timing === "span" ? "request" : "new to it";
+}
+
+const A_LINE = 90;
+const LONG = 600;
+const TALL = 15;
+
+/** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
+function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
+  const size = clip.text.length + clip.left_out;
+  const shown = clip.left_out || size <= A_LINE ? clip.text : indented(clip.text);
+  const text = <Clipped clip={{ ...clip, text: shown }} mono />;
+  if (size <= LONG && shown.split("\n").length <= TALL)
+    return (
+      <div className={styles.said}>
+        <div className={failed ? styles.failed : styles.kind}>{head}</div>
+        {text}
+      </div>
+    );
+  return (
+    <details className={styles.said}>
+      <summary>
+        {head} <span className="dim">{numText(size)} characters</span>
+      </summary>
+      {text}
+    </details>
+  );
+}
+
+function Attributes({ span }: { span: SpanPart }) {
+  if (!span.attributes.length) return null;
+  return (
+    <details className={styles.said}>
+      <summary>
+        attributes <span className="dim">{numText(span.attributes.length)}</span>
+      </summary>
+      <dl className={styles.attributes}>
+        {span.attributes.map(({ name, value }, index) => (
+          <div key={index}>
+            <dt>{visible(name)}</dt>
+            <dd>
+              <Clipped clip={value} mono />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function timed({ timing, start }: SpanPart): string {
+  if (timing === "none") return "its time is not recorded";
+  const from = start === null ? "" : `, from ${secondsText(start)} on`;
+  if (timing === "span") return `as it was traced${from}`;
+  return timing === "clock" ? `timed by a clock${from}` : `by the times of its events${from}`;
+}
+
+function Agents({ page }: { page: SpansPage }) {
+  if (!page.agents.length) return null;
+  return (
+    <>
+      <h2>What models were told each time</h2>
+      <div className="panel">
+        {page.agents.map((agent) => (
+          <details key={agent.name} className={styles.agent}>
+            <summary>
+              {visible(agent.name)} <span className="dim">{agent.tools.length ? `with ${visible(agent.tools.join(", "))}` : "without tools"}</span>
+            </summary>
+            {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">It told no instructions.</span>}
+          </details>
+        ))}
+      </div>
+    </>
+  );
+}

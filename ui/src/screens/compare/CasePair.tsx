@@ -1,0 +1,154 @@
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { pathOf, useData } from "../../data/queries";
+import type { ChangedLine, PairLine, PairPage, PairSide } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { CopyLine } from "../../components/text/Copy";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { KnownLink } from "../../components/forms/AvailableLink";
+import { Outcome } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { type Step, Steps } from "../../components/tables/Steps";
+import { visible } from "../../components/text/safeText";
+import styles from "./Compare.module.css";
+import { type Asked, caseHref } from "./comparisonText";
+
+interface Props {
+  asked: Asked;
+  set: string;
+  id: string;
+  before: ChangedLine | null;
+  after: ChangedLine | null;
+  /** To another case, or back to all of them. */
+  go: (to: ChangedLine | null) => void;
+}
+
+/** One case of two runs: a trial of each side by side, from the first point where they part. */
+export function Pair({ asked, set, id, before, after, go }: Props) {
+  useTitle(`${id}: side by side`);
+  const path = pathOf("/api/compare/case", { base: asked.base, candidate: asked.candidate, set, case: id });
+  const { data, error, refetch } = useData<PairPage>(path, { keep: false });
+  useKeys([
+    { keys: "n", does: "next changed case", run: () => after && go(after) },
+    { keys: "p", does: "changed case before", run: () => before && go(before) },
+    { keys: "u", does: "up: all changed cases", run: () => go(null) },
+  ]);
+  return (
+    <>
+      <div className="row">
+        <Button look="quiet" onClick={() => go(null)}>
+          ← All changed cases
+        </Button>
+        <span className="grow" />
+        <Button onClick={() => before && go(before)} disabled={!before} title="Changed case before (p)">
+          ← before
+        </Button>
+        <Button onClick={() => after && go(after)} disabled={!after} title="Next changed case (n)">
+          next →
+        </Button>
+      </div>
+      <h1 className={styles.case}>{visible(id)}</h1>
+      <p className="dim">{visible(set)}</p>
+      {data ? (
+        <Both page={data} />
+      ) : error ? (
+        <ErrorNote error={error} retry={refetch} />
+      ) : (
+        <div className="panel">
+          <Skeleton rows={6} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Both({ page }: { page: PairPage }) {
+  const sentence = `${page.sentence.charAt(0).toUpperCase()}${page.sentence.slice(1)}.`;
+  return (
+    <>
+      <p className={styles.sentence}>{sentence}</p>
+      <ul className={styles.facts}>
+        <Trial word="base" side={page.base} />
+        <Trial word="candidate" side={page.candidate} />
+      </ul>
+      {turns(page.lines).map(([turn, lines]) => (
+        <section key={turn} aria-label={`Turn ${turn + 1}`}>
+          <h2>
+            Turn {turn + 1}
+            {turn === page.turn && " · here they part"}
+          </h2>
+          <div className={`${styles.steps} panel`}>
+            <Steps steps={lines.map(stepOf)} heads={["base", "candidate"]} />
+          </div>
+        </section>
+      ))}
+      <Saw page={page} />
+      <p className={`${styles.command} no-print`}>
+        <CopyLine text={page.command} />
+      </p>
+    </>
+  );
+}
+
+function Trial({ word, side }: { word: string; side: PairSide }) {
+  return (
+    <li>
+      <span className={styles.word}>{word}</span>
+      <span className="row">
+        <Outcome outcome={side.outcome} />
+        <span>
+          {visible(side.told)} · {visible(side.run.agent)} · {side.position === null ? null : (
+            <KnownLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
+              the case in run {side.run.short}
+            </KnownLink>
+          )}
+        </span>
+      </span>
+    </li>
+  );
+}
+
+/** The lines of each turn, in their order. */
+export function turns(lines: readonly PairLine[]): [turn: number, lines: PairLine[]][] {
+  const found = new Map<number, PairLine[]>();
+  for (const line of lines) found.set(line.turn, [...(found.get(line.turn) ?? []), line]);
+  return [...found].sort(([one], [other]) => one - other);
+}
+
+const ONLY: Partial<Record<PairLine["kind"], string>> = { missing: "only in the base", extra: "only in the candidate" };
+
+export function stepOf(line: PairLine): Step {
+  const head = { text: `${line.what}: `, changed: false };
+  const side = (marked: PairLine["base"]) => (marked ? [head, ...marked.pieces] : []);
+  const note = ONLY[line.kind];
+  return { kind: line.kind, expected: side(line.base), actual: side(line.candidate), ...(note ? { note } : {}) };
+}
+
+/** What the metrics that decide said of either trial. */
+function Saw({ page }: { page: PairPage }) {
+  if (!page.saw.length) return null;
+  return (
+    <section aria-label="What the metrics saw">
+      <h2>What the metrics saw</h2>
+      <div className={`${styles.saw} panel`} role="table" aria-label="What the metrics saw">
+        <div role="row" className={styles.sawHead}>
+          <div role="columnheader">metric</div>
+          <div role="columnheader">base</div>
+          <div role="columnheader">candidate</div>
+        </div>
+        {page.saw.map((one) => (
+          <div role="row" key={one.metric}>
+            <div role="rowheader">{visible(one.metric)}</div>
+            <div role="cell" data-word="base">
+              <Prose text={one.base} />
+            </div>
+            <div role="cell" data-word="candidate">
+              <Prose text={one.candidate} />
+            </div>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}

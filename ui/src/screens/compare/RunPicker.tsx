@@ -1,0 +1,90 @@
+import { useAddress } from "../../app/address";
+import { useData, useSource } from "../../data/queries";
+import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
+import { visible } from "../../components/text/safeText";
+import { Button } from "../../components/forms/Button";
+import styles from "./Compare.module.css";
+import { type Asked, runName } from "./comparisonText";
+
+const MARGINS = ["0.01", "0.02", "0.05", "0.1", "0.2"];
+const NAMES: readonly (readonly [name: string, words: string])[] = [
+  ["previous", "the one before the newest"],
+  ["latest", "the newest"],
+];
+
+interface Props {
+  asked: Asked;
+  runs: RunsPage | undefined;
+  page: ComparisonPage | undefined;
+}
+
+/** Which two runs, and by how much the pass rate may fall. Everything is in the address. A file has one comparison. */
+export function Picker(props: Props) {
+  return useSource().live ? <Choices {...props} /> : null;
+}
+
+function Choices({ asked, runs, page }: Props) {
+  const [, setQuery] = useAddress();
+  const margin = asked.margin ?? String(page?.margin ?? 0.05);
+  const margins = MARGINS.includes(margin) ? MARGINS : [...MARGINS, margin];
+  const swap = () =>
+    page && setQuery({ base: page.candidate.run_id, candidate: page.base.run_id, set: null, case: null }, { push: true });
+  return (
+    <div className={`${styles.picker} no-print`} role="group" aria-label="What is compared">
+      <Choose label="Base" name="base" value={asked.base} runs={runs} />
+      <Button onClick={swap} disabled={!page} title="Swap the two runs (s)" aria-label="Swap the two runs">
+        ⇄
+      </Button>
+      <Choose label="Candidate" name="candidate" value={asked.candidate} runs={runs} />
+      <label className={styles.choose}>
+        <span>Margin</span>
+        <select value={margin} onChange={(event) => setQuery({ margin: event.target.value })}>
+          {margins.map((one) => (
+            <option key={one} value={one}>
+              {Number((Number(one) * 100).toPrecision(6))} points
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+interface ChooseProps {
+  label: string;
+  name: "base" | "candidate";
+  value: string;
+  runs: RunsPage | undefined;
+}
+
+function Choose({ label, name, value, runs }: ChooseProps) {
+  const [, setQuery] = useAddress();
+  const items = runs?.items ?? [];
+  const { data: baselines } = useData<BaselinesPage>(name === "base" ? "/api/baselines" : null);
+  const named = baselines?.items ?? [];
+  const known = named.some((one) => one.name === value) || NAMES.some(([one]) => one === value) || items.some(({ run_id }) => run_id === value);
+  const set = (to: string) => setQuery({ [name]: to, set: null, case: null }, { push: true });
+  return (
+    <label className={styles.choose} data-wide>
+      <span>{label}</span>
+      <select value={value} onChange={(event) => set(event.target.value)}>
+        {!known && <option value={value}>{value}</option>}
+        {NAMES.map(([one, words]) => (
+          <option key={one} value={one}>
+            {one} · {words}
+          </option>
+        ))}
+        {named.map((one) => (
+          <option key={`baseline ${one.name}`} value={one.name}>
+            {one.name} · baseline · {visible(one.agent)}
+          </option>
+        ))}
+        {items.map((row) => (
+          <option key={row.run_id} value={row.run_id}>
+            {runName(row)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine } from "../../data/types";
+import { stepOf, turns } from "./CasePair";
+import { apiPath, beside, caseHref, countedChanges, probability, reaches, said, takes, toneOf } from "./comparisonText";
+
+function measured(more: Partial<MeasuredLine>): MeasuredLine {
+  return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
+}
+
+function changed(eval_id: string, more: Partial<ChangedLine> = {}): ChangedLine {
+  return { eval_set_id: "set", eval_id, change: "regression", metric: "", reason: "", ...more } as ChangedLine;
+}
+
+describe("the sentence", () => {
+  it("stands without its outcome, and with signs for people", () => {
+    expect(said("regression: the pass rate fell (-5.0 points, 95 %: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
+      "The pass rate fell (−5.0 points, 95 %: −9.1 to −1.2); by 40 cases × 5 trials.",
+    );
+  });
+
+  it("leaves a dash in a name alone", () => {
+    expect(said("error: case-1 and a-2 could not be judged")).toBe("Case-1 and a-2 could not be judged.");
+  });
+
+  it("counts what is different and what is not", () => {
+    const page = { same: 1037, cases: [changed("a"), changed("b"), changed("c", { change: "fix" })] } as ComparisonPage;
+    expect(countedChanges(page)).toBe("2 worse, 1 better, 1,037 as they were");
+    expect(countedChanges({ ...page, same: 1 })).toBe("2 worse, 1 better, 1 as it was");
+    expect(countedChanges({ ...page, same: 0 })).toBe("2 worse, 1 better, 0 as they were");
+  });
+});
+
+describe("the bars", () => {
+  it("have one scale for shares and scores, and one each for figures", () => {
+    const measures = [
+      measured({ low: -0.5, high: 0.1 }),
+      measured({ low: -0.01, high: 0.02 }),
+      measured({ figure: true, low: -100, high: 200 }),
+    ];
+    const reach = reaches(measures);
+    expect(measures.map(reach).map((one) => Number(one.toFixed(4)))).toEqual([0.525, 0.525, 210]);
+  });
+
+  it("have a scale where nothing differs", () => {
+    expect(reaches([measured({})])(measured({}))).toBe(1);
+  });
+
+  it.each([
+    ["worse", "worse"],
+    ["better", "better"],
+    ["", "same"],
+  ])("are coloured by the verdict %j", (verdict, tone) => {
+    expect(toneOf(measured({ verdict }))).toBe(tone);
+  });
+
+  it.each([
+    [0.0004, "< 0.001"],
+    [0.01149, "0.011"],
+    [1, "1"],
+    [null, "–"],
+  ])("p of %j reads %s", (value, text) => {
+    expect(probability(value)).toBe(text);
+  });
+});
+
+describe("the cases", () => {
+  it("are found by words in their names and in why", () => {
+    const one = changed("two_turn_booking", { reason: "argument `covers` is 4", metric: "trajectory" });
+    expect(["booking covers", "TRAJECTORY", "set/two"].map((text) => takes(text, "")(one))).toEqual([true, true, true]);
+    expect(takes("refund", "")(one)).toBe(false);
+    expect(takes("", "fix")(one)).toBe(false);
+  });
+
+  it("have neighbours, and ends", () => {
+    const cases = [changed("a"), changed("b")];
+    expect(beside(cases, "set", "a", 1)?.eval_id).toBe("b");
+    expect(beside(cases, "set", "a", -1)).toBeNull();
+    expect(beside(cases, "set", "c", 1)).toBeNull();
+  });
+
+  it("link to the trial in their run, counted from 1", () => {
+    expect(caseHref("a/b", 3, 0)).toBe("/runs/a%2Fb/cases/3?trial=1");
+    expect(caseHref("a", 3)).toBe("/runs/a/cases/3");
+    expect(caseHref("a", null)).toBeNull();
+  });
+
+  it("ask for what the address names", () => {
+    expect(apiPath({ base: "a&b", candidate: "latest", margin: null })).toBe("/api/compare?base=a%26b&candidate=latest");
+    expect(apiPath({ base: "a", candidate: "b", margin: "0.1" })).toBe("/api/compare?base=a&candidate=b&margin=0.1");
+  });
+});
+
+describe("two trials", () => {
+  const line = (turn: number, more: Partial<PairLine>): PairLine => ({ kind: "same", turn, what: "call", base: null, candidate: null, ...more });
+  const text = (words: string) => ({ pieces: [{ text: words, changed: true }], left_out: 0 });
+
+  it("are told turn by turn", () => {
+    expect(turns([line(1, {}), line(2, {}), line(1, {})]).map(([turn, lines]) => [turn, lines.length])).toEqual([
+      [1, 2],
+      [2, 1],
+    ]);
+  });
+
+  it("say what only one of them did", () => {
+    const step = stepOf(line(0, { kind: "extra", candidate: text("send_sms()") }));
+    expect(step).toEqual({
+      kind: "extra",
+      expected: [],
+      actual: [
+        { text: "call: ", changed: false },
+        { text: "send_sms()", changed: true },
+      ],
+      note: "only in the candidate",
+    });
+  });
+});

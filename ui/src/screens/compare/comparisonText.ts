@@ -1,0 +1,90 @@
+import { pathOf } from "../../data/queries";
+import type { ChangedLine, ComparisonPage, MeasuredLine, RunRow } from "../../data/types";
+import { agoText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
+
+/** What a reader calls each kind of change, in the order in which they are listed. */
+export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string]>> = {
+  regression: ["Worse", "worse"],
+  in_error: ["In error", "error"],
+  fix: ["Better", "better"],
+  flaky: ["Flaky", "inconclusive"],
+};
+
+export type Change = keyof typeof CHANGES;
+
+/** The sentence without the outcome before it, which stands beside the heading. */
+export function said(sentence: string): string {
+  const rest = sentence.slice(sentence.indexOf(": ") + 2);
+  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
+}
+
+/** `2 worse, 1 in error, 37 as they were`. */
+export function countedChanges(page: ComparisonPage): string {
+  const told = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
+  const some = told.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
+  const same = `${page.same.toLocaleString("en-US")} ${page.same === 1 ? "as it was" : "as they were"}`;
+  return [...some, same].join(", ");
+}
+
+export function countOf(page: ComparisonPage, change: Change): number {
+  return page.cases.filter((one) => one.change === change).length;
+}
+
+/** How far the bars reach to each side: shares and scores have one scale together, a figure has its own. */
+export function reaches(measures: readonly MeasuredLine[]): (one: MeasuredLine) => number {
+  const reach = (one: MeasuredLine) => Math.max(Math.abs(one.low), Math.abs(one.high), Math.abs(one.difference)) * 1.05;
+  const shared = Math.max(0, ...measures.filter(({ figure }) => !figure).map(reach)) || 1;
+  return (one) => (one.figure ? reach(one) || 1 : shared);
+}
+
+/** Whether a difference is good news: what is not significant is neither. */
+export function toneOf(one: MeasuredLine): "worse" | "better" | "same" {
+  return one.verdict === "worse" || one.verdict === "better" ? one.verdict : "same";
+}
+
+export function probability(value: number | null): string {
+  if (value === null) return "–";
+  return value < 0.001 ? "< 0.001" : String(Number(value.toPrecision(2)));
+}
+
+/** A run in a list to choose from. */
+export function runName(row: RunRow): string {
+  return `${row.short} · ${visible(row.agent)} · ${visible(row.sets.join(", "))} · ${agoText(row.created_at)}`;
+}
+
+export interface Asked {
+  base: string;
+  candidate: string;
+  margin: string | null;
+}
+
+/** Where the API has one case of two runs side by side. */
+export function pairPath({ base, candidate }: { base: { run_id: string }; candidate: { run_id: string } }, one: { eval_set_id: string; eval_id: string }): string {
+  return pathOf("/api/compare/case", { base: base.run_id, candidate: candidate.run_id, set: one.eval_set_id, case: one.eval_id });
+}
+
+export function apiPath({ base, candidate, margin }: Asked): string {
+  return pathOf("/api/compare", { base, candidate, margin });
+}
+
+/** A case by words in its name and in why, and by its kind. */
+export function takes(text: string, only: string): (one: ChangedLine) => boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return (one) => {
+    if (only && one.change !== only) return false;
+    const within = `${one.eval_set_id}/${one.eval_id} ${one.metric} ${one.reason}`.toLowerCase();
+    return words.every((word) => within.includes(word));
+  };
+}
+
+/** The changed case before or after the one that is looked at. */
+export function beside(cases: readonly ChangedLine[], set: string, id: string, step: 1 | -1): ChangedLine | null {
+  const at = cases.findIndex((one) => one.eval_set_id === set && one.eval_id === id);
+  return at < 0 ? null : (cases[at + step] ?? null);
+}
+
+export function caseHref(run: string, position: number | null, trial: number | null = null): string | null {
+  if (position === null) return null;
+  return pathOf(`/runs/${encodeURIComponent(run)}/cases/${position}`, { trial: trial === null ? null : trial + 1 });
+}

@@ -1,0 +1,31 @@
+import type { CaseChecked, FieldNote } from "../../data/types";
+import { visible } from "../../components/text/safeText";
+import styles from "./EvalCase.module.css";
+
+const SHOWN = 5;
+
+/** What is wrong with the case that is being written, wherever its field is. */
+export function Refused({ checked }: { checked: CaseChecked }) {
+  const { wrong, refused } = checked;
+  const all = [...wrong, ...refused];
+  if (!all.length) return null;
+  return (
+    <section aria-label="What is wrong" className={`${styles.lost} panel`}>
+      <p>{wrong.length ? "This cannot be saved yet." : "This can be saved; no run of it begins until it is put right."}</p>
+      <ul>
+        {all.slice(0, SHOWN).map((note) => <li key={`${note.pointer} ${note.message}`}>{words(note)}</li>)}
+        {all.length > SHOWN && <li>{all.length - SHOWN} more, at their fields</li>}
+      </ul>
+    </section>
+  );
+}
+
+function words({ pointer, message, hint }: FieldNote) {
+  return (
+    <>
+      {pointer && <code>{visible(pointer)}: </code>}
+      {visible(message)}
+      {hint && ` (${visible(hint)})`}
+    </>
+  );
+}

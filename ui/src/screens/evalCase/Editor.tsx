@@ -1,0 +1,166 @@
+import { useCallback, useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useData } from "../../data/queries";
+import type { EvalSetPage } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { Tabs } from "../../components/forms/Tabs";
+import { visible } from "../../components/text/safeText";
+import { caseAddress, setAddress } from "../evalSets/links";
+import { Problems } from "../evalSets/Problems";
+import { type Edit, EditProvider } from "./fields/EditContext";
+import styles from "./EvalCase.module.css";
+import { CaseFields } from "./CaseFields";
+import { Refused } from "./CaseProblems";
+import { type ReadCase, type SavedCase, addCase, previewCase, saveCase } from "./editing/evalSetApi";
+import { AskDialog, ConflictDialog, PreviewDialog } from "./editing/dialogs";
+import { isCamelCase } from "./editing/jsonEdit";
+import { isObject } from "./editing/exactJson";
+import { JsonArea, mustBeObject } from "./fields/jsonFields";
+import { type Draft, useDraft, useGuard } from "./editing/useDraft";
+import { eachOnce, useChecked } from "./useCaseCheck";
+import { useSaveKey } from "./editing/useSaveKey";
+import { type Saving, type Way, useBrokenFields, useSaving } from "./editing/useSaving";
+
+/** The editor of one case, with all that can come between it and its file. */
+export function Editor({ page }: { page: ReadCase }) {
+  const draft = useDraft(`${page.eval_set}/${page.eval_id}`, page.value, page.version);
+  const broken = useBrokenFields();
+  const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
+  const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
+  const saving = useCaseSaving(page, draft);
+  const checked = useChecked(page.eval_set, draft.value);
+  const [leave, setLeave] = useState<(() => void) | null>(null);
+  const ask = useCallback((go: () => void) => setLeave(() => go), []);
+  useGuard(draft.isChanged, ask);
+  const edit = useMemo<Edit>(
+    () => ({
+      value: draft.value,
+      isCamel: isCamelCase(draft.value),
+      readOnly: !page.can_edit,
+      set: draft.set,
+      wrong: eachOnce(saving.wrong, checked.wrong, checked.refused),
+      doubtful: draft.isChanged ? checked.doubtful : saving.doubtful,
+      tellBroken: broken.tell,
+      personas: page.personas,
+    }),
+    [draft, page, saving.wrong, saving.doubtful, checked, broken.tell],
+  );
+  const canSave = page.can_edit && draft.isChanged && broken.count === 0;
+  return (
+    <EditProvider value={edit}>
+      <Head page={page} draft={draft} canSave={canSave} broken={broken.count} saving={saving} ask={ask} />
+      {page.why_not && <p className={styles.note}>Nothing can be changed here: {page.why_not}.</p>}
+      {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
+      <ErrorNote error={saving.error} />
+      {draft.isChanged ? <Refused checked={checked} /> : <Problems problems={problems} />}
+      <Views draft={draft} />
+      {saving.preview && (
+        <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />
+      )}
+      {saving.conflict && (
+        <ConflictDialog
+          base={draft.base}
+          mine={draft.value}
+          theirs={saving.conflict.theirs}
+          close={saving.closeConflict}
+          take={saving.take}
+          gone={{
+            title: "This case is no longer in the file",
+            words: "Somebody has removed or renamed it since you opened it. Nothing was written; what you wrote is still here.",
+            yes: "Put mine back as a case",
+            go: () => void saving.write(() => addCase(page.eval_set, draft.value), "put back"),
+          }}
+          what="this case"
+        />
+      )}
+      <AskDialog
+        open={leave !== null}
+        close={() => setLeave(null)}
+        title="Not saved yet"
+        words="What you have changed is not in the file. This tab keeps it: come back to this case to go on."
+        yes="Leave without saving"
+        go={() => {
+          setLeave(null);
+          leave?.();
+        }}
+      />
+    </EditProvider>
+  );
+}
+
+interface HeadProps {
+  page: ReadCase;
+  draft: Draft;
+  canSave: boolean;
+  broken: number;
+  saving: Saving<SavedCase>;
+  ask: (go: () => void) => void;
+}
+
+function Head({ page, draft, canSave, broken, saving, ask }: HeadProps) {
+  const [, navigate] = useLocation();
+  const go = (id: string | null): void => {
+    if (id === null) return;
+    const leave = (): void => navigate(caseAddress(page.eval_set, id));
+    if (draft.isChanged) ask(leave);
+    else leave();
+  };
+  useKeys([
+    { keys: "[", does: "case before", run: () => go(page.previous) },
+    { keys: "]", does: "next case", run: () => go(page.next) },
+  ]);
+  useSaveKey(() => canSave && void saving.save(false));
+  return (
+    <header className={styles.head}>
+      <p className="dim small">
+        <Link href={setAddress(page.eval_set)}>{visible(page.path)}</Link>:{page.line} · case {page.position + 1} of {page.total}
+      </p>
+      <div className="row">
+        <h1 className={styles.title}>{visible(page.eval_id) || "(no id)"}</h1>
+        <span role="status" className={draft.isChanged ? styles.unsaved : "dim"}>
+          {broken ? `${broken} ${broken === 1 ? "field is" : "fields are"} no JSON` : draft.isChanged ? "not saved" : saving.told}
+        </span>
+        <span className="grow" />
+        <Button look="quiet" disabled={page.previous === null} aria-label="Case before" onClick={() => go(page.previous)}>‹</Button>
+        <Button look="quiet" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
+        {page.can_edit && (
+          <>
+            <Button disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>
+            <Button disabled={!draft.isChanged} onClick={draft.forget}>Discard</Button>
+            <Button disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
+            <Button look="first" disabled={!canSave} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
+          </>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Views({ draft }: { draft: Draft }) {
+  const [query, setQuery] = useAddress();
+  const at = query.get("as") === "json" ? "json" : "fields";
+  return (
+    <Tabs label="How the case is shown" tabs={[{ id: "fields", name: "Fields" }, { id: "json", name: "JSON" }]} at={at} onChange={(id) => setQuery({ as: id === "json" ? id : null })}>
+      {at === "fields" && isObject(draft.value) ? (
+        <CaseFields />
+      ) : (
+        <JsonArea label="The whole case, as JSON" value={draft.value} takes={mustBeObject} onChange={draft.replace} rows={16} />
+      )}
+    </Tabs>
+  );
+}
+
+function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
+  const [, navigate] = useLocation();
+  const way: Way<SavedCase> = {
+    save: (value, version, commentsMayGo) => saveCase(page.eval_set, page.eval_id, value, version, commentsMayGo),
+    preview: (value) => previewCase(page.eval_set, page.eval_id, value),
+    saved: ({ eval_id }, told) => {
+      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id), { replace: true, state: { told } });
+    },
+  };
+  return useSaving(draft, way, { told: (history.state as { told?: string } | null)?.told ?? "", doubtful: page.doubtful });
+}

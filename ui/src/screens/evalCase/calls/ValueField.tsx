@@ -1,0 +1,111 @@
+import { useId, useRef, useState } from "react";
+import { Button } from "../../../components/forms/Button";
+import { SelectField } from "../../../components/forms/Field";
+import styles from "../EvalCase.module.css";
+import { type Path, moved } from "../editing/jsonEdit";
+import { useEdit, useTold, useValue } from "../fields/EditContext";
+import { type Json, isObject } from "../editing/exactJson";
+import { ItemTools, JsonPlace, KeyedPlace, OthersFolded, TextPlace } from "../fields/jsonFields";
+import { type Form, KIND_WORDS, type Left, MATCH, OPTIONS, OPTION_WORDS, holdsMatcher, kindOf, switched } from "./matchers";
+import { CheckPlace, ChoicePlace, NumberPlace, WordsPlace } from "../fields/scalarFields";
+
+const PLAIN = "";
+const INNER = "(inner)"; // no kind is called so
+
+/** A value that is expected: itself, or a matcher of any kind with the fields of that kind; at any depth. */
+export function ValuePlace({ label, path }: { label: string; path: Path }) {
+  const { set, readOnly } = useEdit();
+  const value = useValue(path);
+  const told = useTold(path);
+  const kind = kindOf(value);
+  const canOpen = kind === PLAIN && (isObject(value) || Array.isArray(value));
+  const left = useRef<Left | null>(null);
+  const [isOpen, setOpen] = useState(canOpen && holdsMatcher(value));
+  const shown = canOpen && isOpen ? INNER : kind;
+  const choose = (next: string): void => {
+    setOpen(next === INNER);
+    if (next === INNER) return;
+    left.current = switched(value, next, left.current);
+    set(path, left.current.now);
+  };
+  const inner = Array.isArray(value) ? "a list, item by item" : "an object, key by key";
+  const options = [
+    [PLAIN, "this very value"] as const,
+    ...(canOpen ? [[INNER, inner] as const] : []),
+    ...Object.keys(OPTIONS).map((one) => [one, `${one}: ${KIND_WORDS[one] ?? ""}`] as const),
+    ...[...new Set([kind, ...(left.current?.were.keys() ?? [])])]
+      .filter((one) => one !== PLAIN && !Object.hasOwn(OPTIONS, one))
+      .map((one) => [one, `${one} (nobody knows it)`] as const),
+  ];
+  return (
+    <div role="group" aria-label={label} className={styles.value}>
+      <SelectField label={`${label} is`} error={shown === PLAIN ? null : told.error} hint={told.hint} disabled={readOnly} value={shown} options={options} onChange={(event) => choose(event.target.value)} />
+      <div className={styles.valueFields}>
+        <Inside label={label} path={path} shown={shown} value={value} />
+      </div>
+    </div>
+  );
+}
+
+function Inside({ label, path, shown, value }: { label: string; path: Path; shown: string; value: Json | undefined }) {
+  if (shown === PLAIN) return <JsonPlace label={label} path={path} />;
+  if (shown === INNER) return Array.isArray(value) ? <ListPlace label={label} path={path} /> : <KeyedPlace label={label} path={path} addWhat={`New key of ${label}`} valued />;
+  const options = OPTIONS[shown];
+  if (!options) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  return (
+    <>
+      <div className={styles.pair}>
+        {Object.entries(options).map(([name, form]) => (
+          <Option key={name} name={name} form={form} path={[...path, name]} />
+        ))}
+      </div>
+      <OthersFolded path={path} names={[MATCH, ...Object.keys(options)]} exact />
+    </>
+  );
+}
+
+function Option({ name, form, path }: { name: string; form: Form; path: Path }) {
+  const label = OPTION_WORDS[name] ?? name;
+  if (typeof form !== "string") {
+    return <ChoicePlace label={label} path={path} usual={name === "spaces" ? "any is one blank" : "both, where both are there"} options={form.map((word) => [word, word])} />;
+  }
+  switch (form) {
+    case "text":
+      return <TextPlace label={label} path={path} optional={name === "timezone"} />;
+    case "number":
+      return <NumberPlace label={label} path={path} />;
+    case "flag":
+      return <CheckPlace label={label} path={path} />;
+    case "texts":
+      return <WordsPlace label={label} path={path} single optional />;
+    case "values":
+      return <ListPlace label={label} path={path} />;
+    case "any":
+      return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  }
+}
+
+/** Values one below the other. */
+export function ListPlace({ label, path }: { label: string; path: Path }) {
+  const { set, readOnly } = useEdit();
+  const value = useValue(path);
+  const told = useTold(path);
+  const id = useId();
+  if (value !== undefined && !Array.isArray(value)) return <JsonPlace label={label} path={path} />;
+  const items = value ?? [];
+  return (
+    <div role="group" aria-labelledby={id} className={styles.whole}>
+      <span id={id} className={styles.label}>{label}</span>
+      {items.map((_, index) => (
+        <div key={index} className={styles.call}>
+          <div className={styles.callFields}>
+            <ValuePlace label={`Value ${index + 1}`} path={[...path, index]} />
+          </div>
+          <ItemTools what={`value ${index + 1}`} index={index} count={items.length} move={(by) => set(path, moved(items, index, by))} remove={() => set([...path, index], undefined)} />
+        </div>
+      ))}
+      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {!readOnly && <Button look="quiet" onClick={() => set(path, [...items, ""])}>+ value</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+// What stands in the place of a value: the value itself, or a matcher (`{"$match": kind, …}`). The kinds and their options
+// are those of the server (`matchers.json`; a test holds the two against each other).
+import { Exact, type Json, type JsonObject, isObject, same } from "../editing/exactJson";
+import KINDS from "./matchers.json";
+
+/** How an option is written; a list: one of these words. */
+export type Form = "any" | "text" | "number" | "flag" | "texts" | "values" | readonly string[];
+
+export const MATCH = "$match";
+export const OPTIONS: Readonly<Record<string, Readonly<Record<string, Form>>>> = KINDS as Record<string, Record<string, Form>>;
+
+/** What each kind takes, in words. */
+export const KIND_WORDS: Readonly<Record<string, string>> = {
+  exact: "equal, as JSON",
+  ignore: "anything, or nothing",
+  present: "any value that is there",
+  subset: "this, and perhaps more",
+  regex: "a text with a pattern in it",
+  number: "about this number",
+  set: "this list in any order",
+  text: "this text, case and spaces aside",
+  date: "this date or time, however written",
+  one_of: "one of several",
+  json: "equal, as strict or parsed JSON",
+};
+
+export const OPTION_WORDS: Readonly<Record<string, string>> = {
+  value: "Value",
+  pattern: "Pattern (Python’s re)",
+  full: "The whole text has to match",
+  ignore_case: "Upper and lower case are the same",
+  tolerance: "At most so far from it",
+  relative: "At most this share of it (0.01 is 1 %)",
+  read_text: "A text such as \"5\" counts as its number",
+  repeats: "Each as often",
+  spaces: "White space",
+  part: "Only the date, or the time",
+  within: "Seconds apart at most",
+  timezone: "Time zone of texts without one",
+  formats: "Formats, such as %d.%m.%Y",
+  values: "Values",
+  strict: "1 and 1.0 differ",
+  parse: "A text that holds JSON counts as its value",
+};
+
+/** The kind that a value names: empty for a plain value; it may be one that nobody knows. */
+export function kindOf(value: Json | undefined): string {
+  if (!isObject(value) || !Object.hasOwn(value, MATCH)) return "";
+  const kind = value[MATCH];
+  return typeof kind === "string" ? kind : "?";
+}
+
+/** Whether a matcher stands in a value, at any depth. */
+export function holdsMatcher(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(holdsMatcher);
+  return isObject(value) && (Object.hasOwn(value, MATCH) || Object.values(value).some(holdsMatcher));
+}
+
+/** The same expectation in another kind (empty: as a plain value): what was stated goes along, and so do keys that no kind knows. */
+export function inKind(value: Json | undefined, kind: string): Json {
+  if (kind === kindOf(value)) return value ?? null;
+  const stated = statedIn(value);
+  if (kind === "") return stated;
+  const others = kindOf(value) !== "" && isObject(value) ? Object.entries(value).filter(([key]) => key !== MATCH && !ANY_OPTION.has(key)) : [];
+  return { [MATCH]: kind, ...beginning(kind, stated), ...(Object.fromEntries(others) as JsonObject) };
+}
+
+/** What an expectation was in other kinds, for as long as nobody has changed what became of it. */
+export interface Left {
+  now: Json;
+  were: ReadonlyMap<string, Json>;
+}
+
+/** An expectation in another kind, or as it was in that kind before: looking at another kind and coming back loses nothing. */
+export function switched(value: Json | undefined, kind: string, left: Left | null, from = kindOf(value), make = inKind): Left {
+  const were = new Map(left && same(left.now, value) ? left.were : []);
+  if (value !== undefined) were.set(from, value);
+  return { now: were.has(kind) ? (were.get(kind) ?? null) : make(value, kind), were };
+}
+
+const ANY_OPTION = new Set(Object.values(OPTIONS).flatMap((options) => Object.keys(options)));
+
+/** The value that is expected, as far as a matcher says one. */
+function statedIn(value: Json | undefined): Json {
+  if (kindOf(value) === "" || !isObject(value)) return value === undefined ? "" : value;
+  if (Object.hasOwn(value, "value")) return value.value ?? null;
+  if (Array.isArray(value.values)) return value.values[0] ?? "";
+  return typeof value.pattern === "string" ? value.pattern.replace(/\\([.*+?^${}()|[\]\\])/g, "$1") : "";
+}
+
+function beginning(kind: string, stated: Json): JsonObject {
+  switch (kind) {
+    case "regex":
+      return { pattern: textIn(stated).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") };
+    case "number":
+      return { value: typeof stated === "number" || stated instanceof Exact ? stated : 0, tolerance: 0.1 };
+    case "set":
+      return { value: Array.isArray(stated) ? stated : [stated] };
+    case "one_of":
+      return { values: [stated] };
+    case "text":
+    case "date":
+      return { value: textIn(stated) };
+    default:
+      return Object.hasOwn(OPTIONS[kind] ?? {}, "value") ? { value: stated } : {};
+  }
+}
+
+function textIn(stated: Json): string {
+  return typeof stated === "string" ? stated : stated instanceof Exact ? stated.text : typeof stated === "number" ? String(stated) : "";
+}

@@ -1,0 +1,142 @@
+import { useState } from "react";
+import type { CasePreview, DiffLine } from "../../../data/types";
+import { Button } from "../../../components/forms/Button";
+import { Dialog } from "../../../components/forms/Dialog";
+import { visible } from "../../../components/text/safeText";
+import styles from "../EvalCase.module.css";
+import { pointer } from "./jsonEdit";
+import { type Json, writeJson } from "./exactJson";
+import { type Clash, type Side, chosen, clashes, merged } from "./merge";
+
+const WORDS: Record<string, string> = { "-": "goes", "+": "comes", " ": "stays", "…": "left out" };
+
+/** What saving would do to the file, line by line. */
+export function PreviewDialog({ preview, path, close, save, busy }: { preview: CasePreview | null; path: string; close: () => void; save: () => void; busy: boolean }) {
+  const foot = (
+    <>
+      <Button onClick={close}>Go on editing</Button>
+      <Button look="first" busy={busy} onClick={save}>
+        {preview?.lost.length ? "Save, and let the comments go" : "Save"}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog open={preview !== null} onClose={close} title={`What changes in ${path}`} wide foot={foot}>
+      {preview?.lines.length === 0 && <p>Nothing: the file says this already.</p>}
+      {preview && preview.lost.length > 0 && <Lost lost={preview.lost} />}
+      {preview && preview.lines.length > 0 && <Difference lines={preview.lines} />}
+    </Dialog>
+  );
+}
+
+function Lost({ lost }: { lost: readonly string[] }) {
+  return (
+    <div role="alert" className={styles.lost}>
+      <p>
+        {lost.length === 1 ? "A comment stands" : `${lost.length} comments stand`} in what is replaced, and would be lost:
+      </p>
+      <pre>{lost.map(visible).join("\n")}</pre>
+    </div>
+  );
+}
+
+function Difference({ lines }: { lines: readonly DiffLine[] }) {
+  return (
+    <table className={styles.diff}>
+      <caption className="hidden">Lines of the file: those that go and those that come</caption>
+      <tbody>
+        {lines.map((line, index) => (
+          <tr key={index} data-sign={line.sign}>
+            <td className="num dim">{line.number}</td>
+            <td>
+              <span aria-hidden>{line.sign}</span>
+              <span className="hidden">{WORDS[line.sign]}</span>
+            </td>
+            <td>{visible(line.text)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ConflictProps {
+  base: Json;
+  mine: Json;
+  theirs: Json | null;
+  close: () => void;
+  /** Go on with this value, over what the file says now. */
+  take: (value: Json) => void;
+  /** What was changed, in words. */
+  what: string;
+  /** What is said and can be done where theirs is gone. */
+  gone?: { title: string; words: string; yes: string; go: () => void };
+}
+
+/** Somebody else has saved the same: both sides, place by place. */
+export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: ConflictProps) {
+  const [found, setFound] = useState<Clash[]>(() => (theirs === null ? [] : clashes(base, mine, theirs)));
+  if (theirs === null) {
+    const foot = <Button look="first" onClick={gone?.go}>{gone?.yes}</Button>;
+    return (
+      <Dialog open onClose={close} title={gone?.title ?? ""} foot={foot}>
+        <p>{gone?.words}</p>
+      </Dialog>
+    );
+  }
+  const both = found.filter((clash) => clash.both).length;
+  const foot = (
+    <>
+      <Button onClick={() => take(theirs)}>Take theirs</Button>
+      <Button onClick={() => take(mine)}>Keep mine</Button>
+      <Button look="first" onClick={() => take(merged(theirs, found))}>Use what is chosen</Button>
+    </>
+  );
+  return (
+    <Dialog open onClose={close} title={`Somebody else has changed ${what}`} wide foot={foot}>
+      <p>
+        Nothing was written. {both ? `${both} ${both === 1 ? "place was" : "places were"} changed by both of you: choose.` : "You have changed different places: both can stay."}
+      </p>
+      {found.map((clash) => (
+        <OneClash key={pointer(clash.path)} clash={clash} choose={(side) => setFound(chosen(found, clash.path, side))} />
+      ))}
+    </Dialog>
+  );
+}
+
+function OneClash({ clash, choose }: { clash: Clash; choose: (side: Side) => void }) {
+  const name = pointer(clash.path);
+  return (
+    <fieldset className={styles.clash}>
+      <legend>
+        <code>{visible(name)}</code> {clash.both && <b className={styles.both}>changed by both</b>}
+      </legend>
+      {(["theirs", "mine"] as const).map((side) => (
+        <label key={side} data-chosen={clash.side === side || undefined}>
+          <span className="row">
+            <input type="radio" name={name} checked={clash.side === side} onChange={() => choose(side)} />
+            {side === "mine" ? "mine" : "theirs, in the file"}
+          </span>
+          <pre>{clash[side] === undefined ? "(not there)" : visible(writeJson(clash[side], 2))}</pre>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A question with one way on. */
+export function AskDialog({ open, close, title, words, yes, go }: { open: boolean; close: () => void; title: string; words: string; yes: string; go: () => void }) {
+  const foot = (
+    <>
+      <Button onClick={close}>Stay</Button>
+      <Button look="danger" onClick={go}>
+        {yes}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog open={open} onClose={close} title={title} foot={foot}>
+      <p>{words}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useState } from "react";
+import { type Path, put } from "./jsonEdit";
+import { type Json, same } from "./exactJson";
+
+interface Kept {
+  base: Json;
+  version: string;
+  value: Json;
+}
+
+/** What was written and not saved, by case: going to another page and coming back loses nothing. */
+const kept = new Map<string, Kept>();
+
+export interface Draft {
+  /** As it was read, or saved last. */
+  base: Json;
+  version: string;
+  value: Json;
+  isChanged: boolean;
+  /** It was written before this page was opened anew. */
+  isRestored: boolean;
+  set: (path: Path, next: Json | undefined) => void;
+  replace: (value: Json) => void;
+  /** Take what the file says as what everything is compared with; `value`: what is edited from now on. */
+  rebase: (base: Json, version: string, value: Json) => void;
+  undo: () => void;
+  canUndo: boolean;
+  forget: () => void;
+}
+
+const MOST = 200; // steps back
+
+interface State extends Kept {
+  past: readonly Json[];
+}
+
+type Action =
+  | { does: "change"; make: (value: Json) => Json }
+  | { does: "rebase"; base: Json; version: string; value: Json }
+  | { does: "undo" | "forget" };
+
+function next(state: State, action: Action): State {
+  switch (action.does) {
+    case "change":
+      return { ...state, value: action.make(state.value), past: [...state.past.slice(1 - MOST), state.value] };
+    case "rebase":
+      return { ...state, base: action.base, version: action.version, value: action.value };
+    case "undo":
+      return { ...state, value: state.past.at(-1) ?? state.value, past: state.past.slice(0, -1) };
+    case "forget":
+      return { ...state, value: state.base, past: [] };
+  }
+}
+
+export function useDraft(name: string, read: Json, version: string): Draft {
+  const [restored] = useState(() => kept.get(name));
+  const [{ past, ...state }, act] = useReducer(next, { ...(restored ?? { base: read, version, value: read }), past: [] });
+  const { base, value } = state;
+  const isChanged = useMemo(() => !same(base, value), [base, value]);
+  useEffect(() => {
+    if (isChanged) kept.set(name, { base, version: state.version, value });
+    else kept.delete(name);
+  }, [name, base, state.version, value, isChanged]);
+  const set = useCallback((path: Path, to: Json | undefined) => act({ does: "change", make: (now) => put(now, path, to) }), []);
+  const replace = useCallback((to: Json) => act({ does: "change", make: () => to }), []);
+  const rebase = useCallback((to: Json, newer: string, mine: Json) => act({ does: "rebase", base: to, version: newer, value: mine }), []);
+  const undo = useCallback(() => act({ does: "undo" }), []);
+  const forget = useCallback(() => act({ does: "forget" }), []);
+  return { ...state, isChanged, isRestored: restored !== undefined, set, replace, rebase, undo, canUndo: past.length > 0, forget };
+}
+
+let isLeaving = false; // the question was answered
+
+/** While something is not saved: closing the page asks, and so does a link that leads away. */
+export function useGuard(isChanged: boolean, ask: (leave: () => void) => void): void {
+  useLayoutEffect(() => {
+    if (!isChanged) return undefined;
+    const closing = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const clicked = (event: MouseEvent): void => {
+      if (isLeaving) return;
+      const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+      if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey || link.target === "_blank") return;
+      if (link.origin !== location.origin || link.pathname === location.pathname) return;
+      event.preventDefault();
+      event.stopPropagation();
+      ask(() => {
+        isLeaving = true;
+        link.click();
+        isLeaving = false;
+      });
+    };
+    window.addEventListener("beforeunload", closing);
+    document.addEventListener("click", clicked, true);
+    return () => {
+      window.removeEventListener("beforeunload", closing);
+      document.removeEventListener("click", clicked, true);
+    };
+  }, [isChanged, ask]);
+}

@@ -1,0 +1,60 @@
+import { createContext, useCallback, useContext, useId, useLayoutEffect } from "react";
+import type { FieldNote } from "../../../data/types";
+import { type Path, at, pointer } from "../editing/jsonEdit";
+import type { Json } from "../editing/exactJson";
+
+export interface Edit {
+  value: Json;
+  isCamel: boolean;
+  readOnly: boolean;
+  /** Put another value at a place; `undefined` takes it out. */
+  set: (path: Path, next: Json | undefined) => void;
+  /** What the server said is wrong. */
+  wrong: readonly FieldNote[];
+  /** What is doubtful, but may be saved. */
+  doubtful: readonly FieldNote[];
+  /** A field whose text is no JSON by now: nothing is saved until it is. */
+  tellBroken: (field: string, isBroken: boolean) => void;
+  personas: readonly string[];
+}
+
+const Context = createContext<Edit | null>(null);
+export const EditProvider = Context.Provider;
+
+export function useEdit(): Edit {
+  const edit = useContext(Context);
+  if (!edit) throw new Error("outside of the editor");
+  return edit;
+}
+
+export function useValue(path: Path): Json | undefined {
+  return at(useEdit().value, path);
+}
+
+export interface Told {
+  error: string | null;
+  hint: string | undefined;
+}
+
+/** What there is to say about a place; `below`: about all that is in it, too. */
+export function useTold(path: Path, below = false): Told {
+  const { wrong, doubtful } = useEdit();
+  const here = pointer(path);
+  const find = (notes: readonly FieldNote[]): string =>
+    notes
+      .filter((note) => note.pointer === here || (below && note.pointer.startsWith(`${here}/`)))
+      .map((note) => `${note.pointer === here ? "" : `${note.pointer.slice(here.length + 1)}: `}${note.message}${note.hint ? ` (${note.hint})` : ""}`)
+      .join("\n");
+  return { error: find(wrong) || null, hint: find(doubtful) || undefined };
+}
+
+/** Tells the editor while this field cannot be read. */
+export function useBroken(isBroken: boolean): void {
+  const { tellBroken } = useEdit();
+  const id = useId();
+  const tell = useCallback((broken: boolean) => tellBroken(id, broken), [id, tellBroken]);
+  useLayoutEffect(() => {
+    tell(isBroken);
+    return () => tell(false);
+  }, [isBroken, tell]);
+}

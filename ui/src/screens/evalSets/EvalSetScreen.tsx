@@ -1,0 +1,166 @@
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { useChange, useData } from "../../data/queries";
+import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { CopyLine } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { FilterBox } from "../../components/tables/FilterBox";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { type Column, Table } from "../../components/tables/Table";
+import { visible } from "../../components/text/safeText";
+import { CasesBar, NewCaseDialog } from "./CasesBar";
+import styles from "./EvalSets.module.css";
+import { count } from "./EvalSetsScreen";
+import { HeadDialog } from "./HeadDialog";
+import { Problems } from "./Problems";
+import { TextEditor } from "./TextEditor";
+import { caseAddress, setAddress } from "./links";
+import { fits } from "./caseFilter";
+
+const COLUMNS: readonly Column<EvalCaseRow>[] = [
+  { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
+  { id: "asks", head: "The user begins with", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{visible(asks)}</span> },
+  { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
+  { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
+  { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
+  { id: "problems", head: "Problems", width: "110px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Signs row={row} /> },
+];
+
+function Case({ row }: { row: EvalCaseRow }) {
+  return (
+    <>
+      <b className={styles.name}>{visible(row.eval_id) || "(no id)"}</b>
+      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${visible(tag)}`).join(" ")}</span>}
+    </>
+  );
+}
+
+function Turns({ row }: { row: EvalCaseRow }) {
+  return row.kind === "scenario" ? <span className="dim">scenario</span> : <span className="num">{row.turns}</span>;
+}
+
+function Signs({ row: { errors, warnings } }: { row: EvalCaseRow }) {
+  return (
+    <span className="num">
+      {errors > 0 && <b className={styles.error} title={count(errors, "error")}>✕ {errors} </b>}
+      {warnings > 0 && <b className={styles.warning} title={count(warnings, "warning")}>! {warnings}</b>}
+    </span>
+  );
+}
+
+function stated({ rubrics, has_state }: EvalCaseRow): string {
+  return [rubrics ? count(rubrics, "rubric") : "", has_state ? "state" : ""].filter(Boolean).join(", ") || "–";
+}
+
+/** Screen 9: one eval set and its cases. */
+export function EvalSetScreen() {
+  const { set = "" } = useParams<{ set: string }>();
+  const path = `/api/eval-sets/${encodeURIComponent(set)}`;
+  const { data: page, error, refetch } = useData<EvalSetPage>(path);
+  const cases = useData<EvalCaseList>(page && page.cases !== null ? `${path}/cases?limit=100000` : null);
+  useTitle(page?.eval_set_id ?? "Eval set");
+  const [query] = useAddress();
+  const asText = query.get("as") === "text";
+  if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  return (
+    <>
+      <Head page={page} />
+      {page.cases === null || asText ? <TextEditor key={page.id} set={page.id} isBroken={page.cases === null} /> : <Problems problems={page.problems} />}
+      {page.cases !== null && !asText &&
+        (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
+    </>
+  );
+}
+
+function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+  if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
+  return <Empty title="There is no such eval set" does={error.message} to="/eval-sets" toName="All eval sets" />;
+}
+
+function Head({ page }: { page: EvalSetPage }) {
+  const [isEditing, setEditing] = useState(false);
+  const [query, setQuery] = useAddress();
+  const asText = query.get("as") === "text";
+  return (
+    <>
+      <p className={`dim small ${styles.name}`}>{visible(page.path)}</p>
+      <div className="row">
+        <h1 className={styles.name}>{visible(page.name || page.eval_set_id || page.path)}</h1>
+        {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
+        <span className="grow" />
+        {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
+      </div>
+      {page.description && <p>{visible(page.description)}</p>}
+      <p className="dim">
+        {page.cases === null ? "This file cannot be read: put its text right here." : `${count(page.cases, "case")} · ${page.kind}`}
+        {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
+      </p>
+      {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
+      {page.cases ? <CopyLine text={page.command} /> : null}
+      {isEditing && <HeadDialog page={page} close={() => setEditing(false)} />}
+    </>
+  );
+}
+
+function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
+  const [, navigate] = useLocation();
+  const change = useChange<SetMade>(["/api/eval-sets"]);
+  const path = `/api/eval-sets/${encodeURIComponent(page.id)}/migrate`;
+  return (
+    <div className={`row ${styles.migrate}`}>
+      <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
+        Write it in today’s format
+      </Button>
+      <span className="dim">as {visible(to)}; this file stays as it is</span>
+      <ErrorNote error={change.error} />
+    </div>
+  );
+}
+
+function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[] }) {
+  const [query, setQuery] = useAddress();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isMaking, setMaking] = useState(false);
+  useKeys([{ keys: "c", does: "add a case", run: () => page.can_edit && setMaking(true) }]);
+  const line = query.get("q") ?? "";
+  const found = rows.filter((row) => fits(row, line));
+  const choose = (id: string, on?: boolean): void =>
+    setChosen((was) => {
+      const next = new Set(was);
+      if (on ?? !was.has(id)) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  const tags = [...new Set(rows.flatMap((row) => row.tags))].slice(0, 8).map((tag) => `tag:${tag}`).filter((offer) => !/\s/.test(offer));
+  return (
+    <>
+      <div className="row">
+        <h2>Cases</h2>
+        <span className="grow" />
+        {page.can_edit && <Button onClick={() => setMaking(true)}>New case</Button>}
+      </div>
+      <FilterBox label="Filter cases" placeholder="part of an id or a message, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
+      {page.can_edit && <CasesBar set={page.id} chosen={rows.filter(({ eval_id }) => chosen.has(eval_id))} done={() => setChosen(new Set())} />}
+      {found.length ? (
+        <Table
+          label="Cases"
+          rows={found}
+          columns={COLUMNS}
+          idOf={({ eval_id }) => eval_id}
+          href={({ eval_id }) => caseAddress(page.id, eval_id)}
+          sort={query.get("sort") ?? ""}
+          onSort={(sort) => setQuery({ sort })}
+          {...(page.can_edit ? { choice: { chosen, onChoose: choose, label: "choose" } } : {})}
+        />
+      ) : (
+        <p className="dim">{rows.length ? "No case fits this filter." : "No cases yet: add one here, or keep a conversation as one."}</p>
+      )}
+      <NewCaseDialog open={isMaking} close={() => setMaking(false)} set={page.id} />
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { SourceError } from "../../data/source";
+import type { EvalSetPage } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { Dialog } from "../../components/forms/Dialog";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { clockText } from "../../components/text/numberFormats";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { visible } from "../../components/text/safeText";
+import { type Edit, EditProvider, useEdit, useTold } from "../evalCase/fields/EditContext";
+import { type ReadHead, previewHead, readHead, saveHead } from "../evalCase/editing/evalSetApi";
+import { ConflictDialog, PreviewDialog } from "../evalCase/editing/dialogs";
+import { spelled } from "../evalCase/editing/jsonEdit";
+import { OthersPlace, TextPlace } from "../evalCase/fields/jsonFields";
+import { useDraft } from "../evalCase/editing/useDraft";
+import { type Way, useBrokenFields, useSaving } from "../evalCase/editing/useSaving";
+import styles from "./EvalSets.module.css";
+import { headFacts, isCamelHead } from "./setHead";
+
+interface Props {
+  page: EvalSetPage;
+  close: () => void;
+}
+
+const TITLE = "The set itself";
+
+/** Every key of a set but its cases. What was written and not saved is kept while the tab is open. */
+export function HeadDialog({ page, close }: Props) {
+  const { data, error, refetch } = useQuery<ReadHead, SourceError>({
+    queryKey: ["exact head", page.id],
+    queryFn: ({ signal }) => readHead(page.id, signal),
+    staleTime: Infinity, // what is edited does not change under one's hands
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    retry: false,
+  });
+  if (data) return <HeadEditor page={page} read={data} close={close} />;
+  return (
+    <Dialog open onClose={close} title={TITLE}>
+      {error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={4} />}
+    </Dialog>
+  );
+}
+
+function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
+  const draft = useDraft(`head of ${page.id}`, read.value, read.version);
+  const broken = useBrokenFields();
+  const way: Way<ReadHead> = {
+    save: (value, version, commentsMayGo) => saveHead(page.id, value, version, commentsMayGo),
+    preview: (value) => previewHead(page.id, value),
+    saved: close,
+  };
+  const saving = useSaving(draft, way, { told: "", doubtful: read.doubtful });
+  const edit = useMemo<Edit>(
+    () => ({
+      value: draft.value,
+      isCamel: isCamelHead(draft.value),
+      readOnly: false,
+      set: draft.set,
+      wrong: saving.wrong,
+      doubtful: draft.isChanged ? [] : saving.doubtful,
+      tellBroken: broken.tell,
+      personas: [],
+    }),
+    [draft, saving.wrong, saving.doubtful, broken.tell],
+  );
+  if (saving.preview) {
+    return <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />;
+  }
+  if (saving.conflict) {
+    return <ConflictDialog base={draft.base} mine={draft.value} theirs={saving.conflict.theirs} close={saving.closeConflict} take={saving.take} what="this set" />;
+  }
+  const canSave = draft.isChanged && broken.count === 0;
+  const foot = (
+    <>
+      <Button disabled={!draft.isChanged} onClick={draft.forget}>Discard</Button>
+      <Button disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
+      <Button look="first" disabled={!canSave} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
+    </>
+  );
+  return (
+    <Dialog open onClose={close} title={TITLE} wide foot={foot}>
+      <EditProvider value={edit}>
+        {draft.isRestored && draft.isChanged && <p className="dim">What you wrote before and did not save is still here.</p>}
+        <ErrorNote error={saving.error} />
+        <HeadFields eval_set_id={read.eval_set_id} />
+      </EditProvider>
+    </Dialog>
+  );
+}
+
+function HeadFields({ eval_set_id }: { eval_set_id: string }) {
+  const { value, isCamel } = useEdit();
+  const told = useTold([]);
+  const { id, made, names } = headFacts(value);
+  return (
+    <>
+      {told.hint && <p className="dim small">{told.hint}</p>}
+      <dl className={styles.facts}>
+        <dt>Id</dt>
+        <dd>
+          <code>{visible(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "stays: runs and baselines know the set by it"}</span>
+        </dd>
+        {made !== null && (
+          <>
+            <dt>Made</dt>
+            <dd>{clockText(made)}</dd>
+          </>
+        )}
+      </dl>
+      <TextPlace label="Name" path={[spelled(value, "name", isCamel)]} optional />
+      <TextPlace label="Description" path={[spelled(value, "description", isCamel)]} lines optional />
+      <OthersPlace path={[]} names={names} label="Everything else, as JSON" hint="Keys of the set that have no field above. The cases stand in the table." />
+    </>
+  );
+}

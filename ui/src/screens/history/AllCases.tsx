@@ -1,0 +1,226 @@
+import { useCallback, useMemo } from "react";
+import { useAddress } from "../../app/address";
+import { pathOf, useHas, useSource } from "../../data/queries";
+import type { HistoryCase, HistoryPage } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
+import { Button } from "../../components/forms/Button";
+import { Chip } from "../../components/forms/Chip";
+import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { FilterBox } from "../../components/tables/FilterBox";
+import { Outcome } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { type Column, Table } from "../../components/tables/Table";
+import { numText } from "../../components/text/numberFormats";
+import { visible } from "../../components/text/safeText";
+import { Chart } from "./Chart";
+import styles from "./History.module.css";
+import { SmallStrip } from "./RunStrip";
+import { type Asked, COURSES, type Course, asMarkdown, caseHref, chosenSeries, reachedOf, sentence, takes } from "./historyText";
+
+const LIMITS = ["20", "50", "100", "200", "0"];
+
+/** All cases over the runs: those that matter first, and one metric as a line. */
+export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
+  const [query, setQuery] = useAddress();
+  const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
+  const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
+  const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
+  const columns = useMemo(() => columnsOf(several, reachedOf(page.cases)), [several, page.cases]);
+  const { live } = useSource();
+  const has = useHas();
+  const href = useCallback(
+    (one: HistoryCase) => {
+      const address = caseHref(one, asked.agent, asked.limit);
+      return has(`/api${address}`) ? address : undefined;
+    },
+    [asked.agent, asked.limit, has],
+  );
+  const untold = shown.some((one) => !href(one));
+  return (
+    <>
+      <div className="row">
+        <h1>History</h1>
+        <span className="grow" />
+        <CopyMarkdown text={() => asMarkdown(page, shown)} />
+      </div>
+      <p className={styles.sentence}>{sentence(page)}</p>
+      <Which page={page} asked={asked} />
+      {(asked.set || page.sets.length < 2) && <Metric page={page} />}
+      <h2>Cases</h2>
+      <FilterBox
+        label="Filter cases"
+        placeholder="words in the name or in why"
+        value={text}
+        onChange={(q) => setQuery({ q })}
+        found={`${numText(shown.length)} of ${numText(page.cases.length)}`}
+      />
+      <div className={`${styles.kinds} row no-print`}>
+        <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />
+        <span className="grow" />
+        {live && <Limit asked={asked} />}
+      </div>
+      {shown.length ? (
+        <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.eval_set_id}\n${one.eval_id}`} href={href} />
+      ) : (
+        <None page={page} narrowed={text !== "" || only !== ""} />
+      )}
+      {untold && (
+        <p className="dim small">
+          Not every case stands here by itself, run by run. Any of them: <code>proctor history SET/CASE</code>
+        </p>
+      )}
+      <p className={`${styles.command} no-print`}>
+        <CopyLine text={page.command} />
+      </p>
+    </>
+  );
+}
+
+/** Whose runs, and of which set: a metric over the runs is told of one set only. */
+function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
+  const [, setQuery] = useAddress();
+  const { live } = useSource();
+  const has = useHas();
+  const sets = page.sets.filter((set) => has(pathOf("/api/history", { set })));
+  return (
+    <div className={`${styles.which} row no-print`}>
+      {(sets.length > 1 || (live && asked.set)) && (
+        <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={asked.set} names={sets} choose={(set) => setQuery({ set })} />
+      )}
+      {live && (page.agents.length > 1 || asked.agent) && (
+        <Choose label="Agent" all="all agents" value={asked.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
+      )}
+    </div>
+  );
+}
+
+interface ChooseProps {
+  label: string;
+  /** What stands for all of them; null: one has to be chosen. */
+  all: string | null;
+  value: string | null;
+  names: readonly string[];
+  choose: (name: string) => void;
+}
+
+function Choose({ label, all, value, names, choose }: ChooseProps) {
+  return (
+    <label className={styles.choose}>
+      <span>{label}</span>
+      <select value={value ?? ""} onChange={(event) => choose(event.target.value)}>
+        {all !== null && <option value="">{all}</option>}
+        {value && !names.includes(value) && <option value={value}>{visible(value)}</option>}
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {visible(name)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** One metric over the runs; which, is in the address. */
+function Metric({ page }: { page: HistoryPage }) {
+  const [query, setQuery] = useAddress();
+  const series = chosenSeries(page.series, query.get("metric"));
+  if (!series) return null;
+  return (
+    <section aria-label="Metric">
+      {page.series.length > 1 && (
+        <label className={`${styles.choose} no-print`}>
+          <span>Metric</span>
+          <select value={series.name} onChange={(event) => setQuery({ metric: event.target.value })}>
+            {page.series.map(({ name, decides }) => (
+              <option key={name} value={name}>
+                {name === "passed" ? "cases passed" : visible(name)}
+                {decides ? "" : " (reported only)"}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Chart series={series} runs={page.runs} href={(run) => `/runs/${encodeURIComponent(run)}`} />
+    </section>
+  );
+}
+
+function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose: (course: string | null) => void }) {
+  const courses = (Object.keys(COURSES) as Course[]).filter((course) => page.counts[course]);
+  return (
+    <div className="row" role="group" aria-label="Which course">
+      {courses.map((course) => (
+        <Chip key={course} pressed={only === course} onPress={() => choose(only === course ? null : course)}>
+          {COURSES[course][0]} <span className="num">{numText(page.counts[course])}</span>
+        </Chip>
+      ))}
+    </div>
+  );
+}
+
+function Limit({ asked }: { asked: Asked }) {
+  const [, setQuery] = useAddress();
+  const value = asked.limit ?? "50";
+  const limits = LIMITS.includes(value) ? LIMITS : [value, ...LIMITS];
+  return (
+    <label className={styles.limit}>
+      <span>Look at</span>
+      <select value={value} onChange={(event) => setQuery({ limit: event.target.value === "50" ? null : event.target.value })}>
+        {limits.map((one) => (
+          <option key={one} value={one}>
+            {one === "0" ? "all runs" : `the last ${one} runs`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Column<HistoryCase>[] {
+  return [
+    {
+      id: "case",
+      head: "Case",
+      width: "minmax(0, 1.2fr)",
+      narrow: "minmax(0, 1.9fr)",
+      cell: (one) => (
+        <>
+          <b>
+            <Breakable text={one.eval_id} />
+          </b>
+          {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+          <span className={styles.below}>{visible(one.sentence)}</span>
+        </>
+      ),
+    },
+    { id: "course", head: "Course", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
+    { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
+  ];
+}
+
+function Since({ one }: { one: HistoryCase }) {
+  return (
+    <>
+      {visible(one.sentence)}
+      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{visible(one.turning.caution)}</span>}
+      {one.why && <span className={`${styles.under} ${styles.why}`}><Prose text={one.why} /></span>}
+    </>
+  );
+}
+
+function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
+  const [, setQuery] = useAddress();
+  if (narrowed)
+    return (
+      <Empty inside title="No case fits" does="The filter leaves nothing over.">
+        <Button onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
+      </Empty>
+    );
+  return (
+    <Empty inside title="Nothing broke" does={`All ${numText(page.cases.length)} cases are steady.`}>
+      <Button onClick={() => setQuery({ only: "steady" })}>Show them</Button>
+    </Empty>
+  );
+}

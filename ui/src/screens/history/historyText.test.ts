@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
+import { bandPath, stepPath } from "./Chart";
+import { countsOf } from "./RunStrip";
+import { apiPath, asMarkdown, caseHref, chosenSeries, niceAbove, placeOf, pointWords, reachedOf, scaleOf, sentence, takes } from "./historyText";
+
+function run(run_id: string): HistoryRunPart {
+  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, outcome: null, cases: 1, num_runs: 1 };
+}
+
+function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): HistoryCase {
+  return { eval_set_id: "set", eval_id, strip, course: "broke", sentence: "", why: "", ...more } as HistoryCase;
+}
+
+type Point = Series["points"][number];
+function point(score: number | null, more: Partial<Point> = {}): Point {
+  return { run_id: "r", score, low: null, high: null, threshold: null, outcome: "passed", count: 1, ...more };
+}
+const series = (...points: Point[]): Series => ({ name: "m", decides: true, points });
+
+describe("the sentence", () => {
+  const page = (more: Partial<HistoryPage>) => ({ runs: [run("a"), run("b")], older: 0, counts: {}, ...more }) as HistoryPage;
+
+  it("counts what matters first", () => {
+    expect(sentence(page({ counts: { broke: 2, failing: 0, steady: 1037 } }))).toBe(
+      "Over all 2 runs: 2 broke in the newest run, 1,037 steady.",
+    );
+  });
+
+  it("says what was not looked at", () => {
+    expect(sentence(page({ older: 3, counts: { flaky: 1 } }))).toBe("Over the last 2 of 5 runs: 1 flaky.");
+  });
+
+  it("says so where no case was reached", () => {
+    expect(sentence(page({}))).toBe("Over all 2 runs: no case was reached.");
+  });
+});
+
+describe("the strips", () => {
+  it("leave out the runs of other sets, and keep those that did not reach a case", () => {
+    const cases = [one("a", "p-f-"), one("b", "pp--"), one("c", "---f", { eval_set_id: "other" })];
+    expect(cases.map(reachedOf(cases))).toEqual(["p-f", "pp-", "f"]);
+  });
+
+  it("are counted for those who hear them", () => {
+    expect([...countsOf("ppf")]).toEqual([
+      ["p", 2],
+      ["f", 1],
+    ]);
+  });
+
+  it("are drawn oldest first, of runs that come newest first", () => {
+    const runs = [run("new"), run("middle"), run("old")];
+    expect(["new", "old", "gone", null].map((id) => placeOf(runs, id))).toEqual([2, 0, -1, -1]);
+  });
+});
+
+describe("what is listed", () => {
+  it("is what matters, until something else is asked for", () => {
+    const steady = one("calm", "pp", { course: "steady" });
+    expect([takes("", "")(steady), takes("calm", "")(steady), takes("", "steady")(steady)]).toEqual([false, true, true]);
+    expect([takes("", "")(one("a", "pf")), takes("", "steady")(one("a", "pf"))]).toEqual([true, false]);
+  });
+
+  it("asks for what the address names", () => {
+    expect(apiPath({ set: "a b", case: null, agent: null, limit: "0" })).toBe("/api/history?set=a%20b&limit=0");
+    expect(caseHref(one("<x>&", ""), null, null)).toBe("/history?set=set&case=%3Cx%3E%26");
+  });
+
+  it("keeps names as text in Markdown", () => {
+    const text = asMarkdown({ points: null } as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
+    expect(text).toContain("`` set/`a`\\|b ``");
+    expect(text).toContain("broke \\<b\\>");
+  });
+});
+
+describe("the chart", () => {
+  it.each([
+    [series(point(0.4), point(0.9)), [0, 1]],
+    [series(point(0.4, { low: -0.2, high: 0.7 })), [-0.2, 1]],
+    [series(point(1204)), [0, 2000]],
+    [series(point(0.5, { threshold: 3 })), [0, 5]],
+    [series(point(null)), [0, 1]],
+  ])("has ends that hold everything", (given, ends) => {
+    expect(scaleOf(given)).toEqual(ends);
+  });
+
+  it.each([
+    [1.2, 2],
+    [5, 5],
+    [730, 1000],
+    [0.03, 0.05],
+  ])("rounds %d up to %d", (value, nice) => {
+    expect(niceAbove(value)).toBeCloseTo(nice, 12);
+  });
+
+  const x = (at: number) => at * 10;
+  const y = (value: number) => 100 - value * 100;
+
+  it("breaks the interval where there is none", () => {
+    const placed = [
+      { at: 0, point: point(0.5, { low: 0.4, high: 0.6 }) },
+      { at: 1, point: point(0.5) },
+      { at: 2, point: point(0.5, { low: 0.4, high: 0.6 }) },
+    ];
+    expect(bandPath(placed, x, y)).toBe("M-3 40L3 40L3 60L-3 60ZM17 40L23 40L23 60L17 60Z");
+  });
+
+  it("steps where the threshold is another one", () => {
+    const placed = [
+      { at: 0, point: point(0.5, { threshold: 0.8 }) },
+      { at: 2, point: point(0.5, { threshold: 0.7 }) },
+    ];
+    expect(stepPath(placed, x, y)).toBe("M-6 20h6H20V30h6");
+  });
+
+  it("shows the metric that the address names, or the first", () => {
+    const all = [series(point(1)), { ...series(point(1)), name: "other" }];
+    expect([chosenSeries(all, "other")?.name, chosenSeries(all, "gone")?.name, chosenSeries([], "m")]).toEqual(["other", "m", null]);
+  });
+
+  it("says of a point what it is, how sure, and what it had to be", () => {
+    expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
+      /^a, .*: 0\.50 \(95 %: 0\.40 to 0\.60\), needs 0\.8$/,
+    );
+  });
+});

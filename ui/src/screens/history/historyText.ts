@@ -1,0 +1,127 @@
+import { pathOf } from "../../data/queries";
+import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
+import { mdCode, mdTable, mdText } from "../../components/text/markdown";
+import { shellWord } from "../run/Details";
+import { clockText, scoreText } from "../../components/text/numberFormats";
+
+export type Course = HistoryCase["course"];
+
+/** How each course is called, and the look of its tag. */
+export const COURSES: Readonly<Record<Course, [word: string, outcome: string]>> = {
+  broke: ["Broke", "failed"],
+  failing: ["Failing", "failed"],
+  undecided: ["Not judged", "error"],
+  flaky: ["Flaky", "inconclusive"],
+  fixed: ["Fixed", "passed"],
+  steady: ["Steady", "not_run"],
+};
+
+const SAID: Readonly<Record<Course, string>> = {
+  broke: "broke in the newest run",
+  failing: "still failing",
+  undecided: "could not be judged",
+  flaky: "flaky",
+  fixed: "fixed in the newest run",
+  steady: "steady",
+};
+
+/** `Over the last 9 runs: 2 broke in the newest run, 1 flaky, 37 steady.` */
+export function sentence({ runs, counts, older }: HistoryPage): string {
+  const some = (Object.keys(SAID) as Course[]).filter((course) => counts[course]);
+  const told = some.map((course) => `${(counts[course] ?? 0).toLocaleString("en-US")} ${SAID[course]}`);
+  const over = older ? `the last ${runs.length} of ${runs.length + older} runs` : runs.length === 1 ? "the one run" : `all ${runs.length} runs`;
+  return `Over ${over}: ${told.join(", ") || "no case was reached"}.`;
+}
+
+export interface Asked {
+  set: string | null;
+  case: string | null;
+  agent: string | null;
+  limit: string | null;
+}
+
+export function apiPath(asked: Asked): string {
+  return pathOf("/api/history", { set: asked.set, case: asked.case, agent: asked.agent, limit: asked.limit });
+}
+
+/** What shows the same in a terminal. */
+export function commandOf({ set, case: id }: Asked): string {
+  if (id !== null) return `proctor history ${shellWord(set === null ? id : `${set}/${id}`)}`;
+  return set === null ? "proctor history" : `proctor history --set ${shellWord(set)}`;
+}
+
+export function caseHref(one: { eval_set_id: string; eval_id: string }, agent: string | null, limit: string | null): string {
+  return pathOf("/history", { set: one.eval_set_id, case: one.eval_id, agent, limit });
+}
+
+export function takes(text: string, only: string): (one: HistoryCase) => boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return (one) => {
+    if (only ? one.course !== only : one.course === "steady" && !words.length) return false;
+    const within = `${one.eval_set_id}/${one.eval_id} ${one.why}`.toLowerCase();
+    return words.every((word) => within.includes(word));
+  };
+}
+
+/** The strip of a case without the runs that are of other sets: those in which no case of its set was reached. */
+export function reachedOf(cases: readonly HistoryCase[]): (one: HistoryCase) => string {
+  const bySet = new Map<string, boolean[]>();
+  for (const { eval_set_id, strip } of cases) {
+    const reached = bySet.get(eval_set_id) ?? [];
+    for (let at = 0; at < strip.length; at += 1) reached[at] = (reached[at] ?? false) || strip[at] !== "-";
+    bySet.set(eval_set_id, reached);
+  }
+  return ({ eval_set_id, strip }) => [...strip].filter((_, at) => bySet.get(eval_set_id)?.[at]).join("");
+}
+
+/** The metric that the address names, else the first that there is. */
+export function chosenSeries(series: readonly Series[], name: string | null): Series | null {
+  return series.find((one) => one.name === name) ?? series[0] ?? null;
+}
+
+/** Two ends for an axis that hold every value, interval and threshold; scores have 0 and 1 in it. */
+export function scaleOf({ points }: Series): [from: number, to: number] {
+  const all = points.flatMap(({ score, low, high, threshold }) => [score, low, high, threshold]).filter((one) => one !== null);
+  const from = Math.min(0, ...all);
+  const most = Math.max(0, ...all);
+  return [from, most <= 1 ? 1 : niceAbove(most)];
+}
+
+/** The next of 1, 2, 5, 10, 20 … that is not below `value`. */
+export function niceAbove(value: number): number {
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return unit * ([1, 2, 5, 10].find((step) => step * unit >= value) ?? 10);
+}
+
+/** `7f3k2c, 2026-11-22 14:02, commit 4f2c91a`. */
+export function runWords(run: HistoryRunPart): string {
+  return [run.short, clockText(run.started_at), run.commit ? `commit ${run.commit.slice(0, 9)}` : "", run.agent].filter(Boolean).join(", ");
+}
+
+/** The place of a run in a strip that is drawn oldest first. */
+export function placeOf(runs: readonly HistoryRunPart[], id: string | null | undefined): number {
+  const at = runs.findIndex(({ run_id }) => run_id === id);
+  return at < 0 ? -1 : runs.length - 1 - at;
+}
+
+export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): string {
+  if (page.points) {
+    const runs = new Map(page.runs.map((run) => [run.run_id, run]));
+    const rows = page.points.map((point) => {
+      const run = runs.get(point.run_id);
+      return [mdCode(run?.short ?? ""), run ? clockText(run.started_at) : "", mdCode((run?.commit ?? "").slice(0, 9)), point.outcome, mdText(point.reason)];
+    });
+    return `${mdText(cases[0]?.sentence ?? "")}\n\n${mdTable(["Run", "When", "Commit", "Outcome", "Why"], rows)}`;
+  }
+  return mdTable(
+    ["Case", "", "Runs, oldest first", "Since when"],
+    cases.map((one) => [mdCode(`${one.eval_set_id}/${one.eval_id}`), COURSES[one.course][0], mdCode(one.strip), mdText(one.sentence)]),
+  );
+}
+
+/** What a point of a chart says. */
+export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number]): string {
+  const sure = point.low !== null && point.high !== null ? ` (95 %: ${scoreText(point.low)} to ${scoreText(point.high)})` : "";
+  const needs = point.threshold !== null ? `, needs ${point.threshold}` : "";
+  return `${run ? runWords(run) : point.run_id}: ${scoreText(point.score)}${sure}${needs}`;
+}

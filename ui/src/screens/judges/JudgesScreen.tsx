@@ -1,0 +1,117 @@
+import { useTitle } from "../../app/title";
+import { useData } from "../../data/queries";
+import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
+import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
+import { Empty } from "../../components/feedback/Empty";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { IntervalBar } from "../../components/charts/IntervalBar";
+import { Percent, When } from "../../components/text/Num";
+import { Outcome } from "../../components/charts/Outcome";
+import { Skeleton } from "../../components/feedback/Skeleton";
+import { type Column, Table } from "../../components/tables/Table";
+import { scoreText } from "../../components/text/numberFormats";
+import styles from "./JudgesScreen.module.css";
+import { asMarkdown, calibrateCommand, figureWords, sentence, standingTag, toCalibrate } from "./judgesText";
+
+/** Which judges gave verdicts, and what these are worth by labels of people. */
+export function JudgesScreen() {
+  useTitle("Judges");
+  const { data, error, refetch } = useData<KnownJudgesPage>("/api/judges", { poll: 30_000 });
+  if (data && !data.items.length) return <NoJudges />;
+  return (
+    <>
+      <div className="row">
+        <h1>Judges</h1>
+        <span className="grow" />
+        {data && <CopyMarkdown text={() => asMarkdown(data.items)} />}
+      </div>
+      <p className={styles.sentence}>{data ? sentence(data) : ""}</p>
+      <ErrorNote error={error} retry={refetch} />
+      {data ? <Judges items={data.items} /> : !error && <Loading />}
+    </>
+  );
+}
+
+function Judges({ items }: { items: readonly JudgeRow[] }) {
+  const next = toCalibrate(items);
+  return (
+    <>
+      <Table label="Judges" rows={items} columns={COLUMNS} idOf={({ metric, model, prompt }) => `${metric} ${model} ${prompt}`} />
+      {next && (
+        <>
+          <h2>What to do next</h2>
+          <p>
+            {next.labels
+              ? `${next.labels === 1 ? "One label" : `${next.labels} labels`} in run ${next.last_run?.slice(0, 6)} can say what ${next.metric} is worth:`
+              : `Say of some verdicts of ${next.metric} whether they are right (on the page of a case, under Judges), then:`}
+          </p>
+          <CopyLine text={calibrateCommand(next)} />
+        </>
+      )}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<JudgeRow>[] = [
+  { id: "metric", head: "Judge", width: "minmax(0, 1.5fr)", cell: (row) => <Name row={row} /> },
+  { id: "standing", head: "Standing", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
+  { id: "kappa", head: "κ, beyond chance", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
+  { id: "tpr", head: "Passes what is right", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
+  { id: "tnr", head: "Fails what is wrong", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
+  { id: "labels", head: "Labels", width: "70px", align: "end", optional: true, cell: ({ calibration }) => calibration?.labels ?? "–" },
+  { id: "last", head: "Last used", width: "112px", align: "end", optional: true, cell: ({ last_at }) => <When at={last_at} /> },
+];
+
+function Name({ row }: { row: JudgeRow }) {
+  return (
+    <>
+      <b><Breakable text={row.metric} /></b>
+      <span className={styles.under}>
+        <code>{row.model}</code> · prompt <code>{row.prompt.slice(0, 8)}</code>
+      </span>
+    </>
+  );
+}
+
+function Standing({ row }: { row: JudgeRow }) {
+  const [outcome, word] = standingTag(row);
+  return (
+    <>
+      <Outcome outcome={outcome}>{word}</Outcome>
+      {row.void.length > 0 && <span className={styles.under}>{row.void.join(", ")}</span>}
+    </>
+  );
+}
+
+function Kappa({ figure }: { figure: FigurePart | undefined }) {
+  if (!figure) return <span className="dim">–</span>;
+  return (
+    <span className={styles.kappa}>
+      <span className="num">{scoreText(figure.value)}</span>
+      <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={-1} mark={0} label={`kappa ${figureWords(figure)}`} />
+    </span>
+  );
+}
+
+function Part({ figure }: { figure: FigurePart | undefined }) {
+  return figure ? <Percent value={figure.value} low={figure.low} high={figure.high} digits={0} /> : <span className="dim">–</span>;
+}
+
+function Loading() {
+  return (
+    <div className="panel">
+      <Skeleton rows={4} height="56px" />
+    </div>
+  );
+}
+
+function NoJudges() {
+  return (
+    <Empty
+      title="No judge was asked yet"
+      does="Some metrics ask a model for their verdicts. Once a run used one, it stands here with what people say of it."
+      command="proctor metrics"
+    />
+  );
+}

@@ -1,0 +1,68 @@
+import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
+import { clockText, scoreText } from "../../components/text/numberFormats";
+import { mdCode, mdTable, mdText } from "../../components/text/markdown";
+
+/** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with people by chance only.` */
+export function sentence({ items, runs }: KnownJudgesPage): string {
+  const used = items.filter((row) => row.runs > 0);
+  const count = (standing: JudgeRow["standing"]) => used.filter((row) => row.standing === standing).length;
+  const parts = [
+    told(count("calibrated"), "is calibrated", "are calibrated"),
+    told(count("chance"), "may agree with people by chance only", "may agree with people by chance only"),
+    told(count("void"), "has a calibration that is void", "have a calibration that is void"),
+    told(count("unknown"), "is not calibrated", "are not calibrated"),
+  ].filter(Boolean);
+  const judges = used.length === 1 ? "One judge" : `${used.length} judges`;
+  const where = runs === 1 ? "the only run" : `the last ${runs} runs`;
+  return used.length ? `${judges} gave verdicts in ${where}: ${parts.join(", ")}.` : `No judge gave verdicts in ${where}.`;
+}
+
+function told(count: number, one: string, more: string): string {
+  return count ? `${count} ${count === 1 ? one : more}` : "";
+}
+
+const TAGS = {
+  calibrated: ["passed", "Calibrated"],
+  chance: ["inconclusive", "May be chance"],
+  void: ["error", "Void"],
+  unknown: ["not_applicable", "Not calibrated"],
+} as const;
+
+/** An outcome's look, and the word. */
+export function standingTag({ standing }: JudgeRow): readonly [outcome: string, word: string] {
+  return TAGS[standing];
+}
+
+/** `0.81 (0.70–0.90)`. */
+export function figureWords({ value, low, high }: FigurePart): string {
+  return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
+}
+
+/** The judge that is most worth being held against people: one without a calibration that holds, labelled if there is one. */
+export function toCalibrate(items: readonly JudgeRow[]): JudgeRow | null {
+  const open = items.filter(({ standing, last_run }) => standing !== "calibrated" && last_run !== null);
+  return open.find(({ labels }) => labels > 0) ?? open[0] ?? null;
+}
+
+export function calibrateCommand({ last_run, metric }: JudgeRow): string {
+  return `proctor judge calibrate ${last_run ?? "latest"} --metric ${metric}`;
+}
+
+const HEADS = ["Metric", "Model", "Standing", "Kappa", "TPR", "TNR", "Labels", "Last used"];
+
+export function asMarkdown(items: readonly JudgeRow[]): string {
+  return mdTable(HEADS, items.map(cells), [6]);
+}
+
+function cells(row: JudgeRow): string[] {
+  const { calibration } = row;
+  const figures = [calibration?.kappa, calibration?.tpr, calibration?.tnr];
+  return [
+    mdCode(row.metric),
+    mdCode(row.model),
+    mdText([standingTag(row)[1], ...row.void].join(": ")),
+    ...figures.map((figure) => (figure ? figureWords(figure) : "–")),
+    calibration ? String(calibration.labels) : "–",
+    row.last_at === null ? "–" : clockText(row.last_at),
+  ];
+}

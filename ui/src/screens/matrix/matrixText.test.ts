@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import type { MatrixCell, MatrixPage, MatrixRow } from "../../data/types";
+import { asMarkdown, namesIn, sentence, takes } from "./matrixText";
+
+function row(eval_id: string, differs: boolean, cells: (Partial<MatrixCell> | null)[] = []): MatrixRow {
+  return { eval_set_id: "set", eval_id, metric: "m", differs, all_passed: !differs, cells } as MatrixRow;
+}
+
+function page(rows: MatrixRow[], runs = 2): MatrixPage {
+  const head = { agent: "a|b", short: "abc", passed: { count: 1, of: 2, rate: 0.5, low: 0, high: 1 } };
+  return { rows, different: rows.filter(({ differs }) => differs).length, runs: Array.from({ length: runs }, () => head) } as unknown as MatrixPage;
+}
+
+describe("runs side by side", () => {
+  it.each([
+    [page([row("a", true), row("b", false)]), "1 of 2 cases comes out differently."],
+    [page([row("a", false)]), "The one case comes out the same in every run."],
+    [page([row("a", false), row("b", false)]), "All 2 cases come out the same in every run."],
+    [page([row("a", false)], 1), "1 case. Add a run to hold it against."],
+  ])("are summed up in a sentence", (given, text) => {
+    expect(sentence(given)).toBe(text);
+  });
+
+  it("are named in the address, each once", () => {
+    expect(namesIn("a, b,,a")).toEqual(["a", "b"]);
+    expect(namesIn(null)).toEqual([]);
+  });
+
+  it("are filtered by words and by whether they differ", () => {
+    const found = row("booking", false, [{ why: "covers is 4" }]);
+    expect([takes("covers", false)(found), takes("", true)(found), takes("refund", false)(found)]).toEqual([true, false, false]);
+  });
+
+  it("are text in Markdown, whatever they are called", () => {
+    const text = asMarkdown(page([row("<b>", true, [{ outcome: "failed", score: 0 }, null])]), [
+      row("<b>", true, [{ outcome: "failed", score: 0 }, null]),
+    ]);
+    expect(text).toContain("a\\|b `abc`");
+    expect(text).toContain("| `set/<b>` | failed 0.00 | – |");
+    expect(text).toContain("| passed | 1 of 2 (50");
+  });
+});

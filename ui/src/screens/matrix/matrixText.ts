@@ -1,0 +1,39 @@
+import type { MatrixPage, MatrixRow } from "../../data/types";
+import { mdCode, mdTable, mdText } from "../../components/text/markdown";
+import { outcomeWord } from "../../components/charts/Outcome";
+import { numText, percentText, scoreText } from "../../components/text/numberFormats";
+
+/** `12 of 40 cases come out differently.` */
+export function sentence({ rows, different, runs }: MatrixPage): string {
+  const cases = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "case" : "cases"}`;
+  if (runs.length < 2) return `${cases}. Add a run to hold it against.`;
+  if (!different) return rows.length === 1 ? "The one case comes out the same in every run." : `All ${cases} come out the same in every run.`;
+  return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "comes" : "come"} out differently.`;
+}
+
+/** The names in the address, without empty ones and without repeats. */
+export function namesIn(runs: string | null): string[] {
+  return [...new Set((runs ?? "").split(",").map((name) => name.trim()).filter(Boolean))];
+}
+
+export function takes(text: string, onlyDifferent: boolean): (row: MatrixRow) => boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return (row) => {
+    if (onlyDifferent && !row.differs) return false;
+    const within = `${row.eval_set_id}/${row.eval_id} ${row.cells.map((cell) => cell?.why ?? "").join(" ")}`.toLowerCase();
+    return words.every((word) => within.includes(word));
+  };
+}
+
+export function asMarkdown(page: MatrixPage, rows: readonly MatrixRow[]): string {
+  const heads = ["Case", ...page.runs.map((run) => `${mdText(run.agent)} ${mdCode(run.short)}`)];
+  const passed = ["passed", ...page.runs.map(({ passed: share }) => `${numText(share.count)} of ${numText(share.of)} (${percentText(share.rate)})`)];
+  return mdTable(heads, [...rows.map(cells), passed]);
+}
+
+function cells(row: MatrixRow): string[] {
+  return [
+    mdCode(`${row.eval_set_id}/${row.eval_id}`),
+    ...row.cells.map((cell) => (cell ? `${outcomeWord(cell.outcome)}${cell.score === null ? "" : ` ${scoreText(cell.score)}`}` : "–")),
+  ];
+}

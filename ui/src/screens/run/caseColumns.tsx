@@ -1,0 +1,106 @@
+import type { CaseRow, RunPage } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
+import { Money, Score } from "../../components/text/Num";
+import { Outcome, outcomeWord } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
+import { Strip } from "../../components/charts/TrialStrip";
+import type { Column } from "../../components/tables/Table";
+import styles from "./Run.module.css";
+import { rank } from "./caseFilter";
+import { decidingMetrics } from "./runText";
+
+export const MOST_METRICS = 4;
+
+/** The columns of a run's cases: a metric each that decides, as far as there is room. */
+export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<CaseRow>[] {
+  const several = page.sets.length > 1;
+  const deciding = decidingMetrics(page, MOST_METRICS);
+  return [
+    {
+      id: "case",
+      head: "Case",
+      width: "minmax(150px, 1.3fr)",
+      narrow: "minmax(0, 1fr)",
+      sortBy: (row) => row.eval_id,
+      cell: (row) => <Name row={row} several={several} />,
+    },
+    { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={row.outcome} /> },
+    ...(page.num_runs > 1 ? [trials] : []),
+    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wordy: true, cell: (row) => <Why row={row} /> },
+    ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
+      id: name,
+      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
+      width: `minmax(60px, ${Math.min(124, Math.max(76, 30 + 7 * short.length))}px)`,
+      align: "end",
+      optional: true,
+      sortBy: (row) => row.scores[name] ?? null,
+      cell: (row) => (
+        <span className={row.missed.includes(name) && typeof row.scores[name] === "number" ? styles.missed : undefined}>
+          <Score value={row.scores[name]} />
+        </span>
+      ),
+    })),
+    ...(costs ? [cost] : []),
+  ];
+}
+
+const trials: Column<CaseRow> = {
+  id: "trials",
+  head: "Trials",
+  width: "108px",
+  optional: true,
+  sortBy: (row) => (row.strip ? (row.strip.split("p").length - 1) / row.strip.length : null),
+  cell: (row) => <Strip strip={row.strip} />,
+};
+
+const cost: Column<CaseRow> = {
+  id: "cost",
+  head: "Cost",
+  width: "84px",
+  align: "end",
+  optional: true,
+  first: "desc",
+  sortBy: (row) => row.cost,
+  cell: (row) => <Money value={row.cost} />,
+};
+
+function Name({ row, several }: { row: CaseRow; several: boolean }) {
+  return (
+    <>
+      <b className={row.outcome === "not_run" ? styles.waiting : undefined}>
+        <Breakable text={row.eval_id} />
+      </b>
+      {(several || row.change || row.played) && (
+        <span className={styles.under}>
+          {[changeWords(row), several ? row.eval_set_id : "", row.played ? "played" : ""].filter(Boolean).join(" · ")}
+        </span>
+      )}
+      <span className={styles.narrowOnly}>
+        {row.strip.length > 1 && (
+          <span className={styles.strip}>
+            <Strip strip={row.strip} />{" "}
+          </span>
+        )}
+        <Prose text={row.why} />
+      </span>
+    </>
+  );
+}
+
+function Why({ row }: { row: CaseRow }) {
+  if (row.why) {
+    return (
+      <span className={`${styles.why} ${row.outcome === "passed" ? "dim" : ""}`} title={row.why}>
+        <Prose text={row.why} />
+      </span>
+    );
+  }
+  return row.outcome === "passed" && row.flaky ? <span className="dim">flaky</span> : null;
+}
+
+/** How a case differs from the run before: `was passed`, `better: was failed`. */
+export function changeWords(row: CaseRow): string {
+  if (!row.change || !row.was) return "";
+  const was = row.was === row.outcome ? `${row.change} than before` : `was ${outcomeWord(row.was)}`;
+  return was;
+}

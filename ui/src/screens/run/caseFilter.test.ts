@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import type { CaseRow } from "../../data/types";
+import { distance, needsAttention, offers, rank, readFilter, tokens, whatChangedFirst } from "./caseFilter";
+
+const WORDS = { metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
+
+function row(part: Partial<CaseRow> = {}): CaseRow {
+  return {
+    position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", scores: {}, missed: [],
+    low: null, high: null, cost: null, seconds: null, tokens: null, flaky: false, played: false, tags: [], place: "", change: null, was: null,
+    ...part,
+  };
+}
+
+const FAILED = row({ position: 1, outcome: "failed", strip: "f", why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
+const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
+const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], scores: { tool_trajectory_avg_score: null } });
+const FINE = row({ position: 4, change: "better", was: "failed", played: true });
+const ALL = [FAILED, FLAKY, BROKEN, FINE];
+
+function found(text: string): number[] {
+  const { takes, problem } = readFilter(text, WORDS);
+  expect(problem).toBe("");
+  return ALL.filter(takes).map(({ position }) => position);
+}
+
+describe("what a filter finds", () => {
+  it.each<[string, number[]]>([
+    ["", [1, 2, 3, 4]],
+    ["   ", [1, 2, 3, 4]],
+    ["outcome:failed", [1]],
+    ["outcome:failed,error or flaky", [1, 2, 3]],
+    ["outcome:Failed", [1]],
+    ["changed:worse", [1]],
+    ["changed", [1, 4]],
+    ["worse or better", [1, 4]],
+    ["was:failed", [4]],
+    ["flaky", [2]],
+    ["not flaky", [1, 3, 4]],
+    ["-flaky -changed", [3]],
+    ["not not flaky", [2]],
+    ["trajectory<0.8", [1]],
+    ["trajectory>=1 flaky", [2]],
+    ["response_match_score=0.7", [2]],
+    ["cost>$0.1", [3]],
+    ["trials>1", [2]],
+    ["passed<1", [1, 3]],
+    ["tag:smoke", [2]],
+    ['tag:"two words"', [3]],
+    ["set:refunds", [3]],
+    ["case:two", [1, 2, 4]],
+    ["why:covers", [1]],
+    ["missed:trajectory", [1]],
+    ["played", [4]],
+    ["new", [2, 3]],
+    ["COVERS", [1]],
+    ['"is 4, expected"', [1]],
+    ["refunds/refund", [3]],
+    ["(flaky or outcome:error) set:booking", [2]],
+    ["flaky and tag:smoke or changed:better", [2, 4]],
+  ])("%s", (text, positions) => {
+    expect(found(text)).toEqual(positions);
+  });
+});
+
+describe("a filter that cannot be read", () => {
+  it.each<[string, string]>([
+    ["outcom:failed", "no field outcom: did you mean outcome? For the words themselves, write \"outcom:failed\"."],
+    ["outcome:fialed", "outcome: no fialed: did you mean failed? There is: passed, failed, error, inconclusive, not_run, skipped."],
+    ["outcome:", "outcome: takes a value, as in outcome:failed,error."],
+    ["trajectory<high", "trajectory< takes a number, as in trajectory<0.8, and not high."],
+    ["trajectory<", "trajectory< takes a number, as in trajectory<0.8."],
+    ["score<1", "score may be tool_trajectory_avg_score or response_match_score: say more of it."],
+    ["saftey_v1<1", "no metric saftey_v1: did you mean safety_v1?"],
+    ["flaky or", "something is missing after or."],
+    ["or flaky", "something is missing before or."],
+    ["(flaky", "a bracket is open: close it with )."],
+    ["flaky)", "a bracket is closed that was not opened."],
+    ['"open', 'a quotation mark is open: "open.'],
+    ["not", "something is missing after not."],
+  ])("%s says what was expected, and shows all", (text, problem) => {
+    const filter = readFilter(text, WORDS);
+    expect(filter.problem).toBe(problem);
+    expect(ALL.every(filter.takes)).toBe(true);
+  });
+});
+
+/** Numbers that are the same in every run of the tests. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+const PIECES = ["flaky", "or", "and", "not", "(", ")", " ", '"', "outcome:", "failed", ",", "<", "0.5", "-", "tag:", "é", "\n", "why", ":", "trajectory", "=", "\\", "("];
+
+function text(next: () => number): string {
+  return Array.from({ length: Math.floor(next() * 14) }, () => PIECES[Math.floor(next() * PIECES.length)]).join(next() < 0.5 ? " " : "");
+}
+
+describe("whatever is typed", () => {
+  const next = random(7);
+  const typed = Array.from({ length: 3_000 }, () => text(next));
+
+  it("is read, or said to be wrong in one sentence", () => {
+    for (const one of typed) {
+      const { takes, problem } = readFilter(one, WORDS);
+      for (const each of ALL) expect(typeof takes(each)).toBe("boolean");
+      if (problem) expect(problem).toMatch(/[.?]$/);
+    }
+  });
+
+  it("keeps the laws: not twice is nothing, either way is all, order of or does not matter", () => {
+    const sound = typed.filter((one) => one.trim() && !readFilter(one, WORDS).problem);
+    expect(sound.length).toBeGreaterThan(300);
+    for (const [index, one] of sound.entries()) {
+      const other = sound[(index * 7 + 3) % sound.length] ?? one;
+      expect(found(`not not (${one})`)).toEqual(found(one));
+      expect(found(`(${one}) or not (${one})`)).toEqual([1, 2, 3, 4]);
+      expect(found(`(${one}) not (${one})`)).toEqual([]);
+      expect(found(`(${one}) or (${other})`)).toEqual(found(`(${other}) or (${one})`));
+      expect(found(`(${one}) (${other})`)).toEqual(found(one).filter((at) => found(other).includes(at)));
+    }
+  });
+
+  it("is read in time that grows with its length", () => {
+    const long = `${"(".repeat(20_000)}flaky`;
+    expect(readFilter(long, WORDS).problem).toContain("brackets");
+    expect(tokens("a ".repeat(50_000))).toHaveLength(50_000);
+    expect(readFilter(`"${"x".repeat(100_000)}`, WORDS).problem).toContain("quotation mark");
+  });
+});
+
+describe("offers", () => {
+  it.each<[string, string[]]>([
+    ["", []],
+    ["outcome:f", ["outcome:failed"]],
+    ["flaky or ch", ["flaky or changed:worse", "flaky or changed:better", "flaky or changed"]],
+    ["tag:t", ['tag:"two words"']],
+    ["safe", ["safety_v1<"]],
+    ["flaky", []],
+  ])("%s", (typed, made) => {
+    expect(offers(typed, WORDS)).toEqual(made);
+  });
+});
+
+describe("the order", () => {
+  it("has what changed first, then failures, errors, flaky ones, and the rest as it is in the set", () => {
+    const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), FAILED, row({ position: 5 })];
+    expect(whatChangedFirst(rows).map(({ position }) => position)).toEqual([1, 8, 3, 2, 4, 5, 9, 7]);
+    expect(rows[0]).toBe(FINE);
+  });
+
+  it("stops at what is worth a look", () => {
+    expect(ALL.map(needsAttention)).toEqual([true, true, true, false]);
+    expect(rank(FAILED)).toBe(0);
+  });
+
+  it("holds for 10,000 rows", () => {
+    const rows = Array.from({ length: 10_000 }, (_, position) => row({ position, eval_id: `case_${position}`, outcome: position % 9 ? "passed" : "failed", why: `turn ${position}` }));
+    const { takes } = readFilter("outcome:failed or case_99 trials>1", WORDS);
+    const shown = whatChangedFirst(rows).filter(takes);
+    expect(shown.length).toBe(1_112);
+  });
+});
+
+describe("distance", () => {
+  it.each<[string, string, number]>([
+    ["", "", 0],
+    ["abc", "abc", 0],
+    ["fialed", "failed", 2],
+    ["a", "", 1],
+  ])("%s %s", (one, other, letters) => {
+    expect(distance(one, other)).toBe(letters);
+    expect(distance(other, one)).toBe(letters);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { RunPage } from "../../data/types";
+import { asMarkdown, decidingMetrics, unfinishedWords } from "./runText";
+
+function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
+  return { name, short: name, gate, thresholds: [1], mean: null, outcomes: { passed: 9 - failed, failed } };
+}
+
+const MANY = [metric("a", 0), metric("b", 2), metric("c", 0), metric("d", 5), metric("e", 0), metric("f", 9, false)];
+
+describe("decidingMetrics", () => {
+  it.each<[name: string, most: number, wanted: string]>([
+    ["all of them, in their order, where there is room", 5, "abcde"],
+    ["those that cases missed most, in their order", 2, "bd"],
+    ["of those that are alike, the first", 3, "abd"],
+  ])("takes %s", (_, most, wanted) => {
+    const names = decidingMetrics({ metrics: MANY }, most).map(({ name }) => name);
+    expect(names.join("")).toBe(wanted);
+  });
+});
+
+type Ended = Partial<Pick<RunPage, "failure" | "stopped_by" | "interrupted" | "counts">>;
+
+describe("unfinishedWords", () => {
+  it.each<[told: Ended, words: string]>([
+    [{ counts: { not_run: 60 } }, "Its process is gone. No case was run."],
+    [{ counts: { not_run: 12, passed: 48 }, stopped_by: "Ctrl-C" }, "Cancelled. 12 of 60 cases were not run; the others are kept."],
+    [{ counts: { not_run: 1, failed: 59 }, stopped_by: "fail_fast" }, "Stopped at the first case that did not pass (--fail-fast). 1 of 60 cases was not run; the others are kept."],
+    [{ counts: { passed: 60 }, interrupted: true }, "It was interrupted. Every case was run."],
+    [{ counts: { not_run: 2 }, stopped_by: "max_time: 4 s are over" }, "Stopped by max_time: 4 s are over. 2 of 60 cases were not run; the others are kept."],
+  ])("%j", (told, words) => {
+    const page = { failure: null, stopped_by: null, interrupted: false, cases: 60, ...told };
+    expect(unfinishedWords(page as unknown as RunPage)).toBe(words);
+  });
+});
+
+describe("asMarkdown", () => {
+  it("says the outcome once, in whole sentences", () => {
+    const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be judged", pass_rate: { rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
+    const [head] = asMarkdown(page as unknown as RunPage, []).split("\n");
+    expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be judged. Passed: 12.5\u202f%. Run `r1`.");
+  });
+});

@@ -1,0 +1,81 @@
+import type { CaseRow, LiveProgress, RunPage } from "../../data/types";
+import { outcomeWord } from "../../components/charts/Outcome";
+import { stripWords } from "../../components/charts/TrialStrip";
+import { moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+
+/** What is run against what: `travel_agent on booking, refunds`. */
+export function titleOf(page: RunPage): string {
+  const names = page.sets.map(({ name }) => name);
+  const listed = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more sets` : names.join(", ");
+  return listed ? `${page.agent} on ${listed}` : page.agent;
+}
+
+/** What came of it; the word of the outcome stands beside it. */
+export function sentenceOf(page: RunPage): string {
+  const said = page.sentence.replace(/^[a-z ]+: /, "");
+  return said.charAt(0).toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".");
+}
+
+/** What changed against the run before, in words; empty where there is none. */
+export function againstWords({ against }: RunPage): string {
+  if (!against) return "";
+  const { worse, better, unpaired } = against;
+  if (!worse && !better) return unpaired ? "no other case changed since" : "no case changed since";
+  const told = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
+  return `${told.filter(Boolean).join(", ")} than`;
+}
+
+/** How far a run is: `132 of 400 trials · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */
+export function progressWords(told: LiveProgress): string[] {
+  const { trials, trials_planned, rate, seconds_left, spent, spent_of, done } = told;
+  return [
+    `${numText(trials)} of ${numText(trials_planned)} trials`,
+    rate === null ? "" : `${numText(rate, rate < 10 ? 1 : 0)} a second`,
+    seconds_left === null ? "" : `about ${secondsText(Math.max(1, Math.round(seconds_left)))} left`,
+    spent === null ? "" : `${moneyText(spent)} so far${spent_of < done ? ` (of ${numText(spent_of)} cases)` : ""}`,
+  ].filter(Boolean);
+}
+
+const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "Cancelled", fail_fast: "Stopped at the first case that did not pass (--fail-fast)" };
+
+/** Why a run has not come to its end, and what there is of it. */
+export function unfinishedWords({ failure, stopped_by, interrupted, counts, cases }: RunPage): string {
+  const stopped = stopped_by ? (STOPPED[stopped_by] ?? `Stopped by ${stopped_by}`) : interrupted ? "It was interrupted" : "Its process is gone";
+  const left = counts.not_run ?? 0;
+  const others = left === cases ? "No case was run." : `${numText(left)} of ${numText(cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.`;
+  return `${failure || stopped}. ${left ? others : "Every case was run."}`;
+}
+
+/** The metrics that decide; of many, as many as there is room for: those that cases missed most. */
+export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: number): RunPage["metrics"] {
+  const deciding = metrics.filter(({ gate }) => gate);
+  const missed = ({ outcomes }: RunPage["metrics"][number]) => (outcomes["failed"] ?? 0) + (outcomes["error"] ?? 0);
+  const kept = new Set([...deciding].sort((one, other) => missed(other) - missed(one)).slice(0, most));
+  return deciding.filter((metric) => kept.has(metric));
+}
+
+/** The run and the cases that are shown, for an issue or a pull request. */
+export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
+  const metrics = page.metrics.filter(({ gate }) => gate);
+  const head = ["Case", "Outcome", ...(page.num_runs > 1 ? ["Trials"] : []), "Why", ...metrics.map(({ short }) => short)];
+  const lines = rows.slice(0, 200).map((row) => [
+    code(row.eval_id),
+    outcomeWord(row.outcome),
+    ...(page.num_runs > 1 ? [stripWords(row.strip)] : []),
+    plain(row.why),
+    ...metrics.map(({ name }) => scoreText(row.scores[name])),
+  ]);
+  const table = [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
+  const rate = page.pass_rate.rate === null ? "" : ` Passed: ${percentText(page.pass_rate.rate)}.`;
+  return `**${plain(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${plain(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
+}
+
+function plain(text: string): string {
+  return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replace(/\s+/g, " ");
+}
+
+function code(text: string): string {
+  const fence = "`".repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length)) + 1);
+  return `${fence}${text.replace(/\|/g, "\\|").replace(/\s+/g, " ")}${fence}`;
+}

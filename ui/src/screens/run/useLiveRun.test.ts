@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { CaseRow } from "../../data/types";
+import { type Live, follow } from "./useLiveRun";
+
+/** A stream that says what it is told to say. */
+class FakeStream extends EventTarget {
+  static made: FakeStream[] = [];
+  readyState = 1;
+  closed = false;
+
+  constructor(readonly url: string) {
+    super();
+    FakeStream.made.push(this);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  say(name: string, data: unknown = {}): void {
+    this.dispatchEvent(new MessageEvent(name, { data: JSON.stringify(data) }));
+  }
+}
+
+function listening() {
+  let live: Live = { progress: null, rows: new Map(), end: null, lost: false };
+  const calls: string[] = [];
+  const stop = follow(
+    "a run",
+    {
+      begun: () => calls.push("begun"),
+      missed: () => calls.push("missed"),
+      ended: () => calls.push("ended"),
+      told: (change) => {
+        live = { ...live, ...change(live) };
+      },
+    },
+    (url) => new FakeStream(url) as unknown as EventSource,
+  );
+  return { stop, calls, now: () => live, stream: () => FakeStream.made.at(-1) as FakeStream };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("EventSource", { CLOSED: 2 });
+  FakeStream.made = [];
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const caseAt = (position: number, outcome = "passed") => ({ position, outcome }) as CaseRow;
+
+describe("following a run", () => {
+  it("asks for what comes from now on, and reads once what was before", () => {
+    const { stream, calls } = listening();
+    expect(stream().url).toBe("/api/runs/a%20run/events?from=now");
+    stream().say("progress", { done: 1 });
+    stream().say("progress", { done: 2 });
+    expect(calls).toEqual(["begun"]);
+  });
+
+  it("gathers rows that come together; the last one of a case counts", () => {
+    const { stream, now } = listening();
+    for (const position of [3, 1, 3]) stream().say("case", caseAt(position, position === 3 ? "failed" : "passed"));
+    stream().say("case", caseAt(3, "passed"));
+    expect(now().rows.size).toBe(0);
+    vi.advanceTimersByTime(250);
+    expect([...now().rows.keys()].sort()).toEqual([1, 3]);
+    expect(now().rows.get(3)?.outcome).toBe("passed");
+  });
+
+  it("shows what waits before it says that the run has ended", () => {
+    const { stream, now, calls } = listening();
+    stream().say("case", caseAt(5));
+    stream().say("finished", { state: "finished" });
+    expect(now().rows.has(5)).toBe(true);
+    expect(now().end?.state).toBe("finished");
+    expect(stream().closed).toBe(true);
+    expect(calls).toEqual(["ended"]);
+  });
+
+  it("reads anew what another server cannot tell", () => {
+    const { stream, calls } = listening();
+    stream().say("reread");
+    expect(calls).toEqual(["missed"]);
+  });
+
+  it("says that the server is away while the browser tries again", () => {
+    const { stream, now } = listening();
+    stream().readyState = 0;
+    stream().dispatchEvent(new Event("error"));
+    expect(now().lost).toBe(true);
+    stream().say("progress", { done: 1 });
+    expect(now().lost).toBe(false);
+    expect(FakeStream.made).toHaveLength(1);
+  });
+
+  it("tries again itself where the browser gives up, and reads anew then", () => {
+    const { stream, calls } = listening();
+    stream().say("progress", {});
+    stream().readyState = 2;
+    stream().dispatchEvent(new Event("error"));
+    vi.advanceTimersByTime(3_500);
+    expect(FakeStream.made).toHaveLength(2);
+    stream().say("progress", {});
+    expect(calls).toEqual(["begun", "begun"]);
+  });
+
+  it("ends with the page", () => {
+    const { stop, stream } = listening();
+    stop();
+    expect(stream().closed).toBe(true);
+  });
+});

@@ -1,0 +1,83 @@
+import type { RunRow } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
+import { Counts } from "../../components/charts/OutcomeCounts";
+import { Percent, Seconds, When } from "../../components/text/Num";
+import { Outcome } from "../../components/charts/Outcome";
+import { Sparkline } from "../../components/charts/Sparkline";
+import type { Column } from "../../components/tables/Table";
+import { moneyText, numText, percentText } from "../../components/text/numberFormats";
+import styles from "./RunsScreen.module.css";
+
+export const COLUMNS: readonly Column<RunRow>[] = [
+  { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
+  { id: "outcome", head: "Outcome", width: "136px", narrow: "106px", cell: (row) => <Standing row={row} /> },
+  { id: "cases", head: "Cases", width: "minmax(0, 1fr)", optional: true, cell: (row) => <Cases row={row} /> },
+  { id: "rate", head: "Passed", width: "136px", narrow: "74px", align: "end", cell: (row) => <Rate row={row} /> },
+  { id: "trend", head: "Trend", width: "112px", optional: true, cell: (row) => <Trend row={row} /> },
+  { id: "cost", head: "Cost", width: "86px", align: "end", optional: true, cell: (row) => <Cost row={row} /> },
+  { id: "took", head: "Took", width: "94px", align: "end", optional: true, cell: ({ duration }) => <Seconds value={duration} /> },
+  { id: "commit", head: "Commit", width: "108px", optional: true, cell: ({ commit }) => <code className="dim">{shortCommit(commit)}</code> },
+  { id: "when", head: "Started", width: "112px", align: "end", optional: true, cell: (row) => <When at={row.created_at} /> },
+];
+
+/** The beginning of a commit, with the `+` of a changed folder. */
+export function shortCommit(commit: string | null): string {
+  return commit ? commit.replace(/\+$/, "").slice(0, 9) + (commit.endsWith("+") ? "+" : "") : "–";
+}
+
+function Name({ row }: { row: RunRow }) {
+  return (
+    <>
+      <b>
+        <Breakable text={row.agent} />
+      </b>
+      <span className={styles.under}>
+        {row.sets.join(", ")} · <code>{row.short}</code>
+        {row.imported_from && " · imported"}
+      </span>
+    </>
+  );
+}
+
+function Standing({ row }: { row: RunRow }) {
+  return <Outcome outcome={row.outcome ?? row.standing} />;
+}
+
+function Cases({ row }: { row: RunRow }) {
+  return (
+    <>
+      <Counts counts={row.counts} />
+      <span className={styles.under}>
+        of {numText(row.cases)}
+        {row.num_runs > 1 && ` × ${row.num_runs} trials`}
+        {row.stopped_by && ` · ${stoppedBy(row.stopped_by)}`}
+      </span>
+    </>
+  );
+}
+
+function Rate({ row: { pass_rate } }: { row: RunRow }) {
+  if (!pass_rate.of) return <span className="dim">–</span>;
+  return <Percent value={pass_rate.rate} low={pass_rate.low} high={pass_rate.high} />;
+}
+
+function Trend({ row: { trend } }: { row: RunRow }) {
+  if (trend.length < 2) return null;
+  const told = `pass rate of the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
+  return <Sparkline values={trend} width={88} label={told} />;
+}
+
+function Cost({ row }: { row: RunRow }) {
+  return (
+    <span className="num" title={row.cost_text || "no cost was reported"}>
+      {row.cost === null && row.cost_text.startsWith("at least") ? row.cost_text.replace("at least ", "≥ ") : moneyText(row.cost)}
+    </span>
+  );
+}
+
+const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "cancelled", fail_fast: "stopped at the first case that did not pass" };
+
+/** What ended a run before its end. The page's own Cancel is a Ctrl-C for the run. */
+export function stoppedBy(stop: string): string {
+  return STOPPED[stop] ?? stop;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { NOTHING, isWhole, numberIn, problemsIn, problemsOf, problemsOfMetric, readAsked, shapeOf, toSend, writeAsked, wrongNumbers } from "./startRequest";
+
+describe("the address", () => {
+  it("keeps what is asked for", () => {
+    const asked = { agent: "travel", eval_sets: [{ path: "a.evalset.json", cases: ["x y", "ü"] }], num_runs: 5, criteria: { safety_v1: { threshold: 0.8 } } };
+    const query = new URLSearchParams({ ask: writeAsked(asked) ?? "" });
+    expect(readAsked(new URLSearchParams(query.toString()))).toEqual(asked);
+  });
+
+  it("says nothing where nothing is asked for", () => {
+    expect(writeAsked(NOTHING)).toBe(null);
+    expect(readAsked(new URLSearchParams())).toEqual(NOTHING);
+  });
+
+  it.each(["{", "3", "null", "[]", '"x"'])("that is no run is nothing: %s", (ask) => {
+    expect(readAsked(new URLSearchParams({ ask }))).toEqual(NOTHING);
+  });
+
+  it("may name a run whose failures are asked for", () => {
+    expect(readAsked(new URLSearchParams("failed_of=abc"))).toEqual({ ...NOTHING, failed_of: "abc" });
+  });
+});
+
+describe("what is sent", () => {
+  it("leaves out what is not said, and writes a bare threshold as a number", () => {
+    const asked = { ...NOTHING, agent: "a", judge: "", no_judge: false, tags: [], criteria: { one: { threshold: 0.5 }, two: { threshold: 1, match_type: "EXACT", gate: undefined } } };
+    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
+  });
+
+  it("has what is accepted of sets and configs only where it is ticked", () => {
+    const asked = { ...NOTHING, agent: "a", allow_unasserted: true, allow_unknown_keys: false, warnings_as_errors: true };
+    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], allow_unasserted: true, warnings_as_errors: true });
+    expect(readAsked(new URLSearchParams({ ask: writeAsked(asked) ?? "" })).allow_unknown_keys).toBe(undefined);
+  });
+
+  it.each([
+    [{ ...NOTHING }, false],
+    [{ ...NOTHING, agent: "a" }, false],
+    [{ ...NOTHING, agent: "a", failed_of: "r" }, true],
+    [{ agent: "a", eval_sets: [{ path: "p", cases: null }] }, true],
+  ])("is asked for once it is whole: %j", (asked, whole) => {
+    expect(isWhole(asked)).toBe(whole);
+  });
+});
+
+describe("numbers", () => {
+  it.each<[Record<string, unknown>, string[]]>([
+    [{}, []],
+    [{ num_runs: 5, retry_errors: 0, max_cost: 0.5 }, []],
+    [{ num_runs: 0 }, ["num_runs"]],
+    [{ num_runs: 1.5, concurrency: "x" }, ["num_runs", "concurrency"]],
+    [{ retry_errors: -1, max_cost: 0, timeout: "soon" }, ["retry_errors", "timeout", "max_cost"]],
+  ])("%j", (said, wrong) => {
+    const asked = { ...NOTHING, ...said } as typeof NOTHING;
+    expect(wrongNumbers(asked)).toEqual(wrong);
+    for (const name of wrong) expect(toSend(asked)).not.toHaveProperty(name);
+  });
+});
+
+describe("what an option may be", () => {
+  it.each([
+    [{ type: "number" }, "number"],
+    [{ type: "boolean" }, "yes"],
+    [{ anyOf: [{ type: "string" }, { type: "null" }] }, "text"],
+    [{ enum: ["a", "b"] }, "choice"],
+    [{ const: "a" }, "choice"],
+    [{ anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] }, "texts"],
+    [{ anyOf: [{ type: "string" }, { type: "number" }] }, "json"],
+    [{ type: "object" }, "json"],
+    [{ $ref: "#/x" }, "json"],
+    [{}, "json"],
+  ])("%j", (schema, kind) => {
+    expect(shapeOf(schema).kind).toBe(kind);
+  });
+
+  it.each([
+    ["", undefined],
+    ["  ", undefined],
+    ["0.5", 0.5],
+    ["x", undefined],
+  ])("a number typed as %j", (typed, value) => {
+    expect(numberIn(typed)).toBe(value);
+  });
+});
+
+describe("what is wrong", () => {
+  const problems = problemsIn({ problems: [{ field: "criteria", message: "a", metric: "one" }, { field: "criteria", message: "b", metric: "" }] });
+
+  it("stands beside its field, or its metric", () => {
+    expect(problemsOf(problems, "config", "criteria")).toBe("b");
+    expect(problemsOfMetric(problems, "one")).toBe("a");
+    expect(problemsOf(problems, "agent")).toBe(null);
+  });
+
+  it.each([null, {}, { problems: 3 }, "x"])("is nothing in another answer: %j", (document) => {
+    expect(problemsIn(document)).toEqual([]);
+  });
+});
