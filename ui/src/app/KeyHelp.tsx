@@ -10,7 +10,7 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
     <Dialog open={open} onClose={close} title="Keyboard">
       <dl className={styles.keys}>
         {open &&
-          inOrder(allBindings()).map(({ keys, does }) => (
+          sortBindings(allBindings()).map(({ keys, does }) => (
             <div key={keys}>
               <dt>
                 <Keys keys={keys} />
@@ -24,7 +24,7 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
 }
 
 /** What the page in view does comes first, then the ways to other pages, then this help. */
-export function inOrder(bindings: readonly Binding[]): readonly Binding[] {
+export function sortBindings(bindings: readonly Binding[]): readonly Binding[] {
   const last = ({ keys }: Binding) => (keys === "?" ? 2 : keys.startsWith("g ") ? 1 : 0);
   return [...bindings].sort((one, other) => last(one) - last(other));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changed } from "./address";
+import { withChanges } from "./address";
 
 describe("the address", () => {
   it.each([
@@ -8,5 +8,5 @@ describe("the address", () => {
     ["q=x&sort=cost", { q: null }, "sort=cost"],
     ["q=x", { q: "" }, ""],
     ["", { q: "a&b=c" }, "q=a%26b%3Dc"],
-  ])("%j with %j is %j", (search, changes, next) => expect(changed(search, changes)).toBe(next));
+  ])("%j with %j is %j", (search, changes, next) => expect(withChanges(search, changes)).toBe(next));
 });

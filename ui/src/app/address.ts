@@ -4,7 +4,7 @@ import { useLocation, useRouter } from "wouter";
 export type AddressChanges = Record<string, string | null>;
 
 /** The query with `changes` made to it; an empty value takes its name out. */
-export function changed(search: string, changes: AddressChanges): string {
+export function withChanges(search: string, changes: AddressChanges): string {
   const params = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === "") params.delete(name);
@@ -34,7 +34,7 @@ export function useAddress(): [URLSearchParams, (changes: AddressChanges, how?: 
   });
   const set = useCallback((changes: AddressChanges, how: { push?: boolean } = {}) => {
     const { search, path, navigate } = now.current;
-    const next = changed(search, changes);
+    const next = withChanges(search, changes);
     navigate(next ? `${path}?${next}` : path, { replace: !how.push });
   }, []);
   return [new URLSearchParams(search), set];

@@ -2,12 +2,12 @@ import { useSyncExternalStore } from "react";
 
 // Addresses of the one-file report: path and query both live behind the `#`, so that a link into the file works.
 
-function subscribe(changed: () => void): () => void {
-  window.addEventListener("hashchange", changed);
-  return () => window.removeEventListener("hashchange", changed);
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("hashchange", listener);
+  return () => window.removeEventListener("hashchange", listener);
 }
 
-function here(): string {
+function currentLocation(): string {
   const hash = window.location.hash.slice(1);
   return hash.startsWith("/") ? hash : `/${hash}`;
 }
@@ -19,12 +19,12 @@ function navigate(to: string, options: { replace?: boolean; state?: unknown } = 
 }
 
 function usePath(): [string, typeof navigate] {
-  return [useSyncExternalStore(subscribe, () => here().split("?")[0] ?? "/"), navigate];
+  return [useSyncExternalStore(subscribe, () => currentLocation().split("?")[0] ?? "/"), navigate];
 }
 
 /** The location hook for wouter's Router, with the way that links are written. */
 export const useHashLocation = Object.assign(usePath, { hrefs: (href: string) => `#${href}` });
 
 export function useHashSearch(): string {
-  return useSyncExternalStore(subscribe, () => here().split("?")[1] ?? "");
+  return useSyncExternalStore(subscribe, () => currentLocation().split("?")[1] ?? "");
 }

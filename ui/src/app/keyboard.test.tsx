@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { press, render } from "../../test/render";
-import { inOrder } from "./KeyHelp";
-import { type Binding, allBindings, meant, useKeys } from "./keyboard";
+import { sortBindings } from "./KeyHelp";
+import { type Binding, allBindings, matchBinding, useKeys } from "./keyboard";
 
 const binding = (keys: string, run: () => void = () => undefined): Binding => ({ keys, does: keys, run });
 
@@ -17,7 +17,7 @@ describe("keys", () => {
     ["x", "r", "r"],
     ["g", "q", undefined],
   ])("after %j, %j means %j", (before, key, keys) => {
-    expect(meant([binding("r"), binding("g r")], before, key)?.keys).toBe(keys);
+    expect(matchBinding([binding("r"), binding("g r")], before, key)?.keys).toBe(keys);
   });
 
   it("do what is bound, once, and nothing after what bound them is gone", () => {
@@ -74,6 +74,6 @@ describe("keys", () => {
 });
 
 it("are told in the order in which they are looked for: this page's, the ways to others, the help", () => {
-  const told = inOrder(["g r", "?", "j", "g c", "/"].map((keys) => binding(keys)));
-  expect(told.map(({ keys }) => keys)).toEqual(["j", "/", "g r", "g c", "?"]);
+  const sorted = sortBindings(["g r", "?", "j", "g c", "/"].map((keys) => binding(keys)));
+  expect(sorted.map(({ keys }) => keys)).toEqual(["j", "/", "g r", "g c", "?"]);
 });

@@ -11,18 +11,18 @@ const PATIENCE = 1_000; // milliseconds between the two keys of a sequence
 
 type Layer = { current: readonly Binding[] };
 let layers: Layer[] = [];
-let watchers: (() => void)[] = [];
+let listeners: (() => void)[] = [];
 let first = { key: "", at: 0 };
 
 /** The bindings of what is on the screen; the newest layer wins where two want the same key. */
 export function allBindings(): readonly Binding[] {
-  const found = new Map<string, Binding>();
-  for (const layer of layers) for (const one of layer.current) found.set(one.keys, one);
-  return [...found.values()];
+  const bindings = new Map<string, Binding>();
+  for (const layer of layers) for (const one of layer.current) bindings.set(one.keys, one);
+  return [...bindings.values()];
 }
 
 /** Find what was meant: the second key of a sequence comes before a single key. */
-export function meant(bindings: readonly Binding[], before: string, key: string): Binding | undefined {
+export function matchBinding(bindings: readonly Binding[], before: string, key: string): Binding | undefined {
   return bindings.find((one) => before && one.keys === `${before} ${key}`) ?? bindings.find((one) => one.keys === key);
 }
 
@@ -34,15 +34,15 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-function pressed(event: KeyboardEvent): void {
+function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || isChord(event) || isTyping(event.target)) return;
   const before = event.timeStamp - first.at < PATIENCE ? first.key : "";
   first = { key: event.key, at: event.timeStamp };
-  const found = meant(allBindings(), before, event.key);
-  if (!found || (event.key === "Enter" && isControl(event.target))) return;
+  const binding = matchBinding(allBindings(), before, event.key);
+  if (!binding || (event.key === "Enter" && isControl(event.target))) return;
   event.preventDefault();
   first = { key: "", at: 0 };
-  found.run(event);
+  binding.run(event);
 }
 
 /** Keys that are the browser's. A sign may need Alt on its keyboard: `[` is AltGr 8 on a German one, Option 5 on a German Mac's. */
@@ -57,14 +57,14 @@ function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("a,button,summary,[role=tab]") !== null; // a link of a chart is no HTMLElement
 }
 
-function add(layer: Layer): () => void {
-  if (!layers.length) window.addEventListener("keydown", pressed);
+function addLayer(layer: Layer): () => void {
+  if (!layers.length) window.addEventListener("keydown", handleKey);
   layers = [...layers, layer];
-  for (const tell of watchers) tell();
+  for (const listener of listeners) listener();
   return () => {
     layers = layers.filter((one) => one !== layer);
-    if (!layers.length) window.removeEventListener("keydown", pressed);
-    for (const tell of watchers) tell();
+    if (!layers.length) window.removeEventListener("keydown", handleKey);
+    for (const listener of listeners) listener();
   };
 }
 
@@ -77,17 +77,17 @@ export function useKeys(bindings: readonly Binding[]): void {
   useLayoutEffect(() => {
     layer.current = bindings;
   });
-  useLayoutEffect(() => add(layer), []);
+  useLayoutEffect(() => addLayer(layer), []);
 }
 
-function watch(tell: () => void): () => void {
-  watchers = [...watchers, tell];
+function subscribe(listener: () => void): () => void {
+  listeners = [...listeners, listener];
   return () => {
-    watchers = watchers.filter((one) => one !== tell);
+    listeners = listeners.filter((one) => one !== listener);
   };
 }
 
 /** How many layers of keys there are: what shows the bindings draws itself again when that changes. */
 export function useLayers(): number {
-  return useSyncExternalStore(watch, () => layers.length);
+  return useSyncExternalStore(subscribe, () => layers.length);
 }

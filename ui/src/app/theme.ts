@@ -5,7 +5,7 @@ export type Theme = "system" | "light" | "dark";
 const KEY = "proctor-theme";
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 
-function kept(): Theme {
+function storedTheme(): Theme {
   try {
     const value = window.localStorage.getItem(KEY);
     return value === "light" || value === "dark" ? value : "system";
@@ -14,14 +14,14 @@ function kept(): Theme {
   }
 }
 
-export function applyTheme(theme: Theme = kept()): void {
+export function applyTheme(theme: Theme = storedTheme()): void {
   if (theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = theme;
 }
 
 /** The colours that were chosen, and the way to the next choice: the system's, light, dark. */
 export function useTheme(): [Theme, () => void] {
-  const [theme, setTheme] = useState(kept);
+  const [theme, setTheme] = useState(storedTheme);
   useLayoutEffect(() => {
     applyTheme(theme);
     try {

@@ -6,7 +6,7 @@ import { render } from "../../test/render";
 import { useAddress } from "./address";
 import { useHashLocation, useHashSearch } from "./hashLocation";
 
-function Told() {
+function QueryOutput() {
   const [query] = useAddress();
   return <output>{JSON.stringify([query.get("set"), query.get("case")])}</output>;
 }
@@ -17,8 +17,8 @@ describe("a name in the address", () => {
   afterEach(() => window.history.replaceState(null, "", "/"));
 
   it.each(NAMES)("is read as it was written: %s", (name) => {
-    const asked = `set=${encodeURIComponent(name)}&case=${encodeURIComponent(name)}`;
-    expect(render(<Told />, `/history?${asked}`).host.textContent).toBe(JSON.stringify([name, name]));
+    const search = `set=${encodeURIComponent(name)}&case=${encodeURIComponent(name)}`;
+    expect(render(<QueryOutput />, `/history?${search}`).host.textContent).toBe(JSON.stringify([name, name]));
   });
 
   it.each(NAMES)("is read as it was written behind the # of a file: %s", (name) => {
@@ -28,7 +28,7 @@ describe("a name in the address", () => {
     act(() =>
       root.render(
         <Router hook={useHashLocation} searchHook={useHashSearch}>
-          <Told />
+          <QueryOutput />
         </Router>,
       ),
     );

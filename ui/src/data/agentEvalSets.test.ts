@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownFirst } from "./agentEvalSets";
+import { agentSetsFirst } from "./agentEvalSets";
 import type { AgentsPage } from "./types";
 
 const AGENTS = { items: [{ name: "b", reference: "agents/b" }, { name: "bb", reference: "agents/bb" }] } as unknown as AgentsPage;
@@ -10,7 +10,7 @@ describe("eval sets of an agent", () => {
     ["come first", "b", ["agents/b/z.json", "agents/a/x.json", "agents/bb/y.json"]],
     ["are those of its folder, not of one whose name begins so", "bb", ["agents/bb/y.json", "agents/a/x.json", "agents/b/z.json"]],
     ["may be none", "nobody", SETS.map(({ path }) => path)],
-  ])("%s", (_, agent, paths) => expect(ownFirst(SETS, AGENTS, agent).map(({ path }) => path)).toEqual(paths));
+  ])("%s", (_, agent, paths) => expect(agentSetsFirst(SETS, AGENTS, agent).map(({ path }) => path)).toEqual(paths));
 
-  it("stay as they are while the agents are not known", () => expect(ownFirst(SETS, undefined, "b")).toEqual(SETS));
+  it("stay as they are while the agents are not known", () => expect(agentSetsFirst(SETS, undefined, "b")).toEqual(SETS));
 });

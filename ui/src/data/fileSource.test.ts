@@ -1,21 +1,21 @@
 // @vitest-environment node
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { FileSource, fileHead, unpaged } from "./fileSource";
+import { FileSource, readFileHead, parsePaging } from "./fileSource";
 
-const packed = (value: unknown) => gzipSync(JSON.stringify(value)).toString("base64");
+const pack = (value: unknown) => gzipSync(JSON.stringify(value)).toString("base64");
 
 const CASES = Array.from({ length: 25 }, (_, position) => ({ position }));
 const CHUNKS: Record<string, string> = {
   "proctor-file": JSON.stringify({ start: "/runs/r1", chunks: 8 }),
-  "proctor-chunk-0": packed({
+  "proctor-chunk-0": pack({
     documents: { "/api/runs/r1": { run_id: "r1" }, "/api/runs/r1/cases": { items: CASES, total: 25 } },
     where: Object.fromEntries(CASES.map(({ position }) => [`/api/runs/r1/cases/${position}`, 1 + (position % 7)])),
   }),
 };
 for (let chunk = 1; chunk < 8; chunk += 1) {
   const here = CASES.filter(({ position }) => 1 + (position % 7) === chunk);
-  CHUNKS[`proctor-chunk-${chunk}`] = packed(
+  CHUNKS[`proctor-chunk-${chunk}`] = pack(
     Object.fromEntries(here.map(({ position }) => [`/api/runs/r1/cases/${position}`, { eval_id: `ünïcode ${position}` }])),
   );
 }
@@ -27,8 +27,8 @@ function source(texts: Record<string, string> = CHUNKS) {
 
 describe("the data of a one-file report", () => {
   it("says where it begins", () => {
-    expect(fileHead((id) => CHUNKS[id] ?? null)).toEqual({ start: "/runs/r1", chunks: 8 });
-    expect(fileHead(() => null)).toBeNull();
+    expect(readFileHead((id) => CHUNKS[id] ?? null)).toEqual({ start: "/runs/r1", chunks: 8 });
+    expect(readFileHead(() => null)).toBeNull();
   });
 
   it("answers from its first chunk, opened once", async () => {
@@ -63,7 +63,7 @@ describe("the data of a one-file report", () => {
     ["/api/runs/r/cases?judging=2&offset=10&limit=5", "/api/runs/r/cases?judging=2", 10, 5],
     ["/api/runs", "/api/runs", 0, Infinity],
   ])("knows which rows %s asks for", (path, whole, offset, limit) => {
-    expect(unpaged(path)).toEqual({ whole, offset, limit });
+    expect(parsePaging(path)).toEqual({ whole, offset, limit });
   });
 
   it.each([
@@ -73,8 +73,8 @@ describe("the data of a one-file report", () => {
     ["a part that is missing", "/api/runs/r1/cases/3", { ...CHUNKS, "proctor-chunk-4": undefined }, 404, "part 4 is missing"],
     ["a part that is damaged", "/api/runs/r1/cases/3", { ...CHUNKS, "proctor-chunk-4": "AAAA" }, 500, "part 4 cannot be read"],
   ])("says so of %s", async (_, path, texts, status, words) => {
-    const asked = source(texts as Record<string, string>).file.get(path);
-    await expect(asked).rejects.toMatchObject({ status, message: expect.stringContaining(words) });
+    const answer = source(texts as Record<string, string>).file.get(path);
+    await expect(answer).rejects.toMatchObject({ status, message: expect.stringContaining(words) });
   });
 
   it("takes no change", async () => {

@@ -19,9 +19,9 @@ interface Index {
   where: Record<string, number>;
 }
 
-type Texts = (id: string) => string | null;
+type TextReader = (id: string) => string | null;
 
-const KEPT = 4; // chunks that stay open, besides the first
+const MAX_OPEN_CHUNKS = 4; // chunks that stay open, besides the first
 
 /** The text of an element of this page. */
 export function textOf(id: string): string | null {
@@ -29,18 +29,18 @@ export function textOf(id: string): string | null {
 }
 
 /** What this page carries with it; `null` where a server stands behind it. */
-export function fileHead(texts: Texts = textOf): FileHead | null {
+export function readFileHead(texts: TextReader = textOf): FileHead | null {
   const text = texts("proctor-file");
   return text === null ? null : (JSON.parse(text) as FileHead);
 }
 
 export class FileSource implements Source {
   readonly live = false;
-  private readonly texts: Texts;
+  private readonly texts: TextReader;
   private readonly opened = new Map<number, Promise<unknown>>();
   private index: Promise<Index> | null = null;
 
-  constructor(texts: Texts = textOf) {
+  constructor(texts: TextReader = textOf) {
     this.texts = texts;
   }
 
@@ -49,10 +49,10 @@ export class FileSource implements Source {
     const index = await this.index;
     const exact = await this.find(index, path);
     if (exact !== undefined) return { body: exact as T, etag: null };
-    const { whole, offset, limit } = unpaged(path);
+    const { whole, offset, limit } = parsePaging(path);
     const list = await this.find(index, whole);
-    if (list === undefined) throw new SourceError(404, missing(path));
-    return { body: paged(list, offset, limit) as T, etag: null };
+    if (list === undefined) throw new SourceError(404, missingMessage(path));
+    return { body: pageOf(list, offset, limit) as T, etag: null };
   }
 
   async paths(): Promise<ReadonlySet<string>> {
@@ -77,7 +77,7 @@ export class FileSource implements Source {
     this.opened.delete(number); // to the end: the one that was used last goes last
     this.opened.set(number, known);
     const [oldest] = this.opened.keys();
-    if (this.opened.size > KEPT && oldest !== undefined) this.opened.delete(oldest);
+    if (this.opened.size > MAX_OPEN_CHUNKS && oldest !== undefined) this.opened.delete(oldest);
     return known;
   }
 
@@ -85,45 +85,45 @@ export class FileSource implements Source {
     const text = this.texts(`proctor-chunk-${number}`);
     if (text === null) throw new SourceError(404, `This file is not whole: its part ${number} is missing. Make the report again.`);
     try {
-      return JSON.parse(await inflated(text.trim()));
+      return JSON.parse(await inflate(text.trim()));
     } catch {
       throw new SourceError(500, `This file is damaged: its part ${number} cannot be read. Make the report again.`);
     }
   }
 }
 
-async function inflated(base64: string): Promise<string> {
+async function inflate(base64: string): Promise<string> {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-function missing(path: string): string {
+function missingMessage(path: string): string {
   return `This file does not have ${path.replace(/^\/api/, "")}. Open the run with \`proctor web\` to see it.`;
 }
 
-interface Unpaged {
+interface Paging {
   whole: string;
   offset: number;
   limit: number;
 }
 
 /** A path without the part of its query that only says which rows: the file has all of them. */
-export function unpaged(path: string): Unpaged {
+export function parsePaging(path: string): Paging {
   const [bare = "", search = ""] = path.split("?");
   const parts = search.split("&").filter(Boolean);
-  const asked = new URLSearchParams(search);
+  const query = new URLSearchParams(search);
   const rest = parts.filter((part) => !/^(offset|limit)=/.test(part)).join("&");
   return {
     whole: rest ? `${bare}?${rest}` : bare,
-    offset: Number(asked.get("offset") ?? 0),
-    limit: Number(asked.get("limit") ?? Infinity),
+    offset: Number(query.get("offset") ?? 0),
+    limit: Number(query.get("limit") ?? Infinity),
   };
 }
 
 /** The rows that were asked for, of a document that has `items`; any other document as it is. */
-function paged(document: unknown, offset: number, limit: number): unknown {
+function pageOf(document: unknown, offset: number, limit: number): unknown {
   const { items } = document as { items?: unknown };
   if (!Array.isArray(items)) return document;
   return { ...(document as object), items: items.slice(offset, offset + limit) };

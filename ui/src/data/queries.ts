@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { createContext, useCallback, useContext } from "react";
-import { type Answer, HttpSource, type Method, type Sent, type Source, SourceError } from "./source";
+import { type Answer, HttpSource, type Method, type RequestParts, type Source, SourceError } from "./source";
 
 const SourceContext = createContext<Source>(new HttpSource());
 
@@ -21,13 +21,13 @@ export function useSource(): Source {
 export function makeClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      queries: { retry: retries, staleTime: 2_000 },
+      queries: { retry: shouldRetry, staleTime: 2_000 },
     },
   });
 }
 
 /** Ask again only where asking again can help: not what is not there, and not what was asked wrongly. */
-function retries(count: number, error: Error): boolean {
+function shouldRetry(count: number, error: Error): boolean {
   return error instanceof SourceError && (error.status === 0 || error.status >= 500) && count < 1;
 }
 
@@ -57,38 +57,38 @@ export function useAnswer<T>(path: string | null, options: DataOptions = {}): Us
     queryKey: [path],
     queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal)),
     enabled: path !== null,
-    refetchInterval: ({ state }) => (source.live && poll !== false ? pause(poll, state.data) : false),
-    placeholderData: (before, query) => (keep && sameSubject(query?.queryKey[0], path) ? before : undefined),
+    refetchInterval: ({ state }) => (source.live && poll !== false ? pollInterval(poll, state.data) : false),
+    placeholderData: (before, query) => (keep && isSamePath(query?.queryKey[0], path) ? before : undefined),
     ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
   });
 }
 
 /** Tells of a path whether there is an answer to it: on a server always, in a file where it was put in. */
-export function useHas(): (path: string) => boolean {
+export function useAvailable(): (path: string) => boolean {
   const source = useSource();
   const { data } = useQuery({ queryKey: ["paths"], queryFn: () => source.paths(), enabled: !source.live, staleTime: Infinity });
   return useCallback((path: string) => source.live || (data?.has(path) ?? false), [source.live, data]);
 }
 
-const tooks = new WeakMap<Answer<unknown>, number>();
+const durations = new WeakMap<Answer<unknown>, number>();
 
 async function timed<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
-  const begun = performance.now();
+  const start = performance.now();
   const answer = await ask();
-  tooks.set(answer, performance.now() - begun);
+  durations.set(answer, performance.now() - start);
   return answer;
 }
 
 /** What is slow to answer is asked less often: a server is kept busy for a tenth of the time at most. */
-function pause(poll: number, answer: Answer<unknown> | undefined): number {
-  return Math.max(poll, 10 * ((answer && tooks.get(answer)) ?? 0));
+function pollInterval(poll: number, answer: Answer<unknown> | undefined): number {
+  return Math.max(poll, 10 * ((answer && durations.get(answer)) ?? 0));
 }
 
-function sameSubject(before: unknown, path: string | null): boolean {
+function isSamePath(before: unknown, path: string | null): boolean {
   return typeof before === "string" && path !== null && before.split("?")[0] === path.split("?")[0];
 }
 
-export interface Change extends Sent {
+export interface Change extends RequestParts {
   method: Method;
   path: string;
 }
@@ -101,7 +101,7 @@ export function useChange<T>(stale: readonly string[] = []): UseMutationResult<A
   const source = useSource();
   const client = useQueryClient();
   return useMutation<Answer<T>, SourceError, Change>({
-    mutationFn: ({ method, path, ...sent }) => source.send<T>(method, path, sent),
+    mutationFn: ({ method, path, ...parts }) => source.send<T>(method, path, parts),
     onSuccess: () => client.invalidateQueries({ predicate: (query) => isStale(query.queryKey[0], stale) }),
   });
 }
@@ -112,7 +112,7 @@ function isStale(key: unknown, stale: readonly string[]): boolean {
 
 /** A path with its query, empty values left out, in the order given: `/api/runs?limit=50`. */
 export function pathOf(path: string, query: Record<string, string | number | null | undefined> = {}): string {
-  const told = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const search = told.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
+  const entries = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const search = entries.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
   return search ? `${path}?${search}` : path;
 }

@@ -24,7 +24,7 @@ export interface Answer<T> {
 
 export type Method = "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Sent {
+export interface RequestParts {
   body?: unknown;
   /** The version that the change was made from (`If-Match`): answered 412 when somebody else was faster. */
   etag?: string | null;
@@ -37,7 +37,7 @@ export interface Source {
   get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>>;
   /** All that can be asked for; `null`: anything that a server may answer. */
   paths(): Promise<ReadonlySet<string> | null>;
-  send<T>(method: Method, path: string, sent?: Sent): Promise<Answer<T>>;
+  send<T>(method: Method, path: string, parts?: RequestParts): Promise<Answer<T>>;
 }
 
 /** Our own API, on the server that this page came from. Paths begin with `/api/`. */
@@ -45,34 +45,34 @@ export class HttpSource implements Source {
   readonly live = true;
 
   get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
-    return this.ask<T>(path, { ...(signal ? { signal } : {}) });
+    return this.request<T>(path, { ...(signal ? { signal } : {}) });
   }
 
   paths(): Promise<null> {
     return Promise.resolve(null);
   }
 
-  send<T>(method: Method, path: string, sent: Sent = {}): Promise<Answer<T>> {
+  send<T>(method: Method, path: string, parts: RequestParts = {}): Promise<Answer<T>> {
     const headers: Record<string, string> = {};
-    if (sent.body !== undefined) headers["Content-Type"] = "application/json";
-    if (sent.etag) headers["If-Match"] = sent.etag;
-    return this.ask<T>(path, {
+    if (parts.body !== undefined) headers["Content-Type"] = "application/json";
+    if (parts.etag) headers["If-Match"] = parts.etag;
+    return this.request<T>(path, {
       method,
       headers,
-      ...(sent.body !== undefined ? { body: JSON.stringify(sent.body) } : {}),
-      ...(sent.signal ? { signal: sent.signal } : {}),
+      ...(parts.body !== undefined ? { body: JSON.stringify(parts.body) } : {}),
+      ...(parts.signal ? { signal: parts.signal } : {}),
     });
   }
 
-  private async ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
-    const response = await this.reach(path, init);
+  private async request<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+    const response = await this.fetchResponse(path, init);
     const text = await response.text();
     const etag = response.headers.get("ETag");
-    if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag, parsed(text));
+    if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag, parseJson(text));
     return { body: (text ? JSON.parse(text) : null) as T, etag };
   }
 
-  private async reach(path: string, init: RequestInit): Promise<Response> {
+  private async fetchResponse(path: string, init: RequestInit): Promise<Response> {
     try {
       return await fetch(path, { credentials: "same-origin", ...init });
     } catch (error) {
@@ -82,7 +82,7 @@ export class HttpSource implements Source {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -94,7 +94,7 @@ function detailOf(text: string, status: number): string {
   try {
     const detail: unknown = (JSON.parse(text) as { detail?: unknown }).detail;
     if (typeof detail === "string") return detail;
-    if (Array.isArray(detail)) return detail.map(problem).join("; ");
+    if (Array.isArray(detail)) return detail.map(problemText).join("; ");
   } catch {
     // not ours: a proxy's page, perhaps
   }
@@ -102,8 +102,8 @@ function detailOf(text: string, status: number): string {
 }
 
 /** One of the problems in a 422 of the framework: where, and what. */
-function problem(found: unknown): string {
-  const { loc, msg } = (found ?? {}) as { loc?: unknown; msg?: unknown };
+function problemText(item: unknown): string {
+  const { loc, msg } = (item ?? {}) as { loc?: unknown; msg?: unknown };
   const where = Array.isArray(loc) ? loc.slice(1).join(".") : "";
   return where ? `${where}: ${String(msg)}` : String(msg);
 }

@@ -13,7 +13,7 @@ export type OutcomeName =
   | "running"
   | "unfinished";
 
-const SIGNS: Record<string, Said> = {
+const LOOKS: Record<string, OutcomeLook> = {
   passed: ["✓", "Passed", "p"],
   failed: ["✕", "Failed", "f"],
   error: ["!", "Error", "e"],
@@ -31,10 +31,10 @@ const SIGNS: Record<string, Said> = {
   better: ["✓", "Better", "p"],
 };
 
-type Said = readonly [sign: string, word: string, tone: string];
+type OutcomeLook = readonly [sign: string, word: string, tone: string];
 
 /** What each letter of a strip stands for, as the server sends them, in the order in which they are counted. */
-export const LETTERS: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped" };
+export const OUTCOME_OF_LETTER: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped" };
 
 interface Props {
   outcome: OutcomeName | (string & {}) | null;
@@ -44,36 +44,36 @@ interface Props {
 
 /** An outcome as sign, word and colour: `✕ Failed`. An unknown one keeps its word and the quiet colour. */
 export function Outcome({ outcome, children }: Props) {
-  const [sign, word] = said(outcome);
+  const [sign, word] = lookOf(outcome);
   return (
-    <span className={`${styles.tag} ${filledOf(outcome)}`}>
+    <span className={`${styles.tag} ${filledClass(outcome)}`}>
       <span aria-hidden>{sign}</span>
       {children ? <span className="hidden">{word}: </span> : null}
-      {children ? <span className={styles.told}>{children}</span> : <span>{word}</span>}
+      {children ? <span className={styles.text}>{children}</span> : <span>{word}</span>}
     </span>
   );
 }
 
-function said(outcome: string | null): Said {
-  return SIGNS[outcome ?? "not_run"] ?? ["–", outcome ?? "", "n"];
+function lookOf(outcome: string | null): OutcomeLook {
+  return LOOKS[outcome ?? "not_run"] ?? ["–", outcome ?? "", "n"];
 }
 
 /** The word of an outcome, small: `not run`. */
 export function outcomeWord(outcome: string | null): string {
-  return said(outcome)[1].toLowerCase();
+  return lookOf(outcome)[1].toLowerCase();
 }
 
 /** The sign of an outcome: `✓`. */
 export function signOf(outcome: string | null): string {
-  return said(outcome)[0];
+  return lookOf(outcome)[0];
 }
 
 /** The class of a sign or a word in the colour of an outcome. */
-export function inkOf(outcome: string | null): string {
-  return `${tones[said(outcome)[2]]} ${tones.ink}`;
+export function inkClass(outcome: string | null): string {
+  return `${tones[lookOf(outcome)[2]]} ${tones.ink}`;
 }
 
 /** The class of what stands on the ground of an outcome, in its colour. */
-export function filledOf(outcome: string | null): string {
-  return `${tones[said(outcome)[2]]} ${tones.filled}`;
+export function filledClass(outcome: string | null): string {
+  return `${tones[lookOf(outcome)[2]]} ${tones.filled}`;
 }

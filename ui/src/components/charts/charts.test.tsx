@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { render } from "../../../test/render";
-import { Counts } from "./OutcomeCounts";
+import { OutcomeCounts } from "./OutcomeCounts";
 import { IntervalBar } from "./IntervalBar";
 import { Outcome } from "./Outcome";
 import { pathThrough } from "./Sparkline";
 import { type Step, type StepKind, Steps } from "../tables/Steps";
-import { Strip, stripWords } from "./TrialStrip";
-import { type Piece, TextPieces, woven } from "../text/TextPieces";
+import { TrialStrip, stripText } from "./TrialStrip";
+import { type Piece, TextPieces, mergePieces } from "../text/TextPieces";
 
 const pieces = (...texts: string[]): Piece[] =>
   texts.map((text) => (text.startsWith("*") ? { text: text.slice(1), changed: true } : { text, changed: false }));
@@ -35,16 +35,16 @@ describe("a strip of trials", () => {
     ["pppppppppppf", "●11○1", "11 passed, 1 failed"],
     ["nns", "–––", "2 not run, 1 skipped"],
   ])("%s reads %s", (strip, drawn, words) => {
-    const { host } = render(<Strip strip={strip} />);
+    const { host } = render(<TrialStrip strip={strip} />);
     expect(host.textContent).toBe(drawn);
-    expect(stripWords(strip)).toBe(words);
+    expect(stripText(strip)).toBe(words);
     expect(host.querySelector("[role=img]")?.getAttribute("aria-label")).toBe(words);
   });
 });
 
 describe("counts", () => {
   it("leave out what is none, and say themselves in words", () => {
-    const { host } = render(<Counts counts={{ passed: 187, failed: 11, error: 2, inconclusive: 0 }} />);
+    const { host } = render(<OutcomeCounts counts={{ passed: 187, failed: 11, error: 2, inconclusive: 0 }} />);
     expect(host.textContent).toBe("187 ✓11 ✕2 !");
     expect(host.querySelector("[role=img]")?.getAttribute("aria-label")).toBe("187 passed, 11 failed, 2 error");
   });
@@ -66,7 +66,7 @@ describe("a difference of texts", () => {
     ["nothing", pieces("same"), pieces("same"), "same"],
   ])("puts both sides into one line: %s", (_, expected, actual, told) => {
     const signs = { both: "", expected: "-", actual: "+" };
-    const line = woven(expected, actual).map(({ text, side }) => signs[side] + text);
+    const line = mergePieces(expected, actual).map(({ text, side }) => signs[side] + text);
     expect(line.join("|")).toBe(told);
   });
 });

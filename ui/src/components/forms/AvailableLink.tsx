@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { useHas } from "../../data/queries";
+import { useAvailable } from "../../data/queries";
 
 interface Props {
   to: string;
@@ -13,8 +13,8 @@ interface Props {
 }
 
 /** A way to a page that a file need not have: there it is only told. */
-export function KnownLink({ to, api = `/api${to}`, className, words, children }: Props) {
-  const has = useHas();
+export function AvailableLink({ to, api = `/api${to}`, className, words, children }: Props) {
+  const has = useAvailable();
   if (has(api)) {
     return (
       <Link href={to} className={className} title={words} aria-label={words}>

@@ -14,24 +14,24 @@ interface Props {
 /** A labelled thing to fill in, with its hint and its error. */
 export function Field({ label, hint, error, children }: Props) {
   const id = useId();
-  const told = error ?? hint;
+  const message = error ?? hint;
   return (
     <div className={styles.field} data-wrong={error ? true : undefined}>
       <label htmlFor={id}>{label}</label>
-      {children({ id, ...(told ? { "aria-describedby": `${id}-told` } : {}), ...(error ? { "aria-invalid": true as const } : {}) })}
-      {told && (
-        <div id={`${id}-told`} className={styles.told} role={error ? "alert" : undefined}>
-          {told}
+      {children({ id, ...(message ? { "aria-describedby": `${id}-message` } : {}), ...(error ? { "aria-invalid": true as const } : {}) })}
+      {message && (
+        <div id={`${id}-message`} className={styles.message} role={error ? "alert" : undefined}>
+          {message}
         </div>
       )}
     </div>
   );
 }
 
-type Described = { label: ReactNode; hint?: ReactNode; error?: string | null };
+type FieldTexts = { label: ReactNode; hint?: ReactNode; error?: string | null };
 
 /** A field of one line. */
-export function TextField({ label, hint, error, ...rest }: Described & Omit<ComponentProps<"input">, "id">) {
+export function TextField({ label, hint, error, ...rest }: FieldTexts & Omit<ComponentProps<"input">, "id">) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(props) => <input type="text" autoComplete="off" {...rest} {...props} />}
@@ -40,7 +40,7 @@ export function TextField({ label, hint, error, ...rest }: Described & Omit<Comp
 }
 
 /** A field of several lines; it grows with what is in it. */
-export function AreaField({ label, hint, error, ...rest }: Described & Omit<ComponentProps<"textarea">, "id">) {
+export function AreaField({ label, hint, error, ...rest }: FieldTexts & Omit<ComponentProps<"textarea">, "id">) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(props) => <textarea rows={3} {...rest} {...props} />}
@@ -55,7 +55,7 @@ export function SelectField({
   error,
   options,
   ...rest
-}: Described & Omit<ComponentProps<"select">, "id"> & { options: readonly (readonly [value: string, name: string])[] }) {
+}: FieldTexts & Omit<ComponentProps<"select">, "id"> & { options: readonly (readonly [value: string, name: string])[] }) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(props) => (
@@ -79,7 +79,7 @@ export function CheckField({ label, hint, ...rest }: { label: ReactNode; hint?: 
         <input type="checkbox" {...rest} />
         <span>{label}</span>
       </label>
-      {hint && <div className={styles.told}>{hint}</div>}
+      {hint && <div className={styles.message}>{hint}</div>}
     </div>
   );
 }

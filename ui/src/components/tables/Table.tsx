@@ -61,14 +61,14 @@ export function Table<Row>(props: TableProps<Row>) {
   const place = useRowAt(label, ids);
   const [, navigate] = useLocation();
   const windowed = useRowWindow(body, rows.length, usePrinting(), props.onEnd);
-  useRowKeys({ on: props.keys !== false, count: rows.length, place, body, reveal: windowed.reveal, open: opener(), choose: chooser(), next: nextStop() });
+  useRowKeys({ on: props.keys !== false, count: rows.length, place, body, reveal: windowed.reveal, open: openAction(), choose: chooseAction(), next: nextStop() });
 
   function nextStop(): ((after: number) => number) | null {
     const { stops } = props;
     return stops ? (after) => rows.findIndex((row, index) => index > after && stops(row)) : null;
   }
 
-  function opener(): ((index: number) => void) | null {
+  function openAction(): ((index: number) => void) | null {
     if (!href) return null;
     return (index) => {
       const row = rows[index];
@@ -79,7 +79,7 @@ export function Table<Row>(props: TableProps<Row>) {
     };
   }
 
-  function chooser(): ((index: number) => void) | null {
+  function chooseAction(): ((index: number) => void) | null {
     if (!choice) return null;
     return (index) => {
       const row = rows[index];
@@ -87,16 +87,16 @@ export function Table<Row>(props: TableProps<Row>) {
     };
   }
 
-  function opened(event: MouseEvent): void {
+  function rememberOpened(event: MouseEvent): void {
     const index = (event.target as Element).closest("[data-index]")?.getAttribute("data-index");
     const id = index ? ids[Number(index)] : undefined;
     if (href && id !== undefined) rememberRow(label, id);
   }
 
   return (
-    <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={`${styles.table} panel`} style={tracks(columns, choice)}>
+    <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={`${styles.table} panel`} style={gridTracks(columns, choice)}>
       <Head {...props} />
-      <div role="rowgroup" ref={body} className={styles.body} style={windowed.style} onClickCapture={opened}>
+      <div role="rowgroup" ref={body} className={styles.body} style={windowed.style} onClickCapture={rememberOpened}>
         {windowed.items.map(({ index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
@@ -191,11 +191,11 @@ export function nextSort(id: string, sort: string, first: "asc" | "desc" = "asc"
   return ways[ways.indexOf(sort) + 1] ?? (sort === "" ? (ways[0] ?? "") : "");
 }
 
-function tracks<Row>(columns: readonly Column<Row>[], choice: Choice | undefined): CSSProperties {
+function gridTracks<Row>(columns: readonly Column<Row>[], choice: Choice | undefined): CSSProperties {
   const wide = columns.map(({ width = "minmax(0, 1fr)" }) => width);
   const middle = columns.filter(({ wordy }) => !wordy).map(({ width = "minmax(0, 1fr)" }) => width);
   const narrow = columns.filter(({ optional }) => !optional).map(({ width = "minmax(0, 1fr)", narrow: own = width }) => own);
   const box = choice ? ["40px"] : [];
-  const told = { "--tracks": wide, "--middle": middle, "--narrow": narrow };
-  return Object.fromEntries(Object.entries(told).map(([name, its]) => [name, [...box, ...its].join(" ")])) as CSSProperties;
+  const templates = { "--tracks": wide, "--middle": middle, "--narrow": narrow };
+  return Object.fromEntries(Object.entries(templates).map(([name, widths]) => [name, [...box, ...widths].join(" ")])) as CSSProperties;
 }

@@ -24,8 +24,8 @@ export function useRowWindow(
   const [top, setTop] = useState(0);
   const all = count <= DRAW_ALL || printing;
   useLayoutEffect(() => {
-    const found = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
-    if (Math.abs(found - top) > 1) setTop(found);
+    const bodyTop = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    if (Math.abs(bodyTop - top) > 1) setTop(bodyTop);
   });
   const virtual = useWindowVirtualizer({
     count: all ? 0 : count,
@@ -52,7 +52,7 @@ export function useRowWindow(
 }
 
 /** Nothing has the focus, or only the content as a whole, to which it goes with a new page. */
-function isNowhere(at: Element | null): boolean {
+function isUnfocused(at: Element | null): boolean {
   return at === null || at === document.body || at.id === "main";
 }
 
@@ -159,7 +159,7 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
     reveal(index);
     focus(index);
   };
-  const moveOn = (to: number) => {
+  const moveIfFound = (to: number) => {
     if (to >= 0) move(to);
   };
   const openLink = (index: number) => rowAt(body, index)?.querySelector<HTMLElement>("a")?.click();
@@ -172,7 +172,7 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
     { keys: "j", does: "next row", run: () => move(now() + 1) },
     { keys: "k", does: "row before", run: () => move(now() - 1) },
     { keys: "Enter", does: "open the row", run: () => (open ?? openLink)(now()) },
-    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => moveOn(next(now())) }] : []),
+    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => moveIfFound(next(now())) }] : []),
     ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(now()) }] : []),
   ];
   useKeys(on ? keys : []);
@@ -180,15 +180,15 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
 
 /** What brings the focus to a row: at once, or, where it is not drawn yet, as soon as it is, unless it has gone elsewhere since. */
 function useRowFocus(body: RefObject<HTMLDivElement | null>, at: number, cameBack: boolean): (index: number) => void {
-  const waits = useRef(cameBack);
+  const pending = useRef(cameBack);
   useLayoutEffect(() => {
-    if (!waits.current) return;
-    if (isNowhere(document.activeElement)) waits.current = !focusRow(body, at);
-    else waits.current = false;
+    if (!pending.current) return;
+    if (isUnfocused(document.activeElement)) pending.current = !focusRow(body, at);
+    else pending.current = false;
   });
   return (index) => {
-    waits.current = !focusRow(body, index);
-    if (waits.current && document.activeElement instanceof HTMLElement) document.activeElement.blur(); // Enter is for the new row
+    pending.current = !focusRow(body, index);
+    if (pending.current && document.activeElement instanceof HTMLElement) document.activeElement.blur(); // Enter is for the new row
   };
 }
 

@@ -1,9 +1,9 @@
 import { Fragment } from "react";
-import { visible } from "./safeText";
+import { safeText } from "./safeText";
 
 /** A long name that may break behind its underscores, dots, dashes and slashes. */
 export function Breakable({ text }: { text: string }) {
-  return visible(text)
+  return safeText(text)
     .split(/(?<=[_./-])/)
     .map((part, index) => (
       <Fragment key={index}>

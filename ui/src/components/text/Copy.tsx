@@ -4,19 +4,19 @@ import styles from "./Copy.module.css";
 
 /** A button that copies a text: it says so, and says when it could not. `text` may be made when it is pressed. */
 export function Copy({ text, children = "Copy" }: { text: string | (() => string); children?: React.ReactNode }) {
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   useEffect(() => {
-    const timer = told ? window.setTimeout(() => setTold(""), 1_600) : 0;
+    const timer = status ? window.setTimeout(() => setStatus(""), 1_600) : 0;
     return () => window.clearTimeout(timer);
-  }, [told]);
-  const copy = async () => setTold((await copied(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
+  }, [status]);
+  const copy = async () => setStatus((await copyText(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
   return (
     <Button look="quiet" onClick={() => void copy()}>
       <span className={styles.both}>
-        <span role="status" className={told ? "" : "hidden"}>
-          {told}
+        <span role="status" className={status ? "" : "hidden"}>
+          {status}
         </span>
-        <span className={told ? styles.gone : ""}>{children}</span>
+        <span className={status ? styles.gone : ""}>{children}</span>
       </span>
     </Button>
   );
@@ -44,16 +44,16 @@ export function CopyLine({ text }: { text: string }) {
   );
 }
 
-async function copied(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copiedBySelection(text); // a file, or a page that is not served safely
+    return copyBySelection(text); // a file, or a page that is not served safely
   }
 }
 
-function copiedBySelection(text: string): boolean {
+function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "hidden";

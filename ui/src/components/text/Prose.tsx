@@ -1,9 +1,9 @@
 import styles from "./Clipped.module.css";
-import { visible } from "./safeText";
+import { safeText } from "./safeText";
 
 /** A sentence of ours about what others said: what stands in backticks is a name or a value. Nothing else is markup. */
 export function Prose({ text }: { text: string }) {
-  const parts = visible(text).split(/(`[^`\n]+`)/);
+  const parts = safeText(text).split(/(`[^`\n]+`)/);
   return (
     <span className={styles.text}>
       {parts.map((part, index) =>

@@ -1,5 +1,5 @@
 import styles from "./TextPieces.module.css";
-import { visible } from "./safeText";
+import { safeText } from "./safeText";
 
 /** A stretch of text; `changed` where the two sides differ in it. Made by the server, never here. */
 export interface Piece {
@@ -11,11 +11,11 @@ type Tone = "mark" | "ins" | "del";
 
 /** One side of a difference: only what differs is marked. `tone`: `del` for the expected side, `ins` for the actual one. */
 export function TextPieces({ pieces, tone = "mark" }: { pieces: readonly Piece[]; tone?: Tone }) {
-  const Marked = tone;
+  const Mark = tone;
   return (
     <span className={styles.text}>
       {pieces.map(({ text, changed }, index) =>
-        changed ? <Marked key={index}>{visible(text)}</Marked> : <span key={index}>{visible(text)}</span>,
+        changed ? <Mark key={index}>{safeText(text)}</Mark> : <span key={index}>{safeText(text)}</span>,
       )}
     </span>
   );
@@ -25,27 +25,27 @@ export function TextPieces({ pieces, tone = "mark" }: { pieces: readonly Piece[]
 export function InlineDifference({ expected, actual }: { expected: readonly Piece[]; actual: readonly Piece[] }) {
   return (
     <span className={styles.text}>
-      {woven(expected, actual).map(({ text, side }, index) =>
+      {mergePieces(expected, actual).map(({ text, side }, index) =>
         side === "both" ? (
-          <span key={index}>{visible(text)}</span>
+          <span key={index}>{safeText(text)}</span>
         ) : side === "expected" ? (
-          <del key={index}>{visible(text)}</del>
+          <del key={index}>{safeText(text)}</del>
         ) : (
-          <ins key={index}>{visible(text)}</ins>
+          <ins key={index}>{safeText(text)}</ins>
         ),
       )}
     </span>
   );
 }
 
-export interface Woven {
+export interface MergedPiece {
   text: string;
   side: "both" | "expected" | "actual";
 }
 
 /** Put both sides into one line. Unchanged stretches stand on both sides in the same order. */
-export function woven(expected: readonly Piece[], actual: readonly Piece[]): Woven[] {
-  const out: Woven[] = [];
+export function mergePieces(expected: readonly Piece[], actual: readonly Piece[]): MergedPiece[] {
+  const out: MergedPiece[] = [];
   let at = 0;
   const takeChanged = (): void => {
     for (let next = actual[at]; next?.changed; next = actual[++at]) out.push({ text: next.text, side: "actual" });

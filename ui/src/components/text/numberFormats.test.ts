@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agoText, boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
+import { agoText, boundsText, standardErrorText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 
@@ -34,7 +34,7 @@ describe("figures", () => {
     [0.0312, "0.03"],
     [0.0012, "0.001"],
     [0.0004, "0.0004"],
-  ])("a standard error of %s reads %s", (error, text) => expect(errorText(error)).toBe(text));
+  ])("a standard error of %s reads %s", (error, text) => expect(standardErrorText(error)).toBe(text));
 
   it.each([
     [0.42, "$0.42"],

@@ -19,11 +19,11 @@ export function scoreText(value: number | null | undefined): string {
 /** A share of 1 as percent: 92.5 %. */
 export function percentText(share: number | null | undefined, digits = 1): string {
   if (share === null || share === undefined) return UNKNOWN;
-  return `${numText(toward(share * 100, digits), digits)}${THIN}%`;
+  return `${numText(keepOffEnds(share * 100, digits), digits)}${THIN}%`;
 }
 
 /** 99.96 % is not 100 %, and 0.04 % is not 0 %: an end that was not reached is not shown. */
-function toward(percent: number, digits: number): number {
+function keepOffEnds(percent: number, digits: number): number {
   const unit = 10 ** -digits;
   if (percent < 100 && percent > 100 - unit) return 100 - unit;
   if (percent > 0 && percent < unit) return unit;
@@ -39,7 +39,7 @@ export function boundsText(low: number, high: number): string {
 }
 
 /** The standard error of a mean, as the other reports write it: 0.03, 0.0004. */
-export function errorText(error: number): string {
+export function standardErrorText(error: number): string {
   return error >= 0.005 ? error.toFixed(2) : String(Number(error.toPrecision(1)));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { visible } from "./safeText";
+import { safeText } from "./safeText";
 
 const TABLE: [name: string, text: string, seen: string][] = [
   ["plain text", "Grüezi, 你好 👋🏽", "Grüezi, 你好 👋🏽"],
@@ -22,9 +22,9 @@ const TABLE: [name: string, text: string, seen: string][] = [
   ["NUL", "a\0b", "a\\x00b"],
 ];
 
-describe("visible", () => {
-  it.each(TABLE)("%s", (_, text, seen) => expect(visible(text)).toBe(seen));
+describe("safeText", () => {
+  it.each(TABLE)("%s", (_, text, seen) => expect(safeText(text)).toBe(seen));
   it("changes nothing more the second time", () => {
-    for (const [, text] of TABLE) expect(visible(visible(text))).toBe(visible(text));
+    for (const [, text] of TABLE) expect(safeText(safeText(text))).toBe(safeText(text));
   });
 });

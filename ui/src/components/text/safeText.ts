@@ -6,8 +6,8 @@ const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udfff]/g;
 
 /** `text` with everything unsafe as `\u202e`; newlines and tabs stay. */
-export function visible(text: string): string {
-  return text.replace(UNSAFE, escaped);
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, escapeMatch);
 }
 
 const EMOJI_ENDS = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
@@ -18,15 +18,15 @@ const LETTER_ENDS = new RegExp(`${JOINING}\\p{M}?$`, "u");
 const LETTER = new RegExp(`^${JOINING}`, "u");
 
 /** Whether the joiner at `at` holds an emoji together (a family), or letters together or apart, as Persian and Hindi are written. */
-function joins(text: string, at: number): boolean {
+function isJoiner(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 4), at);
   const after = text.slice(at + 1, at + 3);
   return (text[at] === "\u200d" && EMOJI_ENDS.test(before) && EMOJI.test(after)) || (LETTER_ENDS.test(before) && LETTER.test(after));
 }
 
-function escaped(found: string, at: number, text: string): string {
-  if ((found === "\u200c" || found === "\u200d") && joins(text, at)) return found;
-  const code = found.codePointAt(0) ?? 0;
+function escapeMatch(match: string, at: number, text: string): string {
+  if ((match === "\u200c" || match === "\u200d") && isJoiner(text, at)) return match;
+  const code = match.codePointAt(0) ?? 0;
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
 }

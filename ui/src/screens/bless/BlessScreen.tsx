@@ -12,10 +12,10 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
-import { Reviewed } from "./CaseReview";
-import { blessable, lostIn, readWanted, writeWords } from "./blessRequest";
+import { CaseReview } from "./CaseReview";
+import { changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {
@@ -23,21 +23,21 @@ export function BlessScreen() {
   const [query, setQuery] = useAddress();
   useTitle("Bless");
   const source = useSource();
-  const wanted = readWanted(query);
+  const request = readBlessRequest(query);
   const path = `/api/runs/${encodeURIComponent(run)}/bless`;
   const preview = useQuery<BlessPage, SourceError>({
-    queryKey: [path, JSON.stringify(wanted)],
-    queryFn: async ({ signal }) => (await source.send<BlessPage>("POST", `${path}/preview`, { body: wanted, signal })).body,
+    queryKey: [path, JSON.stringify(request)],
+    queryFn: async ({ signal }) => (await source.send<BlessPage>("POST", `${path}/preview`, { body: request, signal })).body,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
   const { data, error, refetch } = preview;
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
-  const choose = (position: number, trial: number) => setQuery({ trials: withTrial(wanted.trials, position, trial), trial: null });
-  return <Review key={data.etag} page={data} wanted={wanted} path={path} again={() => void refetch()} choose={choose} />;
+  const choose = (position: number, trial: number) => setQuery({ trials: addTrial(request.trials, position, trial), trial: null });
+  return <Review key={data.etag} page={data} request={request} path={path} again={() => void refetch()} choose={choose} />;
 }
 
-function withTrial(trials: Record<string, number>, position: number, trial: number): string {
+function addTrial(trials: Record<string, number>, position: number, trial: number): string {
   const all: Record<string, number> = { ...trials, [String(position)]: trial };
   return Object.entries(all)
     .map(([place, number]) => `${place}:${number + 1}`)
@@ -46,27 +46,27 @@ function withTrial(trials: Record<string, number>, position: number, trial: numb
 
 interface ReviewProps {
   page: BlessPage;
-  wanted: ReturnType<typeof readWanted>;
+  request: ReturnType<typeof readBlessRequest>;
   path: string;
   again: () => void;
   choose: (position: number, trial: number) => void;
 }
 
-function Review({ page, wanted, path, again, choose }: ReviewProps) {
+function Review({ page, request, path, again, choose }: ReviewProps) {
   const [refused, setRefused] = useState<ReadonlySet<number>>(new Set());
   const [lose, setLose] = useState(false);
   const change = useChange<BlessedPage>();
-  const ready = blessable(page.cases);
+  const ready = changedCases(page.cases);
   const accepted = ready.filter(({ position }) => !refused.has(position));
-  const lost = lostIn(page, accepted);
+  const lost = lostComments(page, accepted);
   const write = () =>
     change.mutate({
       method: "POST",
       path,
       etag: `"${page.etag}"`,
-      body: { cases: accepted.map(({ position }) => position), trials: trialsOf(accepted), force: wanted.force, lose_comments: lose },
+      body: { cases: accepted.map(({ position }) => position), trials: trialsOf(accepted), force: request.force, lose_comments: lose },
     });
-  const toggle = (position: number, on: boolean) => setRefused(on ? without(refused, position) : new Set([...refused, position]));
+  const toggle = (position: number, on: boolean) => setRefused(on ? remove(refused, position) : new Set([...refused, position]));
   if (change.data) return <Written page={page} blessed={change.data.body} />;
   return (
     <>
@@ -78,7 +78,7 @@ function Review({ page, wanted, path, again, choose }: ReviewProps) {
         <Empty inside title="There is nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
       {page.cases.map((one) => (
-        <Reviewed key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
+        <CaseReview key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
       ))}
       {page.cases.length > 0 && (
         <div className={styles.foot}>
@@ -88,7 +88,7 @@ function Review({ page, wanted, path, again, choose }: ReviewProps) {
               <ul>
                 {lost.map((comment) => (
                   <li key={comment}>
-                    <code>{visible(comment)}</code>
+                    <code>{safeText(comment)}</code>
                   </li>
                 ))}
               </ul>
@@ -98,7 +98,7 @@ function Review({ page, wanted, path, again, choose }: ReviewProps) {
           <ErrorNote error={change.error} {...(change.error ? { retry: again } : {})} />
           <div className="row">
             <Button look="first" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
-              {writeWords(accepted)}
+              {writeButtonText(accepted)}
             </Button>
             <span className="dim">Nothing is written before that. Everything else in the file stays as it is, byte for byte.</span>
           </div>
@@ -112,7 +112,7 @@ function trialsOf(cases: readonly BlessCase[]): Record<string, number> {
   return Object.fromEntries(cases.flatMap(({ position, trial }) => (trial === null ? [] : [[String(position), trial] as const])));
 }
 
-function without(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
+function remove(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
   return new Set([...set].filter((each) => each !== one));
 }
 
@@ -121,7 +121,7 @@ function Head({ page }: { page: BlessPage }) {
     <>
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
-        <span>{visible(page.agent)}</span>
+        <span>{safeText(page.agent)}</span>
         <span className="grow" />
         <Copy text={page.command}>Copy command</Copy>
       </div>
@@ -138,7 +138,7 @@ function Written({ page, blessed }: { page: BlessPage; blessed: BlessedPage }) {
   return (
     <Empty
       title="Written"
-      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(visible).join("; ") || "Every case expects already what was done."}
+      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(safeText).join("; ") || "Every case expects already what was done."}
       to={`/runs/${page.run_id}`}
       toName="Back to the run"
     >

@@ -5,7 +5,7 @@ import { LeftOut } from "../../components/text/Clipped";
 import { CheckField } from "../../components/forms/Field";
 import { Outcome } from "../../components/charts/Outcome";
 import { TextPieces } from "../../components/text/TextPieces";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 
 interface Props {
@@ -17,14 +17,14 @@ interface Props {
 }
 
 /** One case: what would be another one in it, in words of the format, and the lines of the file. */
-export function Reviewed({ run, one, on, toggle, choose }: Props) {
+export function CaseReview({ run, one, on, toggle, choose }: Props) {
   return (
-    <section className={`panel ${styles.case}`} data-status={one.status} data-off={(one.status === "changes" && !on) || undefined} aria-label={visible(one.eval_id)}>
+    <section className={`panel ${styles.case}`} data-status={one.status} data-off={(one.status === "changes" && !on) || undefined} aria-label={safeText(one.eval_id)}>
       <div className={styles.head}>
         {one.status === "changes" ? (
-          <CheckField label={<b>{visible(one.eval_id)}</b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
+          <CheckField label={<b>{safeText(one.eval_id)}</b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
         ) : (
-          <b>{visible(one.eval_id)}</b>
+          <b>{safeText(one.eval_id)}</b>
         )}
         <Outcome outcome={one.outcome} />
         {one.trials > 1 && (one.status !== "refused" || one.choose) && <TrialChoice one={one} choose={choose} />}
@@ -32,17 +32,17 @@ export function Reviewed({ run, one, on, toggle, choose }: Props) {
         <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
       </div>
       {one.status === "same" && <p className={styles.note}>It expects already what was done.</p>}
-      {one.status === "refused" && <p className={styles.note}>{visible(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one to learn from.") : one.why)}</p>}
+      {one.status === "refused" && <p className={styles.note}>{safeText(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one to learn from.") : one.why)}</p>}
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
-          warning: this comment goes with what it stands in: line {visible(comment)}
+          warning: this comment goes with what it stands in: line {safeText(comment)}
         </p>
       ))}
       {one.hunks.length > 0 && (
         <details className={styles.lines}>
           <summary>
-            Lines of <code>{visible(one.path)}</code>
+            Lines of <code>{safeText(one.path)}</code>
           </summary>
           <Hunks one={one} />
         </details>
@@ -93,7 +93,7 @@ function Changes({ one }: { one: BlessCase }) {
 
 /** It may be broken after a dot. */
 function Path({ path }: { path: string }) {
-  return visible(path)
+  return safeText(path)
     .split(/(?<=\.)/)
     .map((part, index) => (
       <Fragment key={index}>
@@ -115,7 +115,7 @@ function Hunks({ one }: { one: BlessCase }) {
           </span>
           {hunk.lines.map((line, index) => (
             <span key={index} className={styles.hunkLine} data-sign={line.sign}>
-              {line.sign} {visible(line.text.slice(0, LONGEST))}
+              {line.sign} {safeText(line.text.slice(0, LONGEST))}
               {line.text.length > LONGEST && <LeftOut count={line.text.length - LONGEST} />}
             </span>
           ))}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BlessCase, BlessPage } from "../../data/types";
-import { blessable, lostIn, readWanted, writeWords } from "./blessRequest";
+import { changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
 
 describe("what the address asks for", () => {
   it.each([
@@ -10,7 +10,7 @@ describe("what the address asks for", () => {
     ["cases=3,4&trial=2", { cases: [3, 4], trials: {}, force: false }],
     ["cases=3&trials=3:4&trial=2", { cases: [3], trials: { "3": 3 }, force: false }],
     ["cases=x,-1,&trials=a:b,5,6:0&force=1", { cases: null, trials: {}, force: true }],
-  ])("%s", (query, wanted) => expect(readWanted(new URLSearchParams(query))).toEqual(wanted));
+  ])("%s", (query, request) => expect(readBlessRequest(new URLSearchParams(query))).toEqual(request));
 });
 
 const one = (more: Partial<BlessCase>): BlessCase =>
@@ -18,18 +18,18 @@ const one = (more: Partial<BlessCase>): BlessCase =>
 
 describe("what would be written", () => {
   const cases = [one({}), one({ position: 1, status: "same" }), one({ position: 2, status: "refused" })];
-  it("is what changes", () => expect(blessable(cases).map(({ position }) => position)).toEqual([0]));
+  it("is what changes", () => expect(changedCases(cases).map(({ position }) => position)).toEqual([0]));
 
   it.each([
     [[], "Nothing accepted"],
     [[one({})], "Write 1 case into set.json"],
     [[one({}), one({})], "Write 2 cases into set.json"],
     [[one({}), one({ path: "b.json" })], "Write 2 cases into 2 files"],
-  ])("is said", (accepted, words) => expect(writeWords(accepted)).toBe(words));
+  ])("is said", (accepted, words) => expect(writeButtonText(accepted)).toBe(words));
 
   it("takes comments along only of what is accepted", () => {
     const page = { files: [{ path: "a/set.json", lost: ["1: # head"] }, { path: "b.json", lost: ["9: # other"] }] } as unknown as BlessPage;
-    expect(lostIn(page, [one({ lost: ["5: # here"] })])).toEqual(["a/set.json:5: # here", "a/set.json:1: # head"]);
-    expect(lostIn(page, [])).toEqual([]);
+    expect(lostComments(page, [one({ lost: ["5: # here"] })])).toEqual(["a/set.json:5: # here", "a/set.json:1: # head"]);
+    expect(lostComments(page, [])).toEqual([]);
   });
 });

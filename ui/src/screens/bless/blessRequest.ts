@@ -1,13 +1,13 @@
 import type { BlessCase, BlessPage } from "../../data/types";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
-export interface Wanted {
+export interface BlessRequest {
   cases: number[] | null;
   trials: Record<string, number>;
   force: boolean;
 }
 
-export function readWanted(query: URLSearchParams): Wanted {
+export function readBlessRequest(query: URLSearchParams): BlessRequest {
   const cases = numbers(query.get("cases"));
   const trials: Record<string, number> = {};
   for (const pair of (query.get("trials") ?? "").split(",")) {
@@ -30,19 +30,19 @@ function isWhole(text: string | null | undefined): text is string {
 }
 
 /** The cases of which something would be written. */
-export function blessable(cases: readonly BlessCase[]): BlessCase[] {
+export function changedCases(cases: readonly BlessCase[]): BlessCase[] {
   return cases.filter(({ status }) => status === "changes");
 }
 
 /** Comments that would go with what is accepted, each with its file. */
-export function lostIn(page: BlessPage, accepted: readonly BlessCase[]): string[] {
+export function lostComments(page: BlessPage, accepted: readonly BlessCase[]): string[] {
   const files = new Set(accepted.map(({ path }) => path));
   const elsewhere = page.files.filter(({ path }) => files.has(path)).flatMap(({ path, lost }) => lost.map((one) => `${path}:${one}`));
   return [...accepted.flatMap(({ path, lost }) => lost.map((one) => `${path}:${one}`)), ...elsewhere];
 }
 
 /** What the button does: `Write 2 cases into bookings.evalset.json`. */
-export function writeWords(accepted: readonly BlessCase[]): string {
+export function writeButtonText(accepted: readonly BlessCase[]): string {
   const files = [...new Set(accepted.map(({ path }) => path))];
   const into = files.length === 1 ? files[0]?.split(/[\\/]/).pop() : `${files.length} files`;
   if (!accepted.length) return "Nothing accepted";

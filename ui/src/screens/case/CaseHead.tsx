@@ -1,15 +1,15 @@
 import { Link } from "wouter";
-import { pathOf, useHas, useSource } from "../../data/queries";
+import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { CasePage, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { Copy, CopyMarkdown } from "../../components/text/Copy";
-import { KnownLink } from "../../components/forms/AvailableLink";
+import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
-import { Outcome, inkOf, outcomeWord } from "../../components/charts/Outcome";
+import { Outcome, inkClass, outcomeWord } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./caseMarkdown";
 
@@ -23,34 +23,34 @@ interface Props {
 }
 
 /** The verdict first: what happened, how sure, why; then the trials, and what can be done. */
-export function Head({ page, number, trial, onTrial, differences, onNext }: Props) {
+export function CaseHead({ page, number, trial, onTrial, differences, onNext }: Props) {
   return (
     <header className={styles.top}>
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
-        <span>{visible(page.agent)}</span>
+        <span>{safeText(page.agent)}</span>
         <span>
-          {visible(page.eval_set_id)}, case {page.position + 1} of {page.total}
+          {safeText(page.eval_set_id)}, case {page.position + 1} of {page.total}
         </span>
-        {page.place && <code>{visible(page.place)}</code>}
+        {page.place && <code>{safeText(page.place)}</code>}
         <span className="grow" />
         <Neighbours page={page} />
       </div>
       <div className={`${styles.name} row`}>
-        <h1>{visible(page.eval_id)}</h1>
+        <h1>{safeText(page.eval_id)}</h1>
         <Outcome outcome={page.outcome} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
       </div>
-      <p className={styles.sentence}>{visible(page.sentence)}.</p>
+      <p className={styles.sentence}>{safeText(page.sentence)}.</p>
       {page.reason && (
         <p className={styles.reason}>
           <Prose text={page.reason} />
         </p>
       )}
       <Actions page={page} number={number} trial={trial} />
-      <Before page={page} />
+      <PreviousOutcome page={page} />
       {page.trials.length > 1 && <Trials trials={page.trials} number={number} onTrial={onTrial} />}
-      {trial && <TrialFacts trial={trial} several={page.trials.length > 1} told={page.reason} differences={differences} onNext={onNext} />}
+      {trial && <TrialFacts trial={trial} several={page.trials.length > 1} caseReason={page.reason} differences={differences} onNext={onNext} />}
     </header>
   );
 }
@@ -74,7 +74,7 @@ function Neighbours({ page }: { page: CasePage }) {
 
 function Actions({ page, number, trial }: { page: CasePage; number: number | null; trial: TrialPage | undefined }) {
   const { live } = useSource();
-  const has = useHas();
+  const has = useAvailable();
   const history = pathOf("/history", { set: page.eval_set_id, case: page.eval_id });
   const bless = `/runs/${page.run_id}/bless?cases=${page.position}${number !== null ? `&trial=${number + 1}` : ""}`;
   return (
@@ -95,14 +95,14 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
   );
 }
 
-function Before({ page }: { page: CasePage }) {
+function PreviousOutcome({ page }: { page: CasePage }) {
   const { before } = page;
   if (!before) return null;
   const changed = before.outcome !== page.outcome;
   return (
     <p className="dim small">
       {changed ? "Was" : "Also"} {outcomeWord(before.outcome)} in{" "}
-      <KnownLink to={`/runs/${before.run_id}/cases/${before.position}`}>run {before.short}</KnownLink>, <When at={before.created_at} />
+      <AvailableLink to={`/runs/${before.run_id}/cases/${before.position}`}>run {before.short}</AvailableLink>, <When at={before.created_at} />
     </p>
   );
 }
@@ -116,10 +116,10 @@ function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; num
           <button
             key={one.number}
             type="button"
-            className={`${styles.trial} ${inkOf(one.outcome)}`}
+            className={`${styles.trial} ${inkClass(one.outcome)}`}
             aria-current={one.number === number ? "true" : undefined}
             aria-label={words}
-            title={one.reason ? `${words}: ${visible(one.reason)}` : words}
+            title={one.reason ? `${words}: ${safeText(one.reason)}` : words}
             onClick={() => onTrial(one.number)}
           >
             <span aria-hidden>{trialSign(one.outcome)}</span>
@@ -135,20 +135,20 @@ interface FactsProps {
   trial: TrialPage;
   several: boolean;
   /** What is said of the whole case already. */
-  told: string;
+  caseReason: string;
   differences: number;
   onNext: () => void;
 }
 
-function TrialFacts({ trial, several, told, differences, onNext }: FactsProps) {
+function TrialFacts({ trial, several, caseReason, differences, onNext }: FactsProps) {
   const which = several ? [`trial ${trial.number + 1} of ${trial.trials}`] : [];
-  const took = trial.seconds === null ? [] : [secondsText(trial.seconds)];
-  const facts = [...which, ...took, ...trial.facts];
+  const duration = trial.seconds === null ? [] : [secondsText(trial.seconds)];
+  const facts = [...which, ...duration, ...trial.facts];
   return (
     <div className={styles.facts}>
       {several && <Outcome outcome={trial.outcome} />}
-      <span>{visible(facts.join(" · "))}</span>
-      {several && trial.reason && !told.includes(trial.reason) && (
+      <span>{safeText(facts.join(" · "))}</span>
+      {several && trial.reason && !caseReason.includes(trial.reason) && (
         <span className={styles.why}>
           <Prose text={trial.reason} />
         </span>

@@ -14,74 +14,74 @@ import { Judges } from "./judges/Judges";
 import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
 import { Conversation } from "./Conversation";
-import { Head } from "./CaseHead";
+import { CaseHead } from "./CaseHead";
 import { Metrics } from "./Metrics";
-import { State } from "./FinalState";
-import { type Difference, type Spot, differences, idOf, nextDifference, readSpot, trialToShow } from "./caseLocation";
+import { FinalState } from "./FinalState";
+import { type Difference, type CaseLocation, differences, idOf, nextDifference, readCaseLocation, trialToShow } from "./caseLocation";
 
-const KEPT = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
+const FRESH = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
 
 /** Screen 5: one case, with its trials; the waterfall (6) and the judges (7) are tabs of it. */
 export function CaseScreen() {
   const { run = "", position = "" } = useParams();
   const [query, setQuery] = useAddress();
-  const spot = readSpot(query);
+  const location = readCaseLocation(query);
   const { live } = useSource();
   const judging = live ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}/cases/${encodeURIComponent(position)}`;
-  const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging }), KEPT);
+  const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging }), FRESH);
   useTitle(data ? data.eval_id : "Case");
-  if (!data) return error ? <NotThere error={error} run={run} retry={refetch} /> : <Skeleton rows={8} />;
-  return <Shown page={data} base={base} judging={judging} spot={spot} setQuery={setQuery} key={`${run}/${position}`} />;
+  if (!data) return error ? <NotFound error={error} run={run} retry={refetch} /> : <Skeleton rows={8} />;
+  return <LoadedCase page={data} base={base} judging={judging} location={location} setQuery={setQuery} key={`${run}/${position}`} />;
 }
 
-function NotThere({ error, run, retry }: { error: { message: string; status: number }; run: string; retry: () => unknown }) {
+function NotFound({ error, run, retry }: { error: { message: string; status: number }; run: string; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
   return <Empty title="There is no such case" does={error.message} to={`/runs/${encodeURIComponent(run)}`} toName="The run" />;
 }
 
-interface ShownProps {
+interface LoadedProps {
   page: CasePage;
   base: string;
   judging: string | null;
-  spot: Spot;
+  location: CaseLocation;
   setQuery: ReturnType<typeof useAddress>[1];
 }
 
-function Shown({ page, base, judging, spot, setQuery }: ShownProps) {
-  const number = trialToShow(page, spot.trial);
+function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
+  const number = trialToShow(page, location.trial);
   const trialPath = number === null ? null : `${base}/trials/${number}`;
-  const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging }), { ...KEPT, keep: false });
+  const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging }), { ...FRESH, keep: false });
   const goTo = (next: number) => setQuery({ trial: String(next + 1), turn: null, step: null });
   const goDifference = (one: Difference | null) => {
-    if (one) setQuery({ tab: one.tab === "state" ? "state" : null, turn: counted(one.turn), step: counted(one.step) });
+    if (one) setQuery({ tab: one.tab === "state" ? "state" : null, turn: numberFrom1(one.turn), step: numberFrom1(one.step) });
   };
-  useCaseKeys(page, number, trial, spot, goTo, goDifference);
-  useScroll(spot, trial);
+  useCaseKeys(page, number, trial, location, goTo, goDifference);
+  useScroll(location, trial);
   const found = trial ? differences(trial) : [];
   return (
     <>
-      <Head page={page} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, spot))} />
-      <Tabs label="What to see of it" tabs={tabsOf(page, trial)} at={spot.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
-        {spot.tab === "metrics" ? (
+      <CaseHead page={page} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, location))} />
+      <Tabs label="What to see of it" tabs={tabsOf(page, trial)} at={location.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
+        {location.tab === "metrics" ? (
           <Metrics page={page} number={number} />
         ) : number === null ? (
           <Empty inside title="No trial of this case was run" does={page.reason || page.sentence} command={`proctor resume ${page.short}`} />
         ) : !trial ? (
           error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />
         ) : (
-          <View page={page} trial={trial} spot={spot} path={trialPath ?? ""} judging={judging} />
+          <TabContent page={page} trial={trial} location={location} path={trialPath ?? ""} judging={judging} />
         )}
       </Tabs>
     </>
   );
 }
 
-function View({ page, trial, spot, path, judging }: { page: CasePage; trial: TrialPage; spot: Spot; path: string; judging: string | null }) {
-  if (spot.tab === "state") return <State state={trial.state} />;
-  if (spot.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} number={trial.number} />;
-  if (spot.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
-  return <Conversation key={trial.number} page={page} trial={trial} spot={spot} path={path} />;
+function TabContent({ page, trial, location, path, judging }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; judging: string | null }) {
+  if (location.tab === "state") return <FinalState state={trial.state} />;
+  if (location.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} number={trial.number} />;
+  if (location.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
+  return <Conversation key={trial.number} page={page} trial={trial} location={location} path={path} />;
 }
 
 function tabsOf(page: CasePage, trial: TrialPage | undefined) {
@@ -95,7 +95,7 @@ function tabsOf(page: CasePage, trial: TrialPage | undefined) {
   ];
 }
 
-function counted(value: number | null): string | null {
+function numberFrom1(value: number | null): string | null {
   return value === null ? null : String(value + 1);
 }
 
@@ -103,7 +103,7 @@ function useCaseKeys(
   page: CasePage,
   number: number | null,
   trial: TrialPage | undefined,
-  spot: Spot,
+  location: CaseLocation,
   goTo: (number: number) => void,
   goDifference: (one: Difference | null) => void,
 ): void {
@@ -118,8 +118,8 @@ function useCaseKeys(
   useKeys([
     { keys: "]", does: "next trial", run: () => step(1) },
     { keys: "[", does: "trial before", run: () => step(-1) },
-    { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, spot)) },
-    { keys: "N", does: "difference before", run: () => goDifference(nextDifference(found, spot, true)) },
+    { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, location)) },
+    { keys: "N", does: "difference before", run: () => goDifference(nextDifference(found, location, true)) },
     { keys: "j", does: "next case", run: () => other(page.next) },
     { keys: "k", does: "case before", run: () => other(page.previous) },
     { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`, { state: rowState("Cases", String(page.position)) }) },
@@ -127,8 +127,8 @@ function useCaseKeys(
 }
 
 /** What the address names is brought into view. */
-function useScroll(spot: Spot, trial: TrialPage | undefined): void {
-  const { tab, turn, step } = spot;
+function useScroll(location: CaseLocation, trial: TrialPage | undefined): void {
+  const { tab, turn, step } = location;
   useEffect(() => {
     if (!trial || turn === null || tab !== "conversation") return;
     const found = document.getElementById(idOf(turn, step)) ?? document.getElementById(idOf(turn));

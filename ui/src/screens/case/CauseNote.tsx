@@ -1,6 +1,6 @@
 import type { CausePart } from "../../data/types";
 import { Clipped } from "../../components/text/Clipped";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
 /** What went wrong, where, and the whole traceback for who wants it. */
@@ -8,15 +8,15 @@ export function CauseNote({ cause, inside = false }: { cause: CausePart; inside?
   return (
     <div className={inside ? styles.causeInside : styles.cause} role="note">
       <div>
-        <b>{visible(cause.what)}</b>
+        <b>{safeText(cause.what)}</b>
         {cause.turn !== null && ` in turn ${cause.turn + 1}`}
         {cause.infrastructure && <span className="dim"> · about connections, limits or time: another attempt may end better</span>}
       </div>
-      <div className={styles.error}>{visible(cause.error)}</div>
+      <div className={styles.error}>{safeText(cause.error)}</div>
       {cause.place && (
         <div className={styles.place}>
-          at {visible(cause.place)}
-          {cause.code && <code> {visible(cause.code)}</code>}
+          at {safeText(cause.place)}
+          {cause.code && <code> {safeText(cause.code)}</code>}
         </div>
       )}
       {cause.traceback && (

@@ -4,29 +4,29 @@ import type { CasePage, TrialPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Empty } from "../../components/feedback/Empty";
 import { numText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 import { CauseNote } from "./CauseNote";
 import { StateRows } from "./FinalState";
 import { Turn } from "./Turn";
-import type { Spot } from "./caseLocation";
+import type { CaseLocation } from "./caseLocation";
 import { isOpen } from "./folding";
 
 interface Props {
   page: CasePage;
   trial: TrialPage;
-  spot: Spot;
+  location: CaseLocation;
   /** The trial's path in the API. */
   path: string;
 }
 
 /** One trial, turn by turn, expected beside actual. */
-export function Conversation({ page, trial, spot, path }: Props) {
+export function Conversation({ page, trial, location, path }: Props) {
   const [all, setAll] = useState(false);
-  const folded = trial.turns.filter((turn) => !isOpen(turn, trial.turns.length, spot.turn)).length;
+  const folded = trial.turns.filter((turn) => !isOpen(turn, trial.turns.length, location.turn)).length;
   return (
     <>
-      <Played page={page} trial={trial} />
+      <SimulatedUser page={page} trial={trial} />
       <Notes trial={trial} />
       {!trial.kept && (
         <Empty
@@ -49,21 +49,21 @@ export function Conversation({ page, trial, spot, path }: Props) {
         <Turn
           key={`${turn.index}-${all}`}
           turn={turn}
-          first={all || isOpen(turn, trial.turns.length, spot.turn)}
+          first={all || isOpen(turn, trial.turns.length, location.turn)}
           fixed={trial.turns.length <= 8}
-          at={turn.index === spot.turn ? spot.step : null}
-          on={turn.index === spot.turn}
+          at={turn.index === location.turn ? location.step : null}
+          on={turn.index === location.turn}
         />
       ))}
-      <StateBelow trial={trial} />
+      <StateDifferences trial={trial} />
       {trial.failure && !trial.turns.some(({ failure }) => failure) && <CauseNote cause={trial.failure} />}
-      <Whole trial={trial} path={path} />
+      <EvidenceButton trial={trial} path={path} />
     </>
   );
 }
 
 /** Where the final state is not as stated, that belongs to the story. */
-function StateBelow({ trial }: { trial: TrialPage }) {
+function StateDifferences({ trial }: { trial: TrialPage }) {
   const stated = trial.state.rows.filter(({ kind }) => kind !== null);
   if (!stated.some(({ kind }) => kind !== "same")) return null;
   return (
@@ -75,40 +75,40 @@ function StateBelow({ trial }: { trial: TrialPage }) {
 }
 
 function Notes({ trial }: { trial: TrialPage }) {
-  const told = [...trial.attempts, ...trial.notes];
-  if (!told.length) return null;
+  const notes = [...trial.attempts, ...trial.notes];
+  if (!notes.length) return null;
   return (
     <ul className={styles.notes}>
-      {told.map((note, index) => (
-        <li key={index}>{visible(note)}</li>
+      {notes.map((note, index) => (
+        <li key={index}>{safeText(note)}</li>
       ))}
     </ul>
   );
 }
 
 /** Who played the user, by which plan, and what it got wrong. */
-function Played({ page, trial }: { page: CasePage; trial: TrialPage }) {
+function SimulatedUser({ page, trial }: { page: CasePage; trial: TrialPage }) {
   const { played } = trial;
   if (!page.scenario.length && !played) return null;
   return (
     <details className={styles.scenario} open={Boolean(played?.faults.length)}>
       <summary>
-        The user was played{played?.model ? ` by ${visible(played.model)}` : ""}
+        The user was played{played?.model ? ` by ${safeText(played.model)}` : ""}
         {played?.opening ? ` after ${played.opening} recorded turns` : ""}
-        {played?.ended ? `; ended ${visible(played.ended)}` : ""}
+        {played?.ended ? `; ended ${safeText(played.ended)}` : ""}
         {played?.faults.length ? `; ${played.faults.length} at fault` : ""}
       </summary>
-      <dl className={styles.told}>
+      <dl className={styles.plan}>
         {page.scenario.map(({ label, text }) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{visible(text)}</dd>
+            <dd>{safeText(text)}</dd>
           </div>
         ))}
         {played?.faults.map((fault, index) => (
           <div key={`fault-${index}`}>
             <dt>{fault.label}</dt>
-            <dd>{visible(fault.text)}</dd>
+            <dd>{safeText(fault.text)}</dd>
           </div>
         ))}
       </dl>
@@ -117,7 +117,7 @@ function Played({ page, trial }: { page: CasePage; trial: TrialPage }) {
 }
 
 /** The way to all of it: as a file, where there is a server. */
-function Whole({ trial, path }: { trial: TrialPage; path: string }) {
+function EvidenceButton({ trial, path }: { trial: TrialPage; path: string }) {
   const { live } = useSource();
   if (!trial.kept || !live) return null;
   return (

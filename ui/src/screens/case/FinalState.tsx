@@ -7,7 +7,7 @@ import type { Piece } from "../../components/text/TextPieces";
 import styles from "./CaseScreen.module.css";
 
 /** The final session state, expected beside actual. */
-export function State({ state }: { state: TrialPage["state"] }) {
+export function FinalState({ state }: { state: TrialPage["state"] }) {
   const [all, setAll] = useState(!state.stated);
   const expected = state.rows.filter((row) => row.kind !== null || row.expected);
   const rest = state.rows.filter((row) => row.kind === null && !row.expected);

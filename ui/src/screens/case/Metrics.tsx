@@ -1,11 +1,11 @@
 import type { CasePage, MetricLine } from "../../data/types";
-import { KnownLink } from "../../components/forms/AvailableLink";
+import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { IntervalBar } from "../../components/charts/IntervalBar";
 import { numText, scoreText } from "../../components/text/numberFormats";
 import { Prose } from "../../components/text/Prose";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
 /** Every metric of the case over its trials, what is weak about them, and how the case was judged before. */
@@ -53,8 +53,8 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
   return (
     <tr>
       <td>
-        <span className={informs ? "dim" : ""}>{visible(metric.name)}</span>
-        {metric.badge && <div className={styles.badge}>{visible(metric.badge)}</div>}
+        <span className={informs ? "dim" : ""}>{safeText(metric.name)}</span>
+        {metric.badge && <div className={styles.badge}>{safeText(metric.badge)}</div>}
       </td>
       <td>
         {informs ? (
@@ -112,12 +112,12 @@ function Judgings({ page }: { page: CasePage }) {
                   {one.number === page.judging ? (
                     <b>{one.number}, shown</b>
                   ) : (
-                    <KnownLink
+                    <AvailableLink
                       to={`/runs/${page.run_id}/cases/${page.position}?judging=${one.number}&tab=metrics`}
                       api={`/api/runs/${page.run_id}/cases/${page.position}?judging=${one.number}`}
                     >
                       {one.number}
-                    </KnownLink>
+                    </AvailableLink>
                   )}
                 </td>
                 <td>
@@ -126,8 +126,8 @@ function Judgings({ page }: { page: CasePage }) {
                 <td>
                   <When at={one.created_at} exact />
                 </td>
-                <td>{visible(one.criteria)}</td>
-                <td>{visible(one.metrics.map((metric) => `${metric.name} ${metric.held}`).join(", "))}</td>
+                <td>{safeText(one.criteria)}</td>
+                <td>{safeText(one.metrics.map((metric) => `${metric.name} ${metric.held}`).join(", "))}</td>
               </tr>
             ))}
           </tbody>

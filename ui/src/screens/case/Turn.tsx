@@ -6,12 +6,12 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { type Step, Steps } from "../../components/tables/Steps";
 import { InlineDifference, TextPieces } from "../../components/text/TextPieces";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 import { CauseNote } from "./CauseNote";
 import { idOf } from "./caseLocation";
 import { type Stretch, stretches } from "./folding";
-import { held } from "./metricText";
+import { scoreAgainstThreshold } from "./metricText";
 
 interface Props {
   turn: TurnPart;
@@ -41,11 +41,11 @@ export function Turn({ turn, first, fixed, at, on }: Props) {
           <Clipped clip={turn.user} />
           {turn.media.map((medium, index) => (
             <div key={index} className="dim small">
-              with {visible(medium)}
+              with {safeText(medium)}
             </div>
           ))}
         </div>
-        <Middle turn={turn} at={at} />
+        <TurnSteps turn={turn} at={at} />
         <Answer turn={turn} />
         <TurnNotes turn={turn} />
         {turn.failure && <CauseNote cause={turn.failure} inside />}
@@ -59,7 +59,7 @@ function FoldedTurn({ turn, open }: { turn: TurnPart; open: () => void }) {
   return (
     <button id={idOf(turn.index)} type="button" className={styles.foldedTurn} onClick={open} aria-expanded={false}>
       <span className={styles.foldedHead}>Turn {turn.index + 1}</span>
-      <span className={styles.foldedText}>{visible(turn.user.text.slice(0, 160))}</span>
+      <span className={styles.foldedText}>{safeText(turn.user.text.slice(0, 160))}</span>
       <span className="dim">{turn.steps.length ? `${turn.steps.length} ${turn.steps.length === 1 ? "call" : "calls"}` : ""}</span>
     </button>
   );
@@ -68,18 +68,18 @@ function FoldedTurn({ turn, open }: { turn: TurnPart; open: () => void }) {
 // --- what was done, and said on the way ---------------------------------------------------------------------------------
 
 /** Steps and what was said between them, in order. */
-function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
+function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const blocks: ReactNode[] = [];
-  let said = 0;
+  let message = 0;
   const lone = turn.steps.every(({ kind }) => kind === null);
   let headed = lone;
-  const speak = (before: number) => {
-    for (let next = turn.said[said]; next && next.before <= before; next = turn.said[++said]) {
+  const addMessages = (before: number) => {
+    for (let next = turn.said[message]; next && next.before <= before; next = turn.said[++message]) {
       blocks.push(
-        <div key={`said-${said}`} className={`${styles.say} ${styles.said}`}>
+        <div key={`message-${message}`} className={`${styles.say} ${styles.said}`}>
           <div className={styles.who}>
-            {visible(next.author)}
+            {safeText(next.author)}
             {next.thought ? ", thinking" : ""}
           </div>
           <Clipped clip={next.text} />
@@ -87,8 +87,8 @@ function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
       );
     }
   };
-  for (const part of parted(turn, stretches(turn.steps, opened, at))) {
-    speak(firstCall(turn.steps, part.from));
+  for (const part of splitAtMessages(turn, stretches(turn.steps, opened, at))) {
+    addMessages(firstCall(turn.steps, part.from));
     blocks.push(
       part.folded ? (
         <button key={`fold-${part.from}`} type="button" className={styles.fold} onClick={() => setOpened(new Set([...opened, part.from]))}>
@@ -107,20 +107,20 @@ function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
     );
     headed = true;
   }
-  speak(Number.POSITIVE_INFINITY);
+  addMessages(Number.POSITIVE_INFINITY);
   return <>{blocks}</>;
 }
 
 /** Stretches, cut where something was said between two calls. */
-function parted(turn: TurnPart, given: readonly Stretch[]): Stretch[] {
-  const said = new Set(turn.said.map(({ before }) => before));
-  return given.flatMap((stretch) => {
+function splitAtMessages(turn: TurnPart, all: readonly Stretch[]): Stretch[] {
+  const messages = new Set(turn.said.map(({ before }) => before));
+  return all.flatMap((stretch) => {
     if (stretch.folded) return [stretch];
     const parts: Stretch[] = [];
     let from = stretch.from;
     for (let index = stretch.from + 1; index < stretch.to; index += 1) {
       const call = turn.steps[index]?.call;
-      if (call !== null && call !== undefined && said.has(call)) {
+      if (call !== null && call !== undefined && messages.has(call)) {
         parts.push({ from, to: index, folded: false });
         from = index;
       }
@@ -146,7 +146,7 @@ function asStep(step: StepPart, turn: TurnPart): Step {
           below: (
             <>
               {left > 0 && <LeftOut count={left} />}
-              {several && <span className={styles.author}>{visible(step.author)} </span>}
+              {several && <span className={styles.author}>{safeText(step.author)} </span>}
               {step.response && <Response step={step} />}
             </>
           ),
@@ -155,13 +155,13 @@ function asStep(step: StepPart, turn: TurnPart): Step {
   };
 }
 
-const SHORT = 160;
+const MAX_INLINE = 160;
 
 /** What a tool answered: short ones whole, long ones when they are asked for. */
 function Response({ step }: { step: StepPart }) {
   const { response } = step;
   if (!response) return null;
-  if (response.text.length <= SHORT && !response.left_out) {
+  if (response.text.length <= MAX_INLINE && !response.left_out) {
     return (
       <span>
         <span aria-hidden>→ </span>
@@ -173,7 +173,7 @@ function Response({ step }: { step: StepPart }) {
   return (
     <details className={styles.response}>
       <summary>
-        → <code>{visible(response.text.slice(0, 100))}…</code> {numText(response.text.length + response.left_out)} characters
+        → <code>{safeText(response.text.slice(0, 100))}…</code> {numText(response.text.length + response.left_out)} characters
       </summary>
       <Clipped clip={response} mono />
     </details>
@@ -221,8 +221,8 @@ function TurnNotes({ turn }: { turn: TurnPart }) {
     <div className={styles.say}>
       {turn.notes.map((note, index) => (
         <div key={index}>
-          <span className={styles.who}>{visible(note.label)} </span>
-          {visible(note.text)}
+          <span className={styles.who}>{safeText(note.label)} </span>
+          {safeText(note.text)}
         </div>
       ))}
     </div>
@@ -231,7 +231,7 @@ function TurnNotes({ turn }: { turn: TurnPart }) {
 
 function Foot({ turn }: { turn: TurnPart }) {
   const shown = turn.scores.filter((score) => score.outcome !== "not_applicable");
-  const silent = turn.scores.filter((score) => score.outcome === "not_applicable");
+  const notApplicable = turn.scores.filter((score) => score.outcome === "not_applicable");
   const { usage } = turn;
   const took = [
     usage.seconds === null ? "" : secondsText(usage.seconds),
@@ -244,19 +244,19 @@ function Foot({ turn }: { turn: TurnPart }) {
       <div className={styles.tags}>
         {shown.map((score) => (
           <Outcome key={score.name} outcome={score.outcome}>
-            {visible(held(score))}
+            {safeText(scoreAgainstThreshold(score))}
           </Outcome>
         ))}
-        <span className="dim">{visible(took.filter(Boolean).join(" · "))}</span>
+        <span className="dim">{safeText(took.filter(Boolean).join(" · "))}</span>
       </div>
       {shown.map((score) => (
         <Reason key={score.name} score={score} />
       ))}
-      {silent.length > 0 && (
+      {notApplicable.length > 0 && (
         <div className={styles.reasons}>
-          {silent.map((score) => (
+          {notApplicable.map((score) => (
             <div key={score.name} className="dim">
-              {visible(`${score.name} does not apply here${score.reason ? `: ${score.reason}` : ""}`)}
+              {safeText(`${score.name} does not apply here${score.reason ? `: ${score.reason}` : ""}`)}
             </div>
           ))}
         </div>
@@ -269,19 +269,19 @@ function Reason({ score }: { score: ScorePart }) {
   const missed = score.outcome === "failed" || score.outcome === "error";
   const nothing = !score.reason && !score.warning && !score.findings.length && !score.failure;
   if (nothing) return null;
-  const told = (
+  const details = (
     <>
       {score.reason && (
         <div>
           <Prose text={score.reason} />
         </div>
       )}
-      {score.warning && <div className={styles.warning}>warning: {visible(score.warning)}</div>}
+      {score.warning && <div className={styles.warning}>warning: {safeText(score.warning)}</div>}
       {score.findings.map((found, index) => (
         <div key={index} className={styles.finding}>
-          <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{visible(found.name)}</Outcome>
+          <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{safeText(found.name)}</Outcome>
           <span>
-            {visible(found.text)} {found.why && <span className="dim">{visible(found.why)}</span>}
+            {safeText(found.text)} {found.why && <span className="dim">{safeText(found.why)}</span>}
           </span>
         </div>
       ))}
@@ -291,15 +291,15 @@ function Reason({ score }: { score: ScorePart }) {
   if (missed || score.warning) {
     return (
       <div className={styles.reasons}>
-        <span className={styles.who}>{visible(score.name)}</span>
-        {told}
+        <span className={styles.who}>{safeText(score.name)}</span>
+        {details}
       </div>
     );
   }
   return (
     <details className={styles.reasons}>
-      <summary className="dim">why {visible(score.name)}</summary>
-      {told}
+      <summary className="dim">why {safeText(score.name)}</summary>
+      {details}
     </details>
   );
 }

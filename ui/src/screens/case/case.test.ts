@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CasePage, StepPart, TrialPage, TurnPart } from "../../data/types";
-import { differences, idOf, nextDifference, readSpot, trialToShow } from "./caseLocation";
+import { differences, idOf, nextDifference, readCaseLocation, trialToShow } from "./caseLocation";
 import { isOpen, stretches } from "./folding";
 import { caseMarkdown } from "./caseMarkdown";
-import { held, shortMetric } from "./metricText";
+import { scoreAgainstThreshold, shortMetricName } from "./metricText";
 
 type Kind = StepPart["kind"];
 
@@ -58,7 +58,7 @@ describe("what the address names", () => {
     ["trial=0&turn=-1&step=x&tab=nothing", { trial: null, turn: null, step: null, tab: "conversation" }],
     ["trial=1e9&tab=judges", { trial: null, turn: null, step: null, tab: "judges" }],
     ["trial=99999999999", { trial: null, turn: null, step: null, tab: "conversation" }],
-  ])("%s", (query, spot) => expect(readSpot(new URLSearchParams(query))).toEqual(spot));
+  ])("%s", (query, location) => expect(readCaseLocation(new URLSearchParams(query))).toEqual(location));
 
   it("is where the page has it", () => {
     expect([idOf(1), idOf(1, 2)]).toEqual(["turn-2", "turn-2-step-3"]);
@@ -81,7 +81,7 @@ describe("differences", () => {
   });
 
   it("are walked through forwards, round at the end", () => {
-    let at = readSpot(new URLSearchParams());
+    let at = readCaseLocation(new URLSearchParams());
     const seen: (number | null)[][] = [];
     for (let count = 0; count < 5; count += 1) {
       const next = nextDifference(all, at);
@@ -92,12 +92,12 @@ describe("differences", () => {
   });
 
   it("are walked through backwards", () => {
-    const at = readSpot(new URLSearchParams("turn=2&step=3"));
+    const at = readCaseLocation(new URLSearchParams("turn=2&step=3"));
     expect(nextDifference(all, at, true)).toMatchObject({ turn: 1, step: 1 });
     expect(nextDifference(all, { ...at, turn: 1, step: 1 }, true)).toMatchObject({ tab: "state" });
   });
 
-  it("may be none", () => expect(nextDifference(differences(trial([turn(0, ["same"])])), readSpot(new URLSearchParams()))).toBeNull());
+  it("may be none", () => expect(nextDifference(differences(trial([turn(0, ["same"])])), readCaseLocation(new URLSearchParams()))).toBeNull());
 });
 
 describe("folding", () => {
@@ -131,10 +131,10 @@ describe("a score beside its threshold", () => {
     [0.9999999, 1, "failed", "x 0.9999999 < 1"],
     [null, 1, "error", "x could not be computed"],
     [3, null, "informational", "x 3.00"],
-  ])("%s of %s", (score, threshold, outcome, text) => expect(held({ name: "x", score, threshold, outcome })).toBe(text));
+  ])("%s of %s", (score, threshold, outcome, text) => expect(scoreAgainstThreshold({ name: "x", score, threshold, outcome })).toBe(text));
 
   it.each([["tool_trajectory_avg_score", "tool_trajectory"], ["safety_v1", "safety"], ["_score", "_score"]])("%s is %s", (name, short) =>
-    expect(shortMetric(name)).toBe(short),
+    expect(shortMetricName(name)).toBe(short),
   );
 });
 

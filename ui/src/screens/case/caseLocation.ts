@@ -1,7 +1,7 @@
 import type { CasePage, TrialPage } from "../../data/types";
 
 /** What of a case the address names. Trials, turns and steps count from 1 there, as people say them. */
-export interface Spot {
+export interface CaseLocation {
   /** From 0; null: the one that tells most. */
   trial: number | null;
   turn: number | null;
@@ -11,7 +11,7 @@ export interface Spot {
 
 export const TABS = ["conversation", "state", "metrics", "spans", "judges"] as const;
 
-export function readSpot(query: URLSearchParams): Spot {
+export function readCaseLocation(query: URLSearchParams): CaseLocation {
   const tab = query.get("tab") ?? "";
   return {
     trial: from0(query.get("trial")),
@@ -61,7 +61,7 @@ export function differences(trial: TrialPage): Difference[] {
 }
 
 /** The difference after (or before) the one that the address names; round at the end. */
-export function nextDifference(all: readonly Difference[], at: Spot, back = false): Difference | null {
+export function nextDifference(all: readonly Difference[], at: CaseLocation, back = false): Difference | null {
   const place = (one: Difference): number => order(one.tab, one.turn, one.step);
   const here = order(at.tab === "state" ? "state" : "conversation", at.turn, at.step);
   const sorted = back ? [...all].reverse() : all;

@@ -1,8 +1,8 @@
 import type { CasePage, Marked, StepPart, TrialPage, TurnPart } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { mdCode, mdText } from "../../components/text/markdown";
-import { visible } from "../../components/text/safeText";
-import { held } from "./metricText";
+import { safeText } from "../../components/text/safeText";
+import { scoreAgainstThreshold } from "./metricText";
 
 const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−", extra: "+", moved: "⇄" };
 
@@ -10,25 +10,25 @@ const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−
 export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): string {
   const several = page.trials.length > 1;
   const lines = [
-    `### ${mdText(visible(page.eval_id))}: ${outcomeWord(page.outcome)}`,
+    `### ${mdText(safeText(page.eval_id))}: ${outcomeWord(page.outcome)}`,
     "",
-    `${mdText(visible(page.sentence))}. ${mdText(visible(page.reason))}`.trim(),
+    `${mdText(safeText(page.sentence))}. ${mdText(safeText(page.reason))}`.trim(),
     "",
-    `Run ${mdCode(page.short)}, ${mdText(visible(page.agent))}, set ${mdText(visible(page.eval_set_id))}${page.place ? `, ${mdCode(page.place)}` : ""}`,
+    `Run ${mdCode(page.short)}, ${mdText(safeText(page.agent))}, set ${mdText(safeText(page.eval_set_id))}${page.place ? `, ${mdCode(page.place)}` : ""}`,
   ];
   if (trial) {
     if (several) lines.push("", `**Trial ${trial.number + 1} of ${trial.trials}: ${outcomeWord(trial.outcome)}**`);
     const telling = trial.turns.filter(({ differs }) => differs);
     for (const turn of telling.length ? telling : trial.turns.slice(0, 3)) lines.push("", ...turnLines(turn));
     lines.push(...stateLines(trial));
-    if (trial.failure) lines.push("", `${mdText(trial.failure.what)}: ${mdCode(visible(trial.failure.error))}`);
+    if (trial.failure) lines.push("", `${mdText(trial.failure.what)}: ${mdCode(safeText(trial.failure.error))}`);
   }
   lines.push("", mdCode(trial?.command ?? page.command));
   return lines.join("\n");
 }
 
 function turnLines(turn: TurnPart): string[] {
-  const lines = [`**Turn ${turn.index + 1}**, user: ${mdText(visible(turn.user.text.slice(0, 500)))}`, ""];
+  const lines = [`**Turn ${turn.index + 1}**, user: ${mdText(safeText(turn.user.text.slice(0, 500)))}`, ""];
   for (const step of turn.steps) lines.push(...stepLines(step));
   const { expected, actual, same } = turn.answer;
   if (expected && actual && !same) lines.push(`- answer, expected: ${side(expected)}`, `- answer, actual: ${side(actual)}`);
@@ -36,7 +36,7 @@ function turnLines(turn: TurnPart): string[] {
   else if (expected) lines.push(`- no answer, expected: ${side(expected)}`);
   for (const score of turn.scores) {
     if (score.outcome === "failed" || score.outcome === "error") {
-      lines.push(`- ✕ ${mdText(held(score))}${score.reason ? `: ${mdText(visible(score.reason))}` : ""}`);
+      lines.push(`- ✕ ${mdText(scoreAgainstThreshold(score))}${score.reason ? `: ${mdText(safeText(score.reason))}` : ""}`);
     }
   }
   return lines;
@@ -51,14 +51,14 @@ function stepLines({ kind, expected, actual }: StepPart): string[] {
 function stateLines(trial: TrialPage): string[] {
   const rows = trial.state.rows.filter(({ kind }) => kind !== null && kind !== "same");
   if (!rows.length) return [];
-  const value = (clip: { text: string } | null) => (clip ? mdCode(visible(clip.text)) : "not set");
-  return ["", "**Final state**", "", ...rows.map((row) => `- ${mdText(visible(row.key))}: ${value(row.expected)} → ${value(row.actual)}`)];
+  const value = (clip: { text: string } | null) => (clip ? mdCode(safeText(clip.text)) : "not set");
+  return ["", "**Final state**", "", ...rows.map((row) => `- ${mdText(safeText(row.key))}: ${value(row.expected)} → ${value(row.actual)}`)];
 }
 
 function side(marked: Marked): string {
-  return marked.pieces.map(({ text, changed }) => (changed ? `**${mdText(visible(text)).trim()}** ` : mdText(visible(text)))).join("");
+  return marked.pieces.map(({ text, changed }) => (changed ? `**${mdText(safeText(text)).trim()}** ` : mdText(safeText(text)))).join("");
 }
 
 function code(marked: Marked | null): string {
-  return marked ? mdCode(visible(marked.pieces.map(({ text }) => text).join(""))) : "";
+  return marked ? mdCode(safeText(marked.pieces.map(({ text }) => text).join(""))) : "";
 }

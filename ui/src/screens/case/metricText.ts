@@ -3,13 +3,13 @@ import { scoreText } from "../../components/text/numberFormats";
 const SUFFIX = /(_avg_score|_score|_v\d)$/;
 
 /** A metric's name without the suffix that all have: `tool_trajectory`. */
-export function shortMetric(name: string): string {
+export function shortMetricName(name: string): string {
   return name.replace(SUFFIX, "") || name;
 }
 
 /** A score beside its threshold: `tool_trajectory 0.40 < 0.9`. */
-export function held({ name, score, threshold, outcome }: { name: string; score: number | null; threshold: number | null; outcome: string }): string {
-  const short = shortMetric(name);
+export function scoreAgainstThreshold({ name, score, threshold, outcome }: { name: string; score: number | null; threshold: number | null; outcome: string }): string {
+  const short = shortMetricName(name);
   if (score === null) return outcome === "error" ? `${short} could not be computed` : `${short} –`;
   if (threshold === null) return `${short} ${scoreText(score)}`;
   return `${short} ${distinct(score, threshold)} ${score < threshold ? "<" : "≥"} ${threshold}`;

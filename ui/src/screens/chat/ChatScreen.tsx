@@ -8,8 +8,8 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AreaField, SelectField, TextField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { visible } from "../../components/text/safeText";
-import { isObject, readJson, whyNotJson } from "../evalCase/editing/exactJson";
+import { safeText } from "../../components/text/safeText";
+import { isObject, readJson, jsonError } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import { Conversation } from "./Conversation";
 
@@ -24,26 +24,26 @@ export function ChatScreen() {
   return (
     <>
       {id && <ErrorNote error={chat.error} />}
-      <Begin begun={(chat) => setQuery({ chat }, { push: true })} />
+      <StartForm onStart={(chat) => setQuery({ chat }, { push: true })} />
     </>
   );
 }
 
-function Begin({ begun }: { begun: (id: string) => void }) {
+function StartForm({ onStart }: { onStart: (id: string) => void }) {
   const agents = useData<AgentsPage>("/api/agents");
   const open = useData<ChatList>("/api/chats", { fresh: 0 });
   const change = useChange<ChatPage>(["/api/chats"]);
   const [query] = useAddress();
-  const [made, setMade] = useState({ agent: query.get("agent") ?? "", state: "{}", app_name: "", user_id: "" });
+  const [form, setForm] = useState({ agent: query.get("agent") ?? "", state: "{}", app_name: "", user_id: "" });
   if (!agents.data) return agents.error ? <ErrorNote error={agents.error} retry={agents.refetch} /> : <Skeleton rows={4} />;
   const names = agents.data.items.map(({ name }) => name).filter((name) => name !== "replay");
   if (!names.length) return <Empty title="No agents to talk to" does="Start the server with a folder of agents, or name one as `agent` in proctor.toml." command="proctor web agents/" />;
-  const agent = names.includes(made.agent) ? made.agent : (names[0] ?? "");
-  const why = whyNotState(made.state);
+  const agent = names.includes(form.agent) ? form.agent : (names[0] ?? "");
+  const why = stateError(form.state);
   const begin = (): void =>
     change.mutate(
-      { method: "POST", path: "/api/chats", body: { agent, state: JSON.parse(made.state) as unknown, app_name: made.app_name, user_id: made.user_id } },
-      { onSuccess: ({ body }) => begun(body.id) },
+      { method: "POST", path: "/api/chats", body: { agent, state: JSON.parse(form.state) as unknown, app_name: form.app_name, user_id: form.user_id } },
+      { onSuccess: ({ body }) => onStart(body.id) },
     );
   return (
     <>
@@ -56,25 +56,25 @@ function Begin({ begun }: { begun: (id: string) => void }) {
           if (!why) begin();
         }}
       >
-        <SelectField label="Agent" value={agent} options={names.map((name) => [name, visible(name)] as const)} onChange={(event) => setMade({ ...made, agent: event.target.value })} />
+        <SelectField label="Agent" value={agent} options={names.map((name) => [name, safeText(name)] as const)} onChange={(event) => setForm({ ...form, agent: event.target.value })} />
         <details>
           <summary>The session that it starts in</summary>
-          <AreaField label="State, as JSON" error={why || null} spellCheck={false} value={made.state} onChange={(event) => setMade({ ...made, state: event.target.value })} />
-          <TextField label="App" value={made.app_name} onChange={(event) => setMade({ ...made, app_name: event.target.value })} />
-          <TextField label="User" value={made.user_id} onChange={(event) => setMade({ ...made, user_id: event.target.value })} />
+          <AreaField label="State, as JSON" error={why || null} spellCheck={false} value={form.state} onChange={(event) => setForm({ ...form, state: event.target.value })} />
+          <TextField label="App" value={form.app_name} onChange={(event) => setForm({ ...form, app_name: event.target.value })} />
+          <TextField label="User" value={form.user_id} onChange={(event) => setForm({ ...form, user_id: event.target.value })} />
         </details>
         <ErrorNote error={change.error} />
         <Button type="submit" look="first" busy={change.isPending} disabled={why !== ""}>
           {change.isPending ? "The agent is being started …" : "Begin"}
         </Button>
       </form>
-      {open.data && open.data.items.length > 0 && <OpenChats list={open.data} go={begun} />}
+      {open.data && open.data.items.length > 0 && <OpenChats list={open.data} go={onStart} />}
     </>
   );
 }
 
-function whyNotState(text: string): string {
-  return whyNotJson(text) || (isObject(readJson(text)) ? "" : "The state has to be an object: { … }");
+function stateError(text: string): string {
+  return jsonError(text) || (isObject(readJson(text)) ? "" : "The state has to be an object: { … }");
 }
 
 function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
@@ -87,8 +87,8 @@ function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
         {list.items.map((chat) => (
           <li key={chat.id}>
             <button type="button" onClick={() => go(chat.id)}>
-              <b>{visible(chat.agent)}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
-              <span className={styles.begins}>{visible(chat.begins) || "nothing said yet"}</span>
+              <b>{safeText(chat.agent)}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
+              <span className={styles.begins}>{safeText(chat.begins) || "nothing said yet"}</span>
             </button>
           </li>
         ))}

@@ -5,94 +5,94 @@ import { useSource } from "../../data/queries";
 import type { ChatPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./Chat.module.css";
-import { Entry, type ToolAnswer, Took } from "./Entry";
+import { Entry, type ToolAnswer, ExchangeTotals } from "./Entry";
 import { SaveAsCase } from "./SaveAsCase";
-import { type ChatEntry, follow, joined, shownOf, tokens } from "./chatStream";
+import { type ChatEntry, streamEntries, appendEntries, shownEntries, tokens } from "./chatStream";
 
-interface Standing {
+interface ChatStatus {
   state: string;
   turns: number;
 }
 
 /** A conversation under way. */
 export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => void }) {
-  const talk = useTalk(chat);
+  const conversation = useChat(chat);
   const [isSaving, setSaving] = useState(false);
   const source = useSource();
   const close = async (): Promise<void> => {
-    await source.send("DELETE", talk.path).catch(() => undefined);
+    await source.send("DELETE", conversation.path).catch(() => undefined);
     leave();
   };
-  const canSave = talk.turns > 0 && talk.state !== "answering";
+  const canSave = conversation.turns > 0 && conversation.state !== "answering";
   useKeys([{ keys: "s", does: "save as a case", run: () => canSave && setSaving(true) }]);
   return (
     <>
       <div className="row">
-        <h1>{visible(chat.agent)}</h1>
+        <h1>{safeText(chat.agent)}</h1>
         <span className="dim">
-          {talk.turns} {talk.turns === 1 ? "turn" : "turns"}
+          {conversation.turns} {conversation.turns === 1 ? "turn" : "turns"}
         </span>
         <span className="grow" />
         <Button look="first" disabled={!canSave} onClick={() => setSaving(true)}>Save as case</Button>
-        <Button disabled={!talk.turns || talk.state === "answering"} onClick={() => talk.go("/undo")}>Undo a turn</Button>
+        <Button disabled={!conversation.turns || conversation.state === "answering"} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
         <Button onClick={() => void close()}>Close</Button>
         <Button look="quiet" onClick={leave}>Others</Button>
       </div>
       <div className={styles.columns}>
         <div className={styles.talk}>
-          <Entries talk={talk} />
-          <ErrorNote error={talk.error} />
-          {talk.state === "broken" && <Broken talk={talk} />}
-          <Composer talk={talk} />
+          <Entries conversation={conversation} />
+          <ErrorNote error={conversation.error} />
+          {conversation.state === "broken" && <EndedProcess conversation={conversation} />}
+          <Composer conversation={conversation} />
         </div>
-        <State chat={chat} entries={talk.entries} />
+        <State chat={chat} entries={conversation.entries} />
       </div>
-      <SaveAsCase open={isSaving} close={() => setSaving(false)} path={talk.path} turns={talk.turns} agent={chat.agent} />
+      <SaveAsCase open={isSaving} close={() => setSaving(false)} path={conversation.path} turns={conversation.turns} agent={chat.agent} />
     </>
   );
 }
 
-interface Talk extends Standing {
+interface Chat extends ChatStatus {
   path: string;
   entries: readonly ChatEntry[];
   error: Error | null;
   say: (text: string) => void;
-  answer: (given: ToolAnswer) => void;
+  answer: (response: ToolAnswer) => void;
   /** One of the other things that a conversation can be asked: `/undo`, `/again`. */
   go: (what: string) => void;
   stop: () => void;
 }
 
-function useTalk(chat: ChatPage): Talk {
+function useChat(chat: ChatPage): Chat {
   const path = `/api/chats/${encodeURIComponent(chat.id)}`;
   const [entries, setEntries] = useState<readonly ChatEntry[]>(chat.entries);
-  const [standing, setStanding] = useState<Standing>({ state: chat.state, turns: chat.turns });
+  const [status, setStatus] = useState<ChatStatus>({ state: chat.state, turns: chat.turns });
   const [error, setError] = useState<Error | null>(null);
   const gone = useRef(new AbortController());
   const client = useQueryClient();
   const source = useSource();
 
-  const tell = useCallback((newer: ChatEntry[]) => {
-    setEntries((before) => joined(before, newer));
+  const addEntries = useCallback((newer: ChatEntry[]) => {
+    setEntries((before) => appendEntries(before, newer));
     const end = newer.findLast(({ kind }) => kind === "end");
-    if (end) setStanding(end.value as Standing);
+    if (end) setStatus(end.value as ChatStatus);
   }, []);
   const listen = useCallback(
     async (where: string, init: RequestInit): Promise<void> => {
       setError(null);
-      setStanding((now) => ({ ...now, state: "answering" }));
+      setStatus((now) => ({ ...now, state: "answering" }));
       try {
-        await follow(path + where, { ...init, signal: gone.current.signal }, tell);
-      } catch (found) {
-        setError(found instanceof Error ? found : new Error(String(found)));
+        await streamEntries(path + where, { ...init, signal: gone.current.signal }, addEntries);
+      } catch (failure) {
+        setError(failure instanceof Error ? failure : new Error(String(failure)));
         const { body } = await source.get<ChatPage>(path).catch(() => ({ body: null }));
-        if (body) setStanding({ state: body.state, turns: body.turns });
+        if (body) setStatus({ state: body.state, turns: body.turns });
       }
       void client.invalidateQueries({ queryKey: [path], refetchType: "none" });
     },
-    [path, tell, source, client],
+    [path, addEntries, source, client],
   );
   useEffect(() => {
     gone.current = new AbortController();
@@ -107,63 +107,63 @@ function useTalk(chat: ChatPage): Talk {
   return {
     path,
     entries,
-    ...standing,
+    ...status,
     error,
     say: (text) => post("/messages", { text }),
-    answer: (given) => post("/messages", { answer: given }),
+    answer: (response) => post("/messages", { answer: response }),
     go: (what) => post(what),
-    stop: () => void source.send("POST", `${path}/stop`).catch((found: unknown) => setError(found as Error)),
+    stop: () => void source.send("POST", `${path}/stop`).catch((failure: unknown) => setError(failure as Error)),
   };
 }
 
-function Entries({ talk }: { talk: Talk }) {
+function Entries({ conversation }: { conversation: Chat }) {
   const end = useRef<HTMLDivElement>(null);
-  const shown = shownOf(talk.entries);
+  const shown = shownEntries(conversation.entries);
   const lastCall = shown.findLast(({ entry }) => entry.kind === "call" || entry.kind === "user")?.key;
-  const count = talk.entries.length;
+  const count = conversation.entries.length;
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" });
   }, [count]);
   return (
-    <div className={styles.entries} role="log" aria-label="Conversation" aria-busy={talk.state === "answering"}>
+    <div className={styles.entries} role="log" aria-label="Conversation" aria-busy={conversation.state === "answering"}>
       {!shown.length && <p className="dim">Nothing was said yet.</p>}
       {shown.map(({ key, entry }, index) => {
         const isLast = shown[index + 1]?.entry.exchange !== entry.exchange;
-        const own = isLast ? talk.entries.filter(({ exchange }) => exchange === entry.exchange) : [];
+        const own = isLast ? conversation.entries.filter(({ exchange }) => exchange === entry.exchange) : [];
         return (
           <div key={key}>
-            <Entry entry={entry} answer={entry.waits && key === lastCall && talk.state === "ready" ? talk.answer : null} />
-            {isLast && own.at(-1)?.kind === "end" && <Took seconds={own.at(-1)?.seconds ?? null} tokens={tokens(own)} />}
+            <Entry entry={entry} answer={entry.waits && key === lastCall && conversation.state === "ready" ? conversation.answer : null} />
+            {isLast && own.at(-1)?.kind === "end" && <ExchangeTotals seconds={own.at(-1)?.seconds ?? null} tokens={tokens(own)} />}
           </div>
         );
       })}
-      {talk.state === "answering" && <p className={styles.waiting}>answering …</p>}
+      {conversation.state === "answering" && <p className={styles.waiting}>answering …</p>}
       <div ref={end} />
     </div>
   );
 }
 
-function Broken({ talk }: { talk: Talk }) {
+function EndedProcess({ conversation }: { conversation: Chat }) {
   return (
     <div className={`${styles.broken} row`}>
       <span>The agent’s process was ended in the middle of that, and its session with it.</span>
-      <Button onClick={() => talk.go("/again")}>Start it anew{talk.turns > 0 && ", and say the earlier messages again"}</Button>
+      <Button onClick={() => conversation.go("/again")}>Start it anew{conversation.turns > 0 && ", and say the earlier messages again"}</Button>
     </div>
   );
 }
 
-function Composer({ talk }: { talk: Talk }) {
+function Composer({ conversation }: { conversation: Chat }) {
   const [text, setText] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
-  const isAnswering = talk.state === "answering";
+  const isAnswering = conversation.state === "answering";
   useKeys([{ keys: "/", does: "write a message", run: () => area.current?.focus() }]);
   useEffect(() => {
-    // one came to talk; where fingers type, the keyboard would cover what was said
+    // one came to conversation; where fingers type, the keyboard would cover what was said
     if (document.activeElement === document.body && !window.matchMedia("(pointer: coarse)").matches) area.current?.focus();
   }, []);
   const send = (): void => {
-    if (!text.trim() || talk.state !== "ready") return;
-    talk.say(text);
+    if (!text.trim() || conversation.state !== "ready") return;
+    conversation.say(text);
     setText("");
   };
   return (
@@ -180,7 +180,7 @@ function Composer({ talk }: { talk: Talk }) {
         aria-label="Message"
         placeholder="Enter sends, Shift+Enter begins a line"
         value={text}
-        disabled={talk.state === "broken"}
+        disabled={conversation.state === "broken"}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.blur();
@@ -189,7 +189,7 @@ function Composer({ talk }: { talk: Talk }) {
           send();
         }}
       />
-      {isAnswering ? <Button onClick={talk.stop}>Stop</Button> : <Button type="submit" disabled={!text.trim() || talk.state !== "ready"}>Send</Button>}
+      {isAnswering ? <Button onClick={conversation.stop}>Stop</Button> : <Button type="submit" disabled={!text.trim() || conversation.state !== "ready"}>Send</Button>}
     </form>
   );
 }
@@ -209,10 +209,10 @@ function State({ chat, entries }: { chat: ChatPage; entries: readonly ChatEntry[
           return (
             <div key={key} data-new={isNew || undefined}>
               <dt>
-                {visible(key)}
+                {safeText(key)}
                 {isNew && <span className="dim small"> changed</span>}
               </dt>
-              <dd>{visible(value)}</dd>
+              <dd>{safeText(value)}</dd>
             </div>
           );
         })}

@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Button } from "../../components/forms/Button";
 import { AreaField } from "../../components/forms/Field";
 import { secondsText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
-import { isObject, readJson, whyNotJson } from "../evalCase/editing/exactJson";
+import { safeText } from "../../components/text/safeText";
+import { isObject, readJson, jsonError } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import type { ChatEntry } from "./chatStream";
 
@@ -14,29 +14,29 @@ export interface ToolAnswer {
 }
 
 /** One thing that was said or done. */
-export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((given: ToolAnswer) => void) | null }) {
+export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((response: ToolAnswer) => void) | null }) {
   switch (entry.kind) {
     case "user":
-      return <div className={styles.user}>{entry.name ? <Call name={`${entry.name} answered`} value={entry.value} /> : <p>{visible(entry.text)}</p>}</div>;
+      return <div className={styles.user}>{entry.name ? <Call name={`${entry.name} answered`} value={entry.value} /> : <p>{safeText(entry.text)}</p>}</div>;
     case "text":
       return (
         <div className={styles.agent}>
-          {entry.author !== "agent" && <span className={styles.who}>{visible(entry.author)}</span>}
-          <p data-partial={entry.partial || undefined}>{visible(entry.text)}</p>
+          {entry.author !== "agent" && <span className={styles.who}>{safeText(entry.author)}</span>}
+          <p data-partial={entry.partial || undefined}>{safeText(entry.text)}</p>
         </div>
       );
     case "thought":
       return (
         <details className={styles.thought}>
           <summary>A thought</summary>
-          <p>{visible(entry.text)}</p>
+          <p>{safeText(entry.text)}</p>
         </details>
       );
     case "call":
       return (
         <div className={styles.deed}>
           <Call name={entry.name} value={entry.value} />
-          {entry.waits && answer && <AnswerByHand entry={entry} answer={answer} />}
+          {entry.waits && answer && <ToolResponseForm entry={entry} answer={answer} />}
         </div>
       );
     case "response":
@@ -54,30 +54,30 @@ export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((given: To
     case "failure":
       return (
         <div role="alert" className={styles.failure}>
-          ! {visible(entry.text)}
+          ! {safeText(entry.text)}
         </div>
       );
     default:
-      return <div className={styles.aside}>{visible(entry.text)}</div>;
+      return <div className={styles.aside}>{safeText(entry.text)}</div>;
   }
 }
 
 /** What one exchange took. */
-export function Took({ seconds, tokens }: { seconds: number | null; tokens: number }) {
-  const told = [seconds === null ? "" : secondsText(seconds), tokens ? `${tokens.toLocaleString("en")} tokens` : ""].filter(Boolean).join(" · ");
-  return told ? <div className={`${styles.took} num`}>{told}</div> : null;
+export function ExchangeTotals({ seconds, tokens }: { seconds: number | null; tokens: number }) {
+  const parts = [seconds === null ? "" : secondsText(seconds), tokens ? `${tokens.toLocaleString("en")} tokens` : ""].filter(Boolean).join(" · ");
+  return parts ? <div className={`${styles.took} num`}>{parts}</div> : null;
 }
 
 function Call({ name, value, isResponse = false }: { name: string; value: unknown; isResponse?: boolean }) {
   const text = isResponse ? oneLine(value) : argumentsOf(value);
   const line = isResponse ? `${name}: ${text}` : `${name}(${text})`;
-  if (line.length <= 110) return <code className={styles.call}>{visible(line)}</code>;
+  if (line.length <= 110) return <code className={styles.call}>{safeText(line)}</code>;
   return (
     <details className={styles.call}>
       <summary>
-        <code>{visible(`${line.slice(0, 100)}…`)}</code>
+        <code>{safeText(`${line.slice(0, 100)}…`)}</code>
       </summary>
-      <pre>{visible(JSON.stringify(value, null, 2))}</pre>
+      <pre>{safeText(JSON.stringify(value, null, 2))}</pre>
     </details>
   );
 }
@@ -96,14 +96,14 @@ function oneLine(value: unknown): string {
 function Line({ sign, words, value }: { sign: string; words: string; value: unknown }) {
   return (
     <div className={styles.aside}>
-      <span aria-hidden>{sign}</span> {visible(words)} <code>{visible(oneLine(value))}</code>
+      <span aria-hidden>{sign}</span> {safeText(words)} <code>{safeText(oneLine(value))}</code>
     </div>
   );
 }
 
-function AnswerByHand({ entry, answer }: { entry: ChatEntry; answer: (given: ToolAnswer) => void }) {
+function ToolResponseForm({ entry, answer }: { entry: ChatEntry; answer: (response: ToolAnswer) => void }) {
   const [text, setText] = useState('{"status": "approved"}');
-  const why = whyNotJson(text) || (isObject(readJson(text)) ? "" : "A response has to be an object: { … }");
+  const why = jsonError(text) || (isObject(readJson(text)) ? "" : "A response has to be an object: { … }");
   return (
     <div className={styles.byHand}>
       <AreaField label={`${entry.name} waits for its response, as JSON`} rows={2} spellCheck={false} error={why || null} value={text} onChange={(event) => setText(event.target.value)} />

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { ownFirst } from "../../data/agentEvalSets";
+import { agentSetsFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, ChatSaved, EvalSetList } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -27,22 +27,22 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
   const agents = useData<AgentsPage>(open ? "/api/agents" : null);
   const sets = useData<EvalSetList>(open ? "/api/eval-sets" : null);
   const change = useChange<ChatSaved>(["/api/eval-sets"]);
-  const [made, setMade] = useState({ set: null as string | null, name: "", eval_id: proposed(), final_state: false });
-  const there = ownFirst((sets.data?.items ?? []).filter(({ can_edit }) => can_edit), agents.data, agent);
-  const set = made.set ?? there[0]?.id ?? NEW;
+  const [form, setForm] = useState({ set: null as string | null, name: "", eval_id: proposedId(), final_state: false });
+  const editable = agentSetsFirst((sets.data?.items ?? []).filter(({ can_edit }) => can_edit), agents.data, agent);
+  const set = form.set ?? editable[0]?.id ?? NEW;
   const saved = change.data?.body;
   const save = (): void => {
-    const where = set === NEW ? { new_set: made.name } : { eval_set: set };
-    change.mutate({ method: "POST", path: `${path}/case`, body: { ...where, eval_id: made.eval_id, final_state: made.final_state } });
+    const where = set === NEW ? { new_set: form.name } : { eval_set: set };
+    change.mutate({ method: "POST", path: `${path}/case`, body: { ...where, eval_id: form.eval_id, final_state: form.final_state } });
   };
   const again = (): void => {
     change.reset();
-    setMade({ ...made, eval_id: proposed() });
+    setForm({ ...form, eval_id: proposedId() });
     close();
   };
   if (saved) {
     return (
-      <Dialog open={open} onClose={again} title={`Kept as ${saved.eval_id}`} foot={<Button onClick={again}>Go on talking</Button>}>
+      <Dialog open={open} onClose={again} title={`StoredDraft as ${saved.eval_id}`} foot={<Button onClick={again}>Go on talking</Button>}>
         <p>
           {saved.turns} {saved.turns === 1 ? "turn" : "turns"} in {saved.path}. <Link href={caseAddress(saved.eval_set, saved.eval_id)}>Open the case</Link>
         </p>
@@ -56,7 +56,7 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
       </Dialog>
     );
   }
-  const isReady = made.eval_id.trim() !== "" && (set !== NEW || made.name !== "");
+  const isReady = form.eval_id.trim() !== "" && (set !== NEW || form.name !== "");
   return (
     <Dialog
       open={open}
@@ -74,16 +74,16 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
         <SelectField
           label="Eval set"
           value={set}
-          options={[...there.map(({ id, path }) => [id, path] as const), [NEW, "A new set"] as const]}
-          onChange={(event) => setMade({ ...made, set: event.target.value })}
+          options={[...editable.map(({ id, path }) => [id, path] as const), [NEW, "A new set"] as const]}
+          onChange={(event) => setForm({ ...form, set: event.target.value })}
         />
-        {set === NEW && <TextField label="Name of the new set" hint="Letters, digits, _" value={made.name} onChange={(event) => setMade({ ...made, name: event.target.value })} />}
-        <TextField label="Id of the case" value={made.eval_id} onChange={(event) => setMade({ ...made, eval_id: event.target.value })} />
+        {set === NEW && <TextField label="Name of the new set" hint="Letters, digits, _" value={form.name} onChange={(event) => setForm({ ...form, name: event.target.value })} />}
+        <TextField label="Id of the case" value={form.eval_id} onChange={(event) => setForm({ ...form, eval_id: event.target.value })} />
         <CheckField
           label="Also expect the state that it changed"
           hint="The keys of the state that are new or have another value than at the beginning."
-          checked={made.final_state}
-          onChange={(event) => setMade({ ...made, final_state: event.target.checked })}
+          checked={form.final_state}
+          onChange={(event) => setForm({ ...form, final_state: event.target.checked })}
         />
         <ErrorNote error={change.error} />
       </form>
@@ -91,7 +91,7 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
   );
 }
 
-function proposed(): string {
+function proposedId(): string {
   const now = new Date();
   const two = (number: number): string => String(number).padStart(2, "0");
   return `recorded_${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ChatEntry, EntryReader, joined, shownOf, tokens } from "./chatStream";
+import { type ChatEntry, EntryReader, appendEntries, shownEntries, tokens } from "./chatStream";
 
 function entry(number: number, kind: string, more: Partial<ChatEntry> = {}): ChatEntry {
   return { number, exchange: 0, kind, author: "agent", text: "", partial: false, name: "", call_id: "", value: null, waits: false, seconds: null, ...more };
@@ -20,20 +20,20 @@ test.each([1, 2, 3, 7, 50, 10_000])("a stream cut into pieces of %i reads the sa
 });
 
 test("what comes twice is taken once", () => {
-  const first = joined([], [entry(1, "user"), entry(2, "call")]);
-  expect(joined(first, [entry(2, "call"), entry(3, "end")]).map(({ number }) => number)).toEqual([1, 2, 3]);
+  const first = appendEntries([], [entry(1, "user"), entry(2, "call")]);
+  expect(appendEntries(first, [entry(2, "call"), entry(3, "end")]).map(({ number }) => number)).toEqual([1, 2, 3]);
 });
 
 test("pieces run together, and go when the whole is there", () => {
-  const pieces = joined([], [entry(1, "user"), entry(2, "text", { text: "Go ", partial: true }), entry(3, "text", { text: "on", partial: true })]);
-  expect(shownOf(pieces).map((one) => one.entry.text)).toEqual(["", "Go on"]);
-  const whole = joined(pieces, [entry(4, "text", { text: "Go on" }), entry(5, "end")]);
-  expect(shownOf(whole).map((one) => one.entry.text)).toEqual(["", "Go on"]);
+  const pieces = appendEntries([], [entry(1, "user"), entry(2, "text", { text: "Go ", partial: true }), entry(3, "text", { text: "on", partial: true })]);
+  expect(shownEntries(pieces).map((one) => one.entry.text)).toEqual(["", "Go on"]);
+  const whole = appendEntries(pieces, [entry(4, "text", { text: "Go on" }), entry(5, "end")]);
+  expect(shownEntries(whole).map((one) => one.entry.text)).toEqual(["", "Go on"]);
 });
 
 test("what was stopped in the middle stays to be seen", () => {
-  const stopped = joined([], [entry(1, "user"), entry(2, "text", { text: "Go ", partial: true }), entry(3, "note"), entry(4, "end")]);
-  expect(shownOf(stopped).map((one) => one.entry.kind)).toEqual(["user", "text", "note"]);
+  const stopped = appendEntries([], [entry(1, "user"), entry(2, "text", { text: "Go ", partial: true }), entry(3, "note"), entry(4, "end")]);
+  expect(shownEntries(stopped).map((one) => one.entry.kind)).toEqual(["user", "text", "note"]);
 });
 
 test.each([

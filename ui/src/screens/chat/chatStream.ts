@@ -24,8 +24,8 @@ function entryOf(block: string): ChatEntry[] {
   return data ? [JSON.parse(data) as ChatEntry] : [];
 }
 
-/** Post `body` and tell every entry as it comes; the answer goes on at the server when this ends early. */
-export async function follow(path: string, init: RequestInit, tell: (entries: ChatEntry[]) => void): Promise<void> {
+/** Post `body` and onEntries every entry as it comes; the answer goes on at the server when this ends early. */
+export async function streamEntries(path: string, init: RequestInit, onEntries: (entries: ChatEntry[]) => void): Promise<void> {
   let response: Response;
   try {
     response = await fetch(path, { credentials: "same-origin", ...init });
@@ -42,7 +42,7 @@ export async function follow(path: string, init: RequestInit, tell: (entries: Ch
       const { done, value } = await stream.read();
       if (done) return;
       const entries = reader.take(decoder.decode(value, { stream: true }));
-      if (entries.length) tell(entries);
+      if (entries.length) onEntries(entries);
     }
   } catch (error) {
     if (init.signal?.aborted) return;
@@ -61,35 +61,35 @@ async function detail(response: Response): Promise<string> {
 }
 
 /** The entries with newer ones behind; each number once, and pieces go when the whole text of the same author is there. */
-export function joined(entries: readonly ChatEntry[], newer: readonly ChatEntry[]): ChatEntry[] {
+export function appendEntries(entries: readonly ChatEntry[], newer: readonly ChatEntry[]): ChatEntry[] {
   const last = entries.at(-1)?.number ?? 0;
   const all = [...entries];
   for (const entry of newer) {
     if (entry.number <= last) continue;
-    if (entry.kind === "text" && !entry.partial) dropPieces(all, entry);
-    else if (entry.kind === "end") dropPieces(all, entry);
+    if (entry.kind === "text" && !entry.partial) dropPartial(all, entry);
+    else if (entry.kind === "end") dropPartial(all, entry);
     all.push(entry);
   }
   return all;
 }
 
-function dropPieces(entries: ChatEntry[], whole: ChatEntry): void {
+function dropPartial(entries: ChatEntry[], whole: ChatEntry): void {
   for (let index = entries.length - 1; index >= 0 && entries[index]?.exchange === whole.exchange; index--) {
     if (entries[index]?.partial && whole.kind === "text") entries.splice(index, 1);
   }
 }
 
-export interface Said {
+export interface ShownEntry {
   key: number;
   entry: ChatEntry;
 }
 
 /** What is shown: pieces of one text run together. */
-export function shownOf(entries: readonly ChatEntry[]): Said[] {
-  const shown: Said[] = [];
+export function shownEntries(entries: readonly ChatEntry[]): ShownEntry[] {
+  const shown: ShownEntry[] = [];
   for (const entry of entries) {
     const last = shown.at(-1);
-    if (last && isPiece(entry) && isPiece(last.entry) && last.entry.author === entry.author && last.entry.kind === entry.kind) {
+    if (last && isPartial(entry) && isPartial(last.entry) && last.entry.author === entry.author && last.entry.kind === entry.kind) {
       last.entry = { ...last.entry, text: last.entry.text + entry.text };
     } else if (!["session", "end"].includes(entry.kind)) {
       shown.push({ key: entry.number, entry });
@@ -98,7 +98,7 @@ export function shownOf(entries: readonly ChatEntry[]): Said[] {
   return shown;
 }
 
-function isPiece(entry: ChatEntry): boolean {
+function isPartial(entry: ChatEntry): boolean {
   return entry.partial && (entry.kind === "text" || entry.kind === "thought");
 }
 

@@ -5,17 +5,17 @@ import type { ChangedLine, PairLine, PairPage, PairSide } from "../../data/types
 import { Button } from "../../components/forms/Button";
 import { CopyLine } from "../../components/text/Copy";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { KnownLink } from "../../components/forms/AvailableLink";
+import { AvailableLink } from "../../components/forms/AvailableLink";
 import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Step, Steps } from "../../components/tables/Steps";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
-import { type Asked, caseHref } from "./comparisonText";
+import { type ComparisonQuery, caseHref } from "./comparisonText";
 
 interface Props {
-  asked: Asked;
+  options: ComparisonQuery;
   set: string;
   id: string;
   before: ChangedLine | null;
@@ -25,9 +25,9 @@ interface Props {
 }
 
 /** One case of two runs: a trial of each side by side, from the first point where they part. */
-export function Pair({ asked, set, id, before, after, go }: Props) {
+export function CasePair({ options, set, id, before, after, go }: Props) {
   useTitle(`${id}: side by side`);
-  const path = pathOf("/api/compare/case", { base: asked.base, candidate: asked.candidate, set, case: id });
+  const path = pathOf("/api/compare/case", { base: options.base, candidate: options.candidate, set, case: id });
   const { data, error, refetch } = useData<PairPage>(path, { keep: false });
   useKeys([
     { keys: "n", does: "next changed case", run: () => after && go(after) },
@@ -48,10 +48,10 @@ export function Pair({ asked, set, id, before, after, go }: Props) {
           next →
         </Button>
       </div>
-      <h1 className={styles.case}>{visible(id)}</h1>
-      <p className="dim">{visible(set)}</p>
+      <h1 className={styles.case}>{safeText(id)}</h1>
+      <p className="dim">{safeText(set)}</p>
       {data ? (
-        <Both page={data} />
+        <BothTrials page={data} />
       ) : error ? (
         <ErrorNote error={error} retry={refetch} />
       ) : (
@@ -63,7 +63,7 @@ export function Pair({ asked, set, id, before, after, go }: Props) {
   );
 }
 
-function Both({ page }: { page: PairPage }) {
+function BothTrials({ page }: { page: PairPage }) {
   const sentence = `${page.sentence.charAt(0).toUpperCase()}${page.sentence.slice(1)}.`;
   return (
     <>
@@ -83,7 +83,7 @@ function Both({ page }: { page: PairPage }) {
           </div>
         </section>
       ))}
-      <Saw page={page} />
+      <MetricReasons page={page} />
       <p className={`${styles.command} no-print`}>
         <CopyLine text={page.command} />
       </p>
@@ -98,10 +98,10 @@ function Trial({ word, side }: { word: string; side: PairSide }) {
       <span className="row">
         <Outcome outcome={side.outcome} />
         <span>
-          {visible(side.told)} · {visible(side.run.agent)} · {side.position === null ? null : (
-            <KnownLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
+          {safeText(side.told)} · {safeText(side.run.agent)} · {side.position === null ? null : (
+            <AvailableLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
               the case in run {side.run.short}
-            </KnownLink>
+            </AvailableLink>
           )}
         </span>
       </span>
@@ -111,9 +111,9 @@ function Trial({ word, side }: { word: string; side: PairSide }) {
 
 /** The lines of each turn, in their order. */
 export function turns(lines: readonly PairLine[]): [turn: number, lines: PairLine[]][] {
-  const found = new Map<number, PairLine[]>();
-  for (const line of lines) found.set(line.turn, [...(found.get(line.turn) ?? []), line]);
-  return [...found].sort(([one], [other]) => one - other);
+  const groups = new Map<number, PairLine[]>();
+  for (const line of lines) groups.set(line.turn, [...(groups.get(line.turn) ?? []), line]);
+  return [...groups].sort(([one], [other]) => one - other);
 }
 
 const ONLY: Partial<Record<PairLine["kind"], string>> = { missing: "only in the base", extra: "only in the candidate" };
@@ -126,7 +126,7 @@ export function stepOf(line: PairLine): Step {
 }
 
 /** What the metrics that decide said of either trial. */
-function Saw({ page }: { page: PairPage }) {
+function MetricReasons({ page }: { page: PairPage }) {
   if (!page.saw.length) return null;
   return (
     <section aria-label="What the metrics saw">
@@ -139,7 +139,7 @@ function Saw({ page }: { page: PairPage }) {
         </div>
         {page.saw.map((one) => (
           <div role="row" key={one.metric}>
-            <div role="rowheader">{visible(one.metric)}</div>
+            <div role="rowheader">{safeText(one.metric)}</div>
             <div role="cell" data-word="base">
               <Prose text={one.base} />
             </div>

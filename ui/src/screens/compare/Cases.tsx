@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
-import { pathOf, useHas } from "../../data/queries";
+import { pathOf, useAvailable } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Button } from "../../components/forms/Button";
@@ -9,26 +9,26 @@ import { Empty } from "../../components/feedback/Empty";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
-import { Strip } from "../../components/charts/TrialStrip";
+import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText, scoreText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
-import { CHANGES, type Change, countOf, countedChanges, pairPath, takes } from "./comparisonText";
+import { CHANGES, type Change, countOf, changeSummary, pairPath, caseMatcher } from "./comparisonText";
 
 /** What is different case by case: worse first, then newly in error, better, flaky. */
 export function Cases({ page }: { page: ComparisonPage }) {
   const [query, setQuery] = useAddress();
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
-  const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
+  const shown = useMemo(() => page.cases.filter(caseMatcher(text, only)), [page.cases, text, only]);
   const columns = useMemo(() => columnsOf(new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1), [page.cases]);
-  const has = useHas();
+  const has = useAvailable();
   const address = useHref(query);
   const href = useCallback((one: ChangedLine) => (has(pairPath(page, one)) ? address(one) : undefined), [has, address, page]);
-  const untold = shown.filter((one) => !href(one)).length;
+  const unavailable = shown.filter((one) => !href(one)).length;
   return (
     <section aria-label="Cases">
-      <h2>Cases: {countedChanges(page)}</h2>
+      <h2>Cases: {changeSummary(page)}</h2>
       {page.cases.length > 0 && (
         <FilterBox
           label="Filter cases"
@@ -44,9 +44,9 @@ export function Cases({ page }: { page: ComparisonPage }) {
       ) : (
         <None filtered={page.cases.length > 0} showAll={() => setQuery({ q: null, only: null })} />
       )}
-      {untold > 0 && untold < shown.length && (
+      {unavailable > 0 && unavailable < shown.length && (
         <p className="dim small">
-          The first {numText(shown.length - untold)} stand side by side in this file. Any other: <code>{page.command} SET/CASE</code>
+          The first {numText(shown.length - unavailable)} stand side by side in this file. Any other: <code>{page.command} SET/CASE</code>
         </p>
       )}
     </section>
@@ -59,8 +59,8 @@ function idOf(one: ChangedLine): string {
 
 /** The address with the case in it: there the two trials stand side by side. */
 function useHref(query: URLSearchParams): (one: ChangedLine) => string {
-  const told = ["base", "candidate", "margin", "q", "only"].map((key) => [key, query.get(key)] as const);
-  const kept = JSON.stringify(told);
+  const params = ["base", "candidate", "margin", "q", "only"].map((key) => [key, query.get(key)] as const);
+  const kept = JSON.stringify(params);
   return useCallback(
     (one: ChangedLine) =>
       pathOf("/compare", { ...Object.fromEntries(JSON.parse(kept) as [string, string | null][]), set: one.eval_set_id, case: one.eval_id }),
@@ -94,7 +94,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
           <b>
             <Breakable text={one.eval_id} />
           </b>
-          {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+          {several && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
           {one.reason && <span className={`${styles.why} ${styles.below} small`}><Prose text={one.reason} /></span>}
         </>
       ),
@@ -102,18 +102,18 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     { id: "change", head: "Change", width: "108px", narrow: "98px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "190px", narrow: "82px", cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "What moved", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={visible(reason)}><Prose text={reason} /></span> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
   ];
 }
 
 function Trials({ one }: { one: ChangedLine }) {
   return (
     <span className={styles.trials} title={`${one.base_text} → ${one.candidate_text}`}>
-      {one.base ? <Strip strip={one.base} /> : <span className="dim">not run</span>}
+      {one.base ? <TrialStrip strip={one.base} /> : <span className="dim">not run</span>}
       <span aria-hidden className="dim">
         →
       </span>
-      {one.candidate ? <Strip strip={one.candidate} /> : <span className="dim">not run</span>}
+      {one.candidate ? <TrialStrip strip={one.candidate} /> : <span className="dim">not run</span>}
     </span>
   );
 }

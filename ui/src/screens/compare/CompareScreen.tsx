@@ -3,72 +3,72 @@ import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { useData, useHas } from "../../data/queries";
+import { useData, useAvailable } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { KnownLink } from "../../components/forms/AvailableLink";
+import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Cases } from "./Cases";
 import styles from "./Compare.module.css";
-import { Measures } from "./MetricTable";
-import { Pair } from "./CasePair";
-import { Picker } from "./RunPicker";
-import { type Asked, apiPath, beside, pairPath, said } from "./comparisonText";
+import { MetricTable } from "./MetricTable";
+import { CasePair } from "./CasePair";
+import { RunPicker } from "./RunPicker";
+import { type ComparisonQuery, apiPath, neighbourOf, pairPath, sentenceText } from "./comparisonText";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {
   const [query] = useAddress();
-  const asked: Asked = {
+  const options: ComparisonQuery = {
     base: query.get("base") || "previous",
     candidate: query.get("candidate") || "latest",
     margin: query.get("margin"),
   };
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
-  const { data, error, refetch } = useData<ComparisonPage>(apiPath(asked), { keep: false });
+  const { data, error, refetch } = useData<ComparisonPage>(apiPath(options), { keep: false });
   useTitle(data ? `${data.base.agent} → ${data.candidate.agent}` : "Compare");
-  if (data) return <Compared page={data} asked={asked} runs={runs} />;
+  if (data) return <Compared page={data} options={options} runs={runs} />;
   if (runs && runs.total < 2) return <TooFew />;
   return (
     <>
       <h1>Compare</h1>
-      <Picker asked={asked} runs={runs} page={undefined} />
+      <RunPicker options={options} runs={runs} page={undefined} />
       {error ? <ErrorNote error={error} retry={refetch} /> : <Loading />}
     </>
   );
 }
 
-function Compared({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs: RunsPage | undefined }) {
+function Compared({ page, options, runs }: { page: ComparisonPage; options: ComparisonQuery; runs: RunsPage | undefined }) {
   const [query, setQuery] = useAddress();
   const [set, id] = [query.get("set"), query.get("case")];
-  const has = useHas();
+  const has = useAvailable();
   if (set !== null && id !== null) {
     const cases = page.cases.filter((one) => has(pairPath(page, one)));
     const go = (to: { eval_set_id: string; eval_id: string } | null) =>
       setQuery({ set: to?.eval_set_id ?? null, case: to?.eval_id ?? null }, { push: to === null });
     return (
-      <Pair
-        asked={{ ...asked, base: page.base.run_id, candidate: page.candidate.run_id }}
+      <CasePair
+        options={{ ...options, base: page.base.run_id, candidate: page.candidate.run_id }}
         set={set}
         id={id}
-        before={beside(cases, set, id, -1)}
-        after={beside(cases, set, id, 1)}
+        before={neighbourOf(cases, set, id, -1)}
+        after={neighbourOf(cases, set, id, 1)}
         go={go}
       />
     );
   }
-  return <Whole page={page} asked={asked} runs={runs} />;
+  return <Comparison page={page} options={options} runs={runs} />;
 }
 
-function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs: RunsPage | undefined }) {
+function Comparison({ page, options, runs }: { page: ComparisonPage; options: ComparisonQuery; runs: RunsPage | undefined }) {
   const [, navigate] = useLocation();
   const swapped = `/compare?base=${encodeURIComponent(page.candidate.run_id)}&candidate=${encodeURIComponent(page.base.run_id)}`;
-  const has = useHas();
+  const has = useAvailable();
   useKeys(has(`/api${swapped}`) ? [{ keys: "s", does: "swap the two runs", run: () => navigate(swapped) }] : []);
   return (
     <>
@@ -80,12 +80,12 @@ function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs
         <span className="grow" />
         <CopyMarkdown text={page.markdown} />
       </div>
-      <p className={styles.sentence}>{said(page.sentence)}</p>
-      <Likeness page={page} />
-      <Picker asked={asked} runs={runs} page={page} />
-      <Measures page={page} />
+      <p className={styles.sentence}>{sentenceText(page.sentence)}</p>
+      <RunFacts page={page} />
+      <RunPicker options={options} runs={runs} page={page} />
+      <MetricTable page={page} />
       <Cases page={page} />
-      <Lone page={page} />
+      <UnpairedCases page={page} />
       <p className={`${styles.command} no-print`}>
         <CopyLine text={page.command} />
       </p>
@@ -97,7 +97,7 @@ function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs
 function name(side: Sided, other: Sided): string {
   const differs = side.commit && other.commit && side.commit !== other.commit;
   if (side.baseline) return side.baseline;
-  return `${visible(side.agent)}@${differs ? shortCommit(side.commit) : side.short}`;
+  return `${safeText(side.agent)}@${differs ? shortCommit(side.commit) : side.short}`;
 }
 
 function Side({ word, side }: { word: string; side: Sided }) {
@@ -106,8 +106,8 @@ function Side({ word, side }: { word: string; side: Sided }) {
     <li>
       <span className={styles.word}>{word}</span>
       <span>
-        <b>{visible(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
-        {trials} · <When at={side.started_at} exact /> · {side.kept ? <KnownLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</KnownLink> : `run ${side.short}, no longer kept`}
+        <b>{safeText(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
+        {trials} · <When at={side.started_at} exact /> · {side.kept ? <AvailableLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</AvailableLink> : `run ${side.short}, no longer kept`}
         {side.commit && (
           <>
             {" · "}
@@ -120,8 +120,8 @@ function Side({ word, side }: { word: string; side: Sided }) {
 }
 
 /** The two runs, and in what else than the agent they differ: like is to be compared with like. */
-function Likeness({ page }: { page: ComparisonPage }) {
-  const warned = page.unlike.filter(({ expected }) => !expected);
+function RunFacts({ page }: { page: ComparisonPage }) {
+  const unexpected = page.unlike.filter(({ expected }) => !expected);
   return (
     <ul className={styles.facts}>
       <Side word="base" side={page.base} />
@@ -129,15 +129,15 @@ function Likeness({ page }: { page: ComparisonPage }) {
       {page.unlike
         .filter(({ expected }) => expected)
         .map(({ text }) => (
-          <Fact key={text} word="differs" text={visible(text)} />
+          <Fact key={text} word="differs" text={safeText(text)} />
         ))}
-      {warned.map(({ text }) => (
-        <Fact key={text} word="unlike" text={visible(text)} tone={styles.warned} />
+      {unexpected.map(({ text }) => (
+        <Fact key={text} word="unlike" text={safeText(text)} tone={styles.warned} />
       ))}
       {page.left_out.map((text) => (
-        <Fact key={text} word="left out" text={visible(text)} />
+        <Fact key={text} word="left out" text={safeText(text)} />
       ))}
-      {!warned.length && <Fact word="alike" text="Same cases, same criteria, same judge." />}
+      {!unexpected.length && <Fact word="alike" text="Same cases, same criteria, same judge." />}
     </ul>
   );
 }
@@ -152,7 +152,7 @@ function Fact({ word, text, tone = "" }: { word: string; text: ReactNode; tone?:
 }
 
 /** Cases that could not be paired. */
-function Lone({ page }: { page: ComparisonPage }) {
+function UnpairedCases({ page }: { page: ComparisonPage }) {
   const lists = [
     ["only in the base", page.only_base],
     ["only in the candidate", page.only_candidate],
@@ -166,32 +166,32 @@ function Lone({ page }: { page: ComparisonPage }) {
           {cases.length.toLocaleString("en-US")} {cases.length === 1 ? "case" : "cases"} {title}
         </summary>
         <ul>
-          {cases.slice(0, MOST_LONE).map((one) => (
+          {cases.slice(0, MAX_UNPAIRED).map((one) => (
             <li key={one.name}>
-              <Where page={page} base={one.base_position} candidate={one.candidate_position}>
-                {visible(one.name)}
-              </Where>
+              <CaseLink page={page} base={one.base_position} candidate={one.candidate_position}>
+                {safeText(one.name)}
+              </CaseLink>
             </li>
           ))}
         </ul>
-        {cases.length > MOST_LONE && <p className="dim">… and {(cases.length - MOST_LONE).toLocaleString("en-US")} more</p>}
+        {cases.length > MAX_UNPAIRED && <p className="dim">… and {(cases.length - MAX_UNPAIRED).toLocaleString("en-US")} more</p>}
       </details>
     ));
 }
 
-const MOST_LONE = 500;
+const MAX_UNPAIRED = 500;
 
-interface WhereProps {
+interface CaseLinkProps {
   page: ComparisonPage;
   base: number | null;
   candidate: number | null;
   children: ReactNode;
 }
 
-function Where({ page, base, candidate, children }: WhereProps) {
+function CaseLink({ page, base, candidate, children }: CaseLinkProps) {
   const [run, position] = candidate !== null ? [page.candidate.run_id, candidate] : [page.base.run_id, base];
   if (position === null) return children;
-  return <KnownLink to={`/runs/${encodeURIComponent(run)}/cases/${position}`}>{children}</KnownLink>;
+  return <AvailableLink to={`/runs/${encodeURIComponent(run)}/cases/${position}`}>{children}</AvailableLink>;
 }
 
 function Loading() {

@@ -7,7 +7,7 @@ import styles from "./Compare.module.css";
 import { probability, reaches, toneOf } from "./comparisonText";
 
 /** Every metric: base, candidate, the difference with its interval around zero, and how probable it is by chance. */
-export function Measures({ page }: { page: ComparisonPage }) {
+export function MetricTable({ page }: { page: ComparisonPage }) {
   const sure = `${Number((100 * page.confidence).toPrecision(4))} %`;
   return (
     <section aria-label="Metrics">

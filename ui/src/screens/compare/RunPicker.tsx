@@ -1,10 +1,10 @@
 import { useAddress } from "../../app/address";
 import { useData, useSource } from "../../data/queries";
 import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { Button } from "../../components/forms/Button";
 import styles from "./Compare.module.css";
-import { type Asked, runName } from "./comparisonText";
+import { type ComparisonQuery, runName } from "./comparisonText";
 
 const MARGINS = ["0.01", "0.02", "0.05", "0.1", "0.2"];
 const NAMES: readonly (readonly [name: string, words: string])[] = [
@@ -13,29 +13,29 @@ const NAMES: readonly (readonly [name: string, words: string])[] = [
 ];
 
 interface Props {
-  asked: Asked;
+  options: ComparisonQuery;
   runs: RunsPage | undefined;
   page: ComparisonPage | undefined;
 }
 
 /** Which two runs, and by how much the pass rate may fall. Everything is in the address. A file has one comparison. */
-export function Picker(props: Props) {
+export function RunPicker(props: Props) {
   return useSource().live ? <Choices {...props} /> : null;
 }
 
-function Choices({ asked, runs, page }: Props) {
+function Choices({ options, runs, page }: Props) {
   const [, setQuery] = useAddress();
-  const margin = asked.margin ?? String(page?.margin ?? 0.05);
+  const margin = options.margin ?? String(page?.margin ?? 0.05);
   const margins = MARGINS.includes(margin) ? MARGINS : [...MARGINS, margin];
   const swap = () =>
     page && setQuery({ base: page.candidate.run_id, candidate: page.base.run_id, set: null, case: null }, { push: true });
   return (
     <div className={`${styles.picker} no-print`} role="group" aria-label="What is compared">
-      <Choose label="Base" name="base" value={asked.base} runs={runs} />
+      <Choose label="Base" name="base" value={options.base} runs={runs} />
       <Button onClick={swap} disabled={!page} title="Swap the two runs (s)" aria-label="Swap the two runs">
         ⇄
       </Button>
-      <Choose label="Candidate" name="candidate" value={asked.candidate} runs={runs} />
+      <Choose label="Candidate" name="candidate" value={options.candidate} runs={runs} />
       <label className={styles.choose}>
         <span>Margin</span>
         <select value={margin} onChange={(event) => setQuery({ margin: event.target.value })}>
@@ -76,7 +76,7 @@ function Choose({ label, name, value, runs }: ChooseProps) {
         ))}
         {named.map((one) => (
           <option key={`baseline ${one.name}`} value={one.name}>
-            {one.name} · baseline · {visible(one.agent)}
+            {one.name} · baseline · {safeText(one.agent)}
           </option>
         ))}
         {items.map((row) => (

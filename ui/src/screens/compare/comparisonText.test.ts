@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine } from "../../data/types";
 import { stepOf, turns } from "./CasePair";
-import { apiPath, beside, caseHref, countedChanges, probability, reaches, said, takes, toneOf } from "./comparisonText";
+import { apiPath, neighbourOf, caseHref, changeSummary, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
 
 function measured(more: Partial<MeasuredLine>): MeasuredLine {
   return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
@@ -13,20 +13,20 @@ function changed(eval_id: string, more: Partial<ChangedLine> = {}): ChangedLine 
 
 describe("the sentence", () => {
   it("stands without its outcome, and with signs for people", () => {
-    expect(said("regression: the pass rate fell (-5.0 points, 95 %: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
+    expect(sentenceText("regression: the pass rate fell (-5.0 points, 95 %: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
       "The pass rate fell (−5.0 points, 95 %: −9.1 to −1.2); by 40 cases × 5 trials.",
     );
   });
 
   it("leaves a dash in a name alone", () => {
-    expect(said("error: case-1 and a-2 could not be judged")).toBe("Case-1 and a-2 could not be judged.");
+    expect(sentenceText("error: case-1 and a-2 could not be judged")).toBe("Case-1 and a-2 could not be judged.");
   });
 
   it("counts what is different and what is not", () => {
     const page = { same: 1037, cases: [changed("a"), changed("b"), changed("c", { change: "fix" })] } as ComparisonPage;
-    expect(countedChanges(page)).toBe("2 worse, 1 better, 1,037 as they were");
-    expect(countedChanges({ ...page, same: 1 })).toBe("2 worse, 1 better, 1 as it was");
-    expect(countedChanges({ ...page, same: 0 })).toBe("2 worse, 1 better, 0 as they were");
+    expect(changeSummary(page)).toBe("2 worse, 1 better, 1,037 as they were");
+    expect(changeSummary({ ...page, same: 1 })).toBe("2 worse, 1 better, 1 as it was");
+    expect(changeSummary({ ...page, same: 0 })).toBe("2 worse, 1 better, 0 as they were");
   });
 });
 
@@ -66,16 +66,16 @@ describe("the bars", () => {
 describe("the cases", () => {
   it("are found by words in their names and in why", () => {
     const one = changed("two_turn_booking", { reason: "argument `covers` is 4", metric: "trajectory" });
-    expect(["booking covers", "TRAJECTORY", "set/two"].map((text) => takes(text, "")(one))).toEqual([true, true, true]);
-    expect(takes("refund", "")(one)).toBe(false);
-    expect(takes("", "fix")(one)).toBe(false);
+    expect(["booking covers", "TRAJECTORY", "set/two"].map((text) => caseMatcher(text, "")(one))).toEqual([true, true, true]);
+    expect(caseMatcher("refund", "")(one)).toBe(false);
+    expect(caseMatcher("", "fix")(one)).toBe(false);
   });
 
   it("have neighbours, and ends", () => {
     const cases = [changed("a"), changed("b")];
-    expect(beside(cases, "set", "a", 1)?.eval_id).toBe("b");
-    expect(beside(cases, "set", "a", -1)).toBeNull();
-    expect(beside(cases, "set", "c", 1)).toBeNull();
+    expect(neighbourOf(cases, "set", "a", 1)?.eval_id).toBe("b");
+    expect(neighbourOf(cases, "set", "a", -1)).toBeNull();
+    expect(neighbourOf(cases, "set", "c", 1)).toBeNull();
   });
 
   it("link to the trial in their run, counted from 1", () => {

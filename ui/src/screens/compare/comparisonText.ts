@@ -1,7 +1,7 @@
 import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage, MeasuredLine, RunRow } from "../../data/types";
 import { agoText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 
 /** What a reader calls each kind of change, in the order in which they are listed. */
 export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string]>> = {
@@ -14,15 +14,15 @@ export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outc
 export type Change = keyof typeof CHANGES;
 
 /** The sentence without the outcome before it, which stands beside the heading. */
-export function said(sentence: string): string {
+export function sentenceText(sentence: string): string {
   const rest = sentence.slice(sentence.indexOf(": ") + 2);
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
 /** `2 worse, 1 in error, 37 as they were`. */
-export function countedChanges(page: ComparisonPage): string {
-  const told = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
-  const some = told.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
+export function changeSummary(page: ComparisonPage): string {
+  const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
+  const some = counts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
   const same = `${page.same.toLocaleString("en-US")} ${page.same === 1 ? "as it was" : "as they were"}`;
   return [...some, same].join(", ");
 }
@@ -50,10 +50,10 @@ export function probability(value: number | null): string {
 
 /** A run in a list to choose from. */
 export function runName(row: RunRow): string {
-  return `${row.short} · ${visible(row.agent)} · ${visible(row.sets.join(", "))} · ${agoText(row.created_at)}`;
+  return `${row.short} · ${safeText(row.agent)} · ${safeText(row.sets.join(", "))} · ${agoText(row.created_at)}`;
 }
 
-export interface Asked {
+export interface ComparisonQuery {
   base: string;
   candidate: string;
   margin: string | null;
@@ -64,22 +64,22 @@ export function pairPath({ base, candidate }: { base: { run_id: string }; candid
   return pathOf("/api/compare/case", { base: base.run_id, candidate: candidate.run_id, set: one.eval_set_id, case: one.eval_id });
 }
 
-export function apiPath({ base, candidate, margin }: Asked): string {
+export function apiPath({ base, candidate, margin }: ComparisonQuery): string {
   return pathOf("/api/compare", { base, candidate, margin });
 }
 
 /** A case by words in its name and in why, and by its kind. */
-export function takes(text: string, only: string): (one: ChangedLine) => boolean {
+export function caseMatcher(text: string, only: string): (one: ChangedLine) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (one) => {
     if (only && one.change !== only) return false;
-    const within = `${one.eval_set_id}/${one.eval_id} ${one.metric} ${one.reason}`.toLowerCase();
-    return words.every((word) => within.includes(word));
+    const searched = `${one.eval_set_id}/${one.eval_id} ${one.metric} ${one.reason}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
   };
 }
 
 /** The changed case before or after the one that is looked at. */
-export function beside(cases: readonly ChangedLine[], set: string, id: string, step: 1 | -1): ChangedLine | null {
+export function neighbourOf(cases: readonly ChangedLine[], set: string, id: string, step: 1 | -1): ChangedLine | null {
   const at = cases.findIndex((one) => one.eval_set_id === set && one.eval_id === id);
   return at < 0 ? null : (cases[at + step] ?? null);
 }

@@ -2,16 +2,16 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../../components/forms/Button";
 import { Field, SelectField } from "../../components/forms/Field";
 import styles from "./EvalCase.module.css";
-import { type Path, keyOf, spelled } from "./editing/jsonEdit";
-import { useEdit, useTold, useValue } from "./fields/EditContext";
+import { type Path, keyOf, keyFor } from "./editing/jsonEdit";
+import { useEdit, useNotes, useValue } from "./fields/EditContext";
 import { isObject } from "./editing/exactJson";
-import { JsonPlace, KeyedPlace, OthersFolded, OthersPlace, TextPlace } from "./fields/jsonFields";
-import { BEYOND, StatedFields } from "./ExtensionFields";
+import { JsonInput, ObjectInput, CollapsedOtherKeys, OtherKeysInput, TextInput } from "./fields/jsonFields";
+import { EXTENSION_KEYS, ExtensionFields } from "./ExtensionFields";
 import { RubricsEditor } from "./RubricsEditor";
 import { TurnsEditor } from "./TurnsEditor";
 
 /** The keys of a case that have fields of their own; all others stand under "Everything else". */
-export const CASE = ["eval_id", "conversation", "conversation_scenario", "opening", "session_input", "final_session_state", "rubrics", "tags", ...BEYOND];
+export const CASE = ["eval_id", "conversation", "conversation_scenario", "opening", "session_input", "final_session_state", "rubrics", "tags", ...EXTENSION_KEYS];
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -25,16 +25,16 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 /** Every field of a case. */
 export function CaseFields() {
   const { value, isCamel } = useEdit();
-  const told = useTold([]);
-  const key = (name: string): Path => [spelled(value, name, isCamel)];
+  const notes = useNotes([]);
+  const key = (name: string): Path => [keyFor(value, name, isCamel)];
   const isScenario = keyOf(value, "conversation_scenario") !== undefined;
   const idKey = keyOf(value, "eval_id") ?? (isObject(value) && Object.hasOwn(value, "id") ? "id" : "eval_id");
   return (
     <>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <Section title="Case">
         <div className={styles.pair}>
-          <TextPlace label="Id" path={[idKey]} hint="Names the case: FILE:ID runs it alone." />
+          <TextInput label="Id" path={[idKey]} hint="Names the case: FILE:ID runs it alone." />
           <Tags path={key("tags")} />
         </div>
       </Section>
@@ -47,7 +47,7 @@ export function CaseFields() {
         </section>
       )}
       <Section title="Rubrics for every turn">
-        <RubricsEditor path={key("rubrics")} whose="of the case" />
+        <RubricsEditor path={key("rubrics")} label="of the case" />
       </Section>
       <Section title="Session it starts in">
         <Session path={key("session_input")} />
@@ -56,14 +56,14 @@ export function CaseFields() {
         <FinalState path={key("final_session_state")} />
       </Section>
       <Section title="What its tool calls and answers must keep to">
-        <StatedFields />
+        <ExtensionFields />
       </Section>
       <Section title="Everything else">
-        <OthersPlace
+        <OtherKeysInput
           path={[]}
           names={[...CASE, ...(idKey === "id" ? ["id"] : [])]}
           label="All keys of the case that have no field above, as JSON"
-          hint="Kept as they are: keys of your own, and of other tools."
+          hint="StoredDraft as they are: keys of your own, and of other tools."
         />
       </Section>
     </>
@@ -73,10 +73,10 @@ export function CaseFields() {
 function Tags({ path }: { path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const isTexts = value === undefined || (Array.isArray(value) && value.every((tag) => typeof tag === "string" && !tag.includes(",")));
   const [text, setText] = useState<string | null>(null);
-  if (!isTexts) return <JsonPlace label="Tags" path={path} />;
+  if (!isTexts) return <JsonInput label="Tags" path={path} />;
   const shown = text ?? (Array.isArray(value) ? value.join(", ") : "");
   const change = (next: string): void => {
     setText(next);
@@ -84,7 +84,7 @@ function Tags({ path }: { path: Path }) {
     set(path, tags.length || Array.isArray(value) ? tags : undefined);
   };
   return (
-    <Field label="Tags" hint={told.hint ?? "With commas between them."} error={told.error}>
+    <Field label="Tags" hint={notes.hint ?? "With commas between them."} error={notes.error}>
       {(props) => (
         <input type="text" autoComplete="off" readOnly={readOnly} value={shown} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
       )}
@@ -101,18 +101,18 @@ function Scenario({ path, opening }: { path: Path; opening: Path }) {
   if (!isObject(value)) {
     return (
       <Section title="Scenario">
-        <JsonPlace label="Scenario, as JSON" path={path} />
+        <JsonInput label="Scenario, as JSON" path={path} />
       </Section>
     );
   }
-  const key = (name: string): Path => [...path, spelled(value, name, isCamel)];
+  const key = (name: string): Path => [...path, keyFor(value, name, isCamel)];
   return (
     <>
       <Section title="Scenario: a user who is played">
-        <TextPlace label="The user begins with, word for word" path={key("starting_prompt")} lines />
-        <TextPlace label="Plan for the rest" path={key("conversation_plan")} lines />
+        <TextInput label="The user begins with, word for word" path={key("starting_prompt")} lines />
+        <TextInput label="Plan for the rest" path={key("conversation_plan")} lines />
         <Persona path={key("user_persona")} />
-        <OthersFolded path={path} names={SCENARIO} />
+        <CollapsedOtherKeys path={path} names={SCENARIO} />
       </Section>
       <section aria-label="Opening">
         <h2>Opening: recorded turns before it</h2>
@@ -126,7 +126,7 @@ function Scenario({ path, opening }: { path: Path; opening: Path }) {
 function Persona({ path }: { path: Path }) {
   const { set, readOnly, personas } = useEdit();
   const value = useValue(path);
-  const told = useTold(path, true);
+  const notes = useNotes(path, true);
   const chosen = typeof value === "string" ? value : value === undefined || value === null ? "" : "own";
   const known = personas.includes(chosen) || chosen === "" || chosen === "own" ? [] : [[chosen, chosen] as const];
   const options = [["", "Nobody in particular"] as const, ...personas.map((id) => [id, id] as const), ...known, ["own", "One of its own, as JSON"] as const];
@@ -136,8 +136,8 @@ function Persona({ path }: { path: Path }) {
   };
   return (
     <>
-      <SelectField label="Who the user is" error={told.error} hint={told.hint} disabled={readOnly} value={chosen} options={options} onChange={(event) => choose(event.target.value)} />
-      {chosen === "own" && <JsonPlace label="Persona, as JSON" path={path} />}
+      <SelectField label="Who the user is" error={notes.error} hint={notes.hint} disabled={readOnly} value={chosen} options={options} onChange={(event) => choose(event.target.value)} />
+      {chosen === "own" && <JsonInput label="Persona, as JSON" path={path} />}
     </>
   );
 }
@@ -147,7 +147,7 @@ const SESSION = ["app_name", "user_id", "session_id", "state"];
 function Session({ path }: { path: Path }) {
   const { set, readOnly, isCamel } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   if (value === undefined || value === null) {
     const [app, user] = isCamel ? ["appName", "userId"] : ["app_name", "user_id"];
     return (
@@ -157,18 +157,18 @@ function Session({ path }: { path: Path }) {
       </div>
     );
   }
-  if (!isObject(value)) return <JsonPlace label="Session input, as JSON" path={path} />;
-  const key = (name: string): Path => [...path, spelled(value, name, isCamel)];
+  if (!isObject(value)) return <JsonInput label="Session input, as JSON" path={path} />;
+  const key = (name: string): Path => [...path, keyFor(value, name, isCamel)];
   return (
     <>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={styles.pair}>
-        <TextPlace label="App" path={key("app_name")} />
-        <TextPlace label="User" path={key("user_id")} />
-        <TextPlace label="Session id" path={key("session_id")} optional hint="Only to pin a session that is there." />
+        <TextInput label="App" path={key("app_name")} />
+        <TextInput label="User" path={key("user_id")} />
+        <TextInput label="Session id" path={key("session_id")} optional hint="Only to pin a session that is there." />
       </div>
-      <KeyedPlace label="State" path={key("state")} addWhat="New key of the state" />
-      <OthersFolded path={path} names={[...SESSION, ...BEYOND]} />
+      <ObjectInput label="State" path={key("state")} addWhat="New key of the state" />
+      <CollapsedOtherKeys path={path} names={[...SESSION, ...EXTENSION_KEYS]} />
       {!readOnly && <Button look="quiet" onClick={() => set(path, undefined)}>Remove the session</Button>}
     </>
   );
@@ -176,7 +176,7 @@ function Session({ path }: { path: Path }) {
 
 function FinalState({ path }: { path: Path }) {
   return (
-    <KeyedPlace
+    <ObjectInput
       label="Keys that must stand so"
       path={path}
       addWhat="New expected key"

@@ -1,11 +1,11 @@
 import type { CaseChecked, FieldNote } from "../../data/types";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./EvalCase.module.css";
 
 const SHOWN = 5;
 
 /** What is wrong with the case that is being written, wherever its field is. */
-export function Refused({ checked }: { checked: CaseChecked }) {
+export function CaseProblems({ checked }: { checked: CaseChecked }) {
   const { wrong, refused } = checked;
   const all = [...wrong, ...refused];
   if (!all.length) return null;
@@ -23,9 +23,9 @@ export function Refused({ checked }: { checked: CaseChecked }) {
 function words({ pointer, message, hint }: FieldNote) {
   return (
     <>
-      {pointer && <code>{visible(pointer)}: </code>}
-      {visible(message)}
-      {hint && ` (${visible(hint)})`}
+      {pointer && <code>{safeText(pointer)}: </code>}
+      {safeText(message)}
+      {hint && ` (${safeText(hint)})`}
     </>
   );
 }

@@ -7,31 +7,31 @@ import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Tabs } from "../../components/forms/Tabs";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";
 import { type Edit, EditProvider } from "./fields/EditContext";
 import styles from "./EvalCase.module.css";
 import { CaseFields } from "./CaseFields";
-import { Refused } from "./CaseProblems";
+import { CaseProblems } from "./CaseProblems";
 import { type ReadCase, type SavedCase, addCase, previewCase, saveCase } from "./editing/evalSetApi";
 import { AskDialog, ConflictDialog, PreviewDialog } from "./editing/dialogs";
 import { isCamelCase } from "./editing/jsonEdit";
 import { isObject } from "./editing/exactJson";
-import { JsonArea, mustBeObject } from "./fields/jsonFields";
+import { JsonTextArea, requireObject } from "./fields/jsonFields";
 import { type Draft, useDraft, useGuard } from "./editing/useDraft";
-import { eachOnce, useChecked } from "./useCaseCheck";
+import { eachOnce, useCaseCheck } from "./useCaseCheck";
 import { useSaveKey } from "./editing/useSaveKey";
-import { type Saving, type Way, useBrokenFields, useSaving } from "./editing/useSaving";
+import { type Saving, type SaveTarget, useInvalidFields, useSaving } from "./editing/useSaving";
 
 /** The editor of one case, with all that can come between it and its file. */
 export function Editor({ page }: { page: ReadCase }) {
   const draft = useDraft(`${page.eval_set}/${page.eval_id}`, page.value, page.version);
-  const broken = useBrokenFields();
+  const invalid = useInvalidFields();
   const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
   const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
   const saving = useCaseSaving(page, draft);
-  const checked = useChecked(page.eval_set, draft.value);
+  const checked = useCaseCheck(page.eval_set, draft.value);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const ask = useCallback((go: () => void) => setLeave(() => go), []);
   useGuard(draft.isChanged, ask);
@@ -43,19 +43,19 @@ export function Editor({ page }: { page: ReadCase }) {
       set: draft.set,
       wrong: eachOnce(saving.wrong, checked.wrong, checked.refused),
       doubtful: draft.isChanged ? checked.doubtful : saving.doubtful,
-      tellBroken: broken.tell,
+      reportInvalid: invalid.report,
       personas: page.personas,
     }),
-    [draft, page, saving.wrong, saving.doubtful, checked, broken.tell],
+    [draft, page, saving.wrong, saving.doubtful, checked, invalid.report],
   );
-  const canSave = page.can_edit && draft.isChanged && broken.count === 0;
+  const canSave = page.can_edit && draft.isChanged && invalid.count === 0;
   return (
     <EditProvider value={edit}>
-      <Head page={page} draft={draft} canSave={canSave} broken={broken.count} saving={saving} ask={ask} />
+      <Head page={page} draft={draft} canSave={canSave} invalid={invalid.count} saving={saving} ask={ask} />
       {page.why_not && <p className={styles.note}>Nothing can be changed here: {page.why_not}.</p>}
       {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
       <ErrorNote error={saving.error} />
-      {draft.isChanged ? <Refused checked={checked} /> : <Problems problems={problems} />}
+      {draft.isChanged ? <CaseProblems checked={checked} /> : <Problems problems={problems} />}
       <Views draft={draft} />
       {saving.preview && (
         <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />
@@ -95,12 +95,12 @@ interface HeadProps {
   page: ReadCase;
   draft: Draft;
   canSave: boolean;
-  broken: number;
+  invalid: number;
   saving: Saving<SavedCase>;
   ask: (go: () => void) => void;
 }
 
-function Head({ page, draft, canSave, broken, saving, ask }: HeadProps) {
+function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
   const [, navigate] = useLocation();
   const go = (id: string | null): void => {
     if (id === null) return;
@@ -116,12 +116,12 @@ function Head({ page, draft, canSave, broken, saving, ask }: HeadProps) {
   return (
     <header className={styles.head}>
       <p className="dim small">
-        <Link href={setAddress(page.eval_set)}>{visible(page.path)}</Link>:{page.line} · case {page.position + 1} of {page.total}
+        <Link href={setAddress(page.eval_set)}>{safeText(page.path)}</Link>:{page.line} · case {page.position + 1} of {page.total}
       </p>
       <div className="row">
-        <h1 className={styles.title}>{visible(page.eval_id) || "(no id)"}</h1>
+        <h1 className={styles.title}>{safeText(page.eval_id) || "(no id)"}</h1>
         <span role="status" className={draft.isChanged ? styles.unsaved : "dim"}>
-          {broken ? `${broken} ${broken === 1 ? "field is" : "fields are"} no JSON` : draft.isChanged ? "not saved" : saving.told}
+          {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} no JSON` : draft.isChanged ? "not saved" : saving.message}
         </span>
         <span className="grow" />
         <Button look="quiet" disabled={page.previous === null} aria-label="Case before" onClick={() => go(page.previous)}>‹</Button>
@@ -129,7 +129,7 @@ function Head({ page, draft, canSave, broken, saving, ask }: HeadProps) {
         {page.can_edit && (
           <>
             <Button disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>
-            <Button disabled={!draft.isChanged} onClick={draft.forget}>Discard</Button>
+            <Button disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
             <Button disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
             <Button look="first" disabled={!canSave} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
           </>
@@ -147,7 +147,7 @@ function Views({ draft }: { draft: Draft }) {
       {at === "fields" && isObject(draft.value) ? (
         <CaseFields />
       ) : (
-        <JsonArea label="The whole case, as JSON" value={draft.value} takes={mustBeObject} onChange={draft.replace} rows={16} />
+        <JsonTextArea label="The whole case, as JSON" value={draft.value} takes={requireObject} onChange={draft.replace} rows={16} />
       )}
     </Tabs>
   );
@@ -155,12 +155,12 @@ function Views({ draft }: { draft: Draft }) {
 
 function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
   const [, navigate] = useLocation();
-  const way: Way<SavedCase> = {
+  const way: SaveTarget<SavedCase> = {
     save: (value, version, commentsMayGo) => saveCase(page.eval_set, page.eval_id, value, version, commentsMayGo),
     preview: (value) => previewCase(page.eval_set, page.eval_id, value),
-    saved: ({ eval_id }, told) => {
-      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id), { replace: true, state: { told } });
+    saved: ({ eval_id }, message) => {
+      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id), { replace: true, state: { message } });
     },
   };
-  return useSaving(draft, way, { told: (history.state as { told?: string } | null)?.told ?? "", doubtful: page.doubtful });
+  return useSaving(draft, way, { message: (history.state as { message?: string } | null)?.message ?? "", doubtful: page.doubtful });
 }

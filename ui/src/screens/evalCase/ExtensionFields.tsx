@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
 import { Button } from "../../components/forms/Button";
 import { ExpectationsEditor, Remove } from "./calls/ExpectationsEditor";
-import { type Path, at, camel, keyOf } from "./editing/jsonEdit";
+import { type Path, valueAt, toCamelCase, keyOf } from "./editing/jsonEdit";
 import { useEdit } from "./fields/EditContext";
 import { type Json, isObject } from "./editing/exactJson";
-import { JsonPlace } from "./fields/jsonFields";
+import { JsonInput } from "./fields/jsonFields";
 import { RulesEditor } from "./calls/RulesEditor";
 import styles from "./EvalCase.module.css";
 
 /** What a case may state beyond the format, itself or in its session input. */
-export const BEYOND = ["expectations", "trajectory_rules", "response_schema"];
+export const EXTENSION_KEYS = ["expectations", "trajectory_rules", "response_schema"];
 
 interface Sort {
   name: string;
@@ -46,7 +46,7 @@ const SORTS: readonly Sort[] = [
     begins: { type: "object", properties: {}, required: [] },
     show: (path, label) => (
       <div className={styles.withRemove}>
-        <JsonPlace label={`${label}, as JSON`} path={path} hint="A JSON Schema that every answer has to fit." />
+        <JsonInput label={`${label}, as JSON`} path={path} hint="A JSON Schema that every answer has to fit." />
         <Remove path={path} what={label} />
       </div>
     ),
@@ -54,7 +54,7 @@ const SORTS: readonly Sort[] = [
 ];
 
 /** Expectations, rules and a schema, where the case has them: a new one stands in the case itself. */
-export function StatedFields() {
+export function ExtensionFields() {
   return SORTS.map((sort) => <One key={sort.name} sort={sort} />);
 }
 
@@ -62,12 +62,12 @@ function One({ sort }: { sort: Sort }) {
   const { value, set, readOnly, isCamel } = useEdit();
   const session = keyOf(value, "session_input");
   const inCase = keyOf(value, sort.name);
-  const inSession = session === undefined ? undefined : keyOf(at(value, [session]), sort.name);
+  const inSession = session === undefined ? undefined : keyOf(valueAt(value, [session]), sort.name);
   const places: [Path, string][] = [];
   if (inCase !== undefined) places.push([[inCase], sort.label]);
   if (session !== undefined && inSession !== undefined) places.push([[session, inSession], `${sort.label} (in the session input)`]);
   if (places.length) return places.map(([path, label]) => <div key={label} className={styles.stated}>{sort.show(path, label)}</div>);
-  const key = isCamel ? camel(sort.name) : sort.name;
+  const key = isCamel ? toCamelCase(sort.name) : sort.name;
   return (
     <div className={`row ${styles.stated}`}>
       <span className="dim">{sort.none}</span>

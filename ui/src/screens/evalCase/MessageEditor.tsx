@@ -1,22 +1,22 @@
 import { Button } from "../../components/forms/Button";
 import styles from "./EvalCase.module.css";
-import { type Path, keyOf, moved } from "./editing/jsonEdit";
-import { useEdit, useTold, useValue } from "./fields/EditContext";
+import { type Path, keyOf, moveItem } from "./editing/jsonEdit";
+import { useEdit, useNotes, useValue } from "./fields/EditContext";
 import { type Json, type JsonObject, isObject } from "./editing/exactJson";
-import { ItemTools, JsonPlace, OthersFolded, TextPlace } from "./fields/jsonFields";
+import { ItemTools, JsonInput, CollapsedOtherKeys, TextInput } from "./fields/jsonFields";
 
 /** A message: its parts one by one; those that are no text (files, calls, code) as the JSON that they are. */
 export function MessageEditor({ label, path }: { label: string; path: Path }) {
   const { set, readOnly } = useEdit();
   const content = useValue(path);
-  const told = useTold(path);
-  if (typeof content === "string") return <TextPlace label={label} path={path} lines />;
+  const notes = useNotes(path);
+  if (typeof content === "string") return <TextInput label={label} path={path} lines />;
   const parts = isObject(content) ? content.parts : undefined;
   if (content !== undefined && content !== null && (!isObject(content) || (parts !== undefined && parts !== null && !Array.isArray(parts)))) {
-    return <JsonPlace label={label} path={path} />;
+    return <JsonInput label={label} path={path} />;
   }
   const list = Array.isArray(parts) ? parts : [];
-  const put = (next: Json[]): void => set([...path, "parts"], next);
+  const setParts = (next: Json[]): void => set([...path, "parts"], next);
   return (
     <div role="group" aria-label={label} className={styles.message}>
       {list.map((part, index) => (
@@ -27,22 +27,22 @@ export function MessageEditor({ label, path }: { label: string; path: Path }) {
               what={`part ${index + 1} of ${label}`}
               index={index}
               count={list.length}
-              move={(by) => put(moved(list, index, by))}
+              move={(by) => setParts(moveItem(list, index, by))}
               remove={() => set([...path, "parts", index], undefined)}
             />
           )}
         </div>
       ))}
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={`row ${styles.foot}`}>
         {!list.length && <span className="dim">{label}: no parts</span>}
         {!readOnly && (
           <>
-            <Button look="quiet" onClick={() => put([...list, { text: "" }])}>+ text</Button>
-            <Button look="quiet" onClick={() => put([...list, { file_data: { file_uri: "", mime_type: "" } }])}>+ file</Button>
+            <Button look="quiet" onClick={() => setParts([...list, { text: "" }])}>+ text</Button>
+            <Button look="quiet" onClick={() => setParts([...list, { file_data: { file_uri: "", mime_type: "" } }])}>+ file</Button>
           </>
         )}
-        <OthersFolded path={path} names={["parts"]} usual={["role"]} />
+        <CollapsedOtherKeys path={path} names={["parts"]} usual={["role"]} />
       </div>
     </div>
   );
@@ -54,12 +54,12 @@ function Part({ label, path, part }: { label: string; path: Path; part: Json }) 
     const hasMore = Object.keys(part).length > 1;
     return (
       <div className={styles.callFields}>
-        <TextPlace label={`${label}${part.thought === true ? " (a thought)" : ""}`} path={[...path, "text"]} lines />
-        {hasMore && <OthersFolded path={path} names={names} />}
+        <TextInput label={`${label}${part.thought === true ? " (a thought)" : ""}`} path={[...path, "text"]} lines />
+        {hasMore && <CollapsedOtherKeys path={path} names={names} />}
       </div>
     );
   }
-  return <JsonPlace label={`${label}: ${kindOf(part)}`} path={path} />;
+  return <JsonInput label={`${label}: ${kindOf(part)}`} path={path} />;
 }
 
 const KINDS: readonly (readonly [name: string, words: string])[] = [
@@ -79,7 +79,7 @@ function kindOf(part: Json): string {
 export function CallsEditor({ path }: { path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  if (value !== undefined && value !== null && !Array.isArray(value)) return <JsonPlace label="Expected tool calls" path={path} />;
+  if (value !== undefined && value !== null && !Array.isArray(value)) return <JsonInput label="Expected tool calls" path={path} />;
   const calls = value ?? [];
   return (
     <div role="group" aria-label="Expected tool calls">
@@ -92,7 +92,7 @@ export function CallsEditor({ path }: { path: Path }) {
           call={call}
           index={index}
           count={calls.length}
-          move={(by) => set(path, moved(calls, index, by))}
+          move={(by) => set(path, moveItem(calls, index, by))}
           copy={() => set(path, [...calls.slice(0, index + 1), call, ...calls.slice(index + 1)])}
         />
       ))}
@@ -110,12 +110,12 @@ function Call({ path, call, index, count, move, copy }: { path: Path; call: Json
       <div className={styles.callFields}>
         {isPlain ? (
           <>
-            <TextPlace label={`Call ${index + 1}: tool`} path={[...path, "name"]} />
-            <JsonPlace label="Arguments, as JSON" path={[...path, "args"]} empty={{}} />
-            <OthersFolded path={path} names={["name", "args"]} usual={["id"]} />
+            <TextInput label={`Call ${index + 1}: tool`} path={[...path, "name"]} />
+            <JsonInput label="Arguments, as JSON" path={[...path, "args"]} empty={{}} />
+            <CollapsedOtherKeys path={path} names={["name", "args"]} usual={["id"]} />
           </>
         ) : (
-          <JsonPlace label={`Call ${index + 1}, as JSON`} path={path} />
+          <JsonInput label={`Call ${index + 1}, as JSON`} path={path} />
         )}
       </div>
       <ItemTools what={what} index={index} count={count} move={move} copy={copy} remove={() => set(path, undefined)} />

@@ -1,26 +1,26 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../../components/forms/Button";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./EvalCase.module.css";
-import { type Path, keyOf, moved, said, spelled } from "./editing/jsonEdit";
-import { useEdit, useTold, useValue } from "./fields/EditContext";
+import { type Path, keyOf, moveItem, textContent, keyFor } from "./editing/jsonEdit";
+import { useEdit, useNotes, useValue } from "./fields/EditContext";
 import { type Json, isObject } from "./editing/exactJson";
-import { ItemTools, JsonPlace, OthersFolded, OthersPlace, TextPlace } from "./fields/jsonFields";
+import { ItemTools, JsonInput, CollapsedOtherKeys, OtherKeysInput, TextInput } from "./fields/jsonFields";
 import { CallsEditor, MessageEditor, emptyTurn } from "./MessageEditor";
 import { RubricsEditor } from "./RubricsEditor";
 
-const MANY = 40; // turns whose fields are all there at once
+const MANY = 40; // turns label fields are all there at once
 
 const TURN = ["user_content", "final_response", "intermediate_data", "rubrics", "invocation_id"];
 const OLDER = ["tool_uses", "tool_responses", "intermediate_responses"];
 
-/** Turns in order; they are added, moved, duplicated, removed. */
+/** Turns in order; they are added, moveItem, duplicated, removed. */
 export function TurnsEditor({ path, label }: { path: Path; label: string }) {
   const { set, readOnly, isCamel } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const [newest, setNewest] = useState(-1);
-  if (value !== undefined && value !== null && !Array.isArray(value)) return <JsonPlace label={label} path={path} />;
+  if (value !== undefined && value !== null && !Array.isArray(value)) return <JsonInput label={label} path={path} />;
   const turns = value ?? [];
   const add = (): void => {
     setNewest(turns.length);
@@ -28,7 +28,7 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
   };
   return (
     <>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       {turns.map((turn, index) => (
         <section key={index} className={`${styles.turn} panel`} aria-label={`${label} ${index + 1}`}>
           <div className={styles.turnHead}>
@@ -40,7 +40,7 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
               what={`${label} ${index + 1}`}
               index={index}
               count={turns.length}
-              move={(by) => set(path, moved(turns, index, by))}
+              move={(by) => set(path, moveItem(turns, index, by))}
               copy={() => set(path, [...turns.slice(0, index + 1), turn, ...turns.slice(index + 1)])}
               remove={() => set([...path, index], undefined)}
             />
@@ -66,12 +66,12 @@ interface FoldedProps {
 /** One of very many turns: its fields come when somebody wants them, or when something in it is wrong. */
 function Folded({ path, turn, open, children }: FoldedProps) {
   const [isOpen, setOpen] = useState(open);
-  const { error } = useTold(path, true);
+  const { error } = useNotes(path, true);
   if (error !== null && !isOpen) setOpen(true); // and it stays so when the error is gone
   if (isOpen) return children;
   return (
     <Button look="quiet" aria-expanded={false} onClick={() => setOpen(true)}>
-      {visible(summary(turn))}
+      {safeText(summary(turn))}
     </Button>
   );
 }
@@ -89,21 +89,21 @@ function summary(turn: Json): string {
 
 function Turn({ path, turn }: { path: Path; turn: Json }) {
   const { isCamel } = useEdit();
-  const told = useTold(path);
-  if (typeof turn === "string") return <TextPlace label="The user says" path={path} lines />;
-  if (!isObject(turn)) return <JsonPlace label="Turn, as JSON" path={path} />;
-  const key = (name: string): Path => [...path, spelled(turn, name, isCamel)];
+  const notes = useNotes(path);
+  if (typeof turn === "string") return <TextInput label="The user says" path={path} lines />;
+  if (!isObject(turn)) return <JsonInput label="Turn, as JSON" path={path} />;
+  const key = (name: string): Path => [...path, keyFor(turn, name, isCamel)];
   return (
     <>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <MessageEditor label="The user says" path={key("user_content")} />
       <Done path={key("intermediate_data")} />
       <Answer path={key("final_response")} />
-      <RubricsEditor path={key("rubrics")} whose="of this turn" />
+      <RubricsEditor path={key("rubrics")} label="of this turn" />
       <details className={styles.more}>
         <summary>Id of the turn, and more keys</summary>
-        <TextPlace label="Invocation id" path={key("invocation_id")} optional />
-        <OthersPlace path={path} names={TURN} label="More keys of this turn, as JSON" />
+        <TextInput label="Invocation id" path={key("invocation_id")} optional />
+        <OtherKeysInput path={path} names={TURN} label="More keys of this turn, as JSON" />
       </details>
     </>
   );
@@ -116,7 +116,7 @@ function Answer({ path }: { path: Path }) {
     return (
       <div className="row">
         <span className="dim">No expected answer is stated.</span>
-        {!readOnly && <Button onClick={() => set(path, said("", "model"))}>State an answer</Button>}
+        {!readOnly && <Button onClick={() => set(path, textContent("", "model"))}>State an answer</Button>}
       </div>
     );
   }
@@ -132,7 +132,7 @@ function Answer({ path }: { path: Path }) {
 function Done({ path }: { path: Path }) {
   const { set, readOnly, isCamel } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   if (value === undefined || value === null) {
     return (
       <div className="row">
@@ -141,15 +141,15 @@ function Done({ path }: { path: Path }) {
       </div>
     );
   }
-  if (!isObject(value)) return <JsonPlace label="Intermediate data, as JSON" path={path} />;
+  if (!isObject(value)) return <JsonInput label="Intermediate data, as JSON" path={path} />;
   if (keyOf(value, "invocation_events") !== undefined) return <Events path={path} value={value} />;
   return (
     <div className={styles.done}>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
-      <CallsEditor path={[...path, spelled(value, "tool_uses", isCamel)]} />
-      <Optional path={[...path, spelled(value, "tool_responses", isCamel)]} label="Tool responses" hint="As the tools answered: [{ name, response }]" />
-      <Optional path={[...path, spelled(value, "intermediate_responses", isCamel)]} label="Said on the way" hint="Pairs of author and parts: [[ author, [{ text }] ]]" />
-      <OthersFolded path={path} names={OLDER} />
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      <CallsEditor path={[...path, keyFor(value, "tool_uses", isCamel)]} />
+      <Optional path={[...path, keyFor(value, "tool_responses", isCamel)]} label="Tool responses" hint="As the tools answered: [{ name, response }]" />
+      <Optional path={[...path, keyFor(value, "intermediate_responses", isCamel)]} label="Said on the way" hint="Pairs of author and parts: [[ author, [{ text }] ]]" />
+      <CollapsedOtherKeys path={path} names={OLDER} />
     </div>
   );
 }
@@ -160,7 +160,7 @@ function Optional({ path, label, hint }: { path: Path; label: string; hint: stri
   if (value === undefined) {
     return readOnly ? null : <Button look="quiet" onClick={() => set(path, [])}>+ {label.toLowerCase()}</Button>;
   }
-  return <JsonPlace label={`${label}, as JSON`} path={path} hint={hint} />;
+  return <JsonInput label={`${label}, as JSON`} path={path} hint={hint} />;
 }
 
 function Events({ path, value }: { path: Path; value: Json }) {
@@ -172,8 +172,8 @@ function Events({ path, value }: { path: Path; value: Json }) {
       <p className="dim small">
         As events, in the format’s current form; it stays so.{names.length > 0 && <> Calls: {names.join(", ")}.</>}
       </p>
-      <JsonPlace label="Events, as JSON" path={[...path, key]} />
-      <OthersFolded path={path} names={["invocation_events"]} />
+      <JsonInput label="Events, as JSON" path={[...path, key]} />
+      <CollapsedOtherKeys path={path} names={["invocation_events"]} />
     </div>
   );
 }

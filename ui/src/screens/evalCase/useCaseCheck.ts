@@ -9,7 +9,7 @@ const PAUSE = 350; // milliseconds without a change
 const NOTHING: CaseChecked = { wrong: [], refused: [], doubtful: [] };
 
 /** The notes on a value, as soon as nobody has typed for a moment; those on the value before stay until then. */
-export function useChecked(set: string, value: Json): CaseChecked {
+export function useCaseCheck(set: string, value: Json): CaseChecked {
   const [found, setFound] = useState(NOTHING);
   useEffect(() => {
     const asked = new AbortController();

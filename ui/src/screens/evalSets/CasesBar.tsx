@@ -7,9 +7,9 @@ import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { SelectField, TextField } from "../../components/forms/Field";
-import { visible } from "../../components/text/safeText";
-import { Refused, addCase, readCase } from "../evalCase/editing/evalSetApi";
-import { keyOf, put, said } from "../evalCase/editing/jsonEdit";
+import { safeText } from "../../components/text/safeText";
+import { RefusedError, addCase, readCase } from "../evalCase/editing/evalSetApi";
+import { keyOf, setAt, textContent } from "../evalCase/editing/jsonEdit";
 import type { Json } from "../evalCase/editing/exactJson";
 import styles from "./EvalSets.module.css";
 import { count } from "./EvalSetsScreen";
@@ -25,7 +25,7 @@ interface BarProps {
 export function CasesBar({ set, chosen, done }: BarProps) {
   const [isAsking, setAsking] = useState(false);
   const [undo, setUndo] = useState("");
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   const { busy, error, attempt } = useAttempt();
   const source = useSource();
 
@@ -34,7 +34,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
     await attempt(async () => {
       const cases = await Promise.all(chosen.map(async ({ eval_id }) => ({ eval_id, version: (await readCase(set, eval_id)).version })));
       const { body } = await source.send<CaseRemoved>("POST", `/api/eval-sets/${encodeURIComponent(set)}/cases/remove`, { body: { cases } });
-      setTold(`${count(body.eval_ids.length, "case")} removed.`);
+      setMessage(`${count(body.eval_ids.length, "case")} removed.`);
       setUndo(body.undo);
       done();
     });
@@ -42,13 +42,13 @@ export function CasesBar({ set, chosen, done }: BarProps) {
   const bringBack = (): Promise<void> =>
     attempt(async () => {
       await source.send("POST", `/api/eval-sets/${encodeURIComponent(set)}/undo`, { body: { undo } });
-      setTold("They are back.");
+      setMessage("They are back.");
       setUndo("");
     });
   const duplicate = (): Promise<void> =>
     attempt(async () => {
-      for (const { eval_id } of chosen) await duplicated(set, eval_id);
-      setTold(`${count(chosen.length, "copy").replace("copys", "copies")} at the end of the set.`);
+      for (const { eval_id } of chosen) await duplicateCase(set, eval_id);
+      setMessage(`${count(chosen.length, "copy").replace("copys", "copies")} at the end of the set.`);
       done();
     });
   return (
@@ -62,7 +62,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
             <Button look="danger" busy={busy} onClick={() => setAsking(true)}>Remove</Button>
           </>
         )}
-        {!chosen.length && told && <span className="dim">{told}</span>}
+        {!chosen.length && message && <span className="dim">{message}</span>}
         {!chosen.length && undo && <Button busy={busy} onClick={() => void bringBack()}>Undo</Button>}
       </div>
       <Dialog
@@ -71,7 +71,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
         title={`Remove ${count(chosen.length, "case")}?`}
         foot={<Button look="danger" onClick={() => void remove()}>Remove from the file</Button>}
       >
-        <p>{chosen.slice(0, 10).map(({ eval_id }) => visible(eval_id)).join(", ")}{chosen.length > 10 && " …"}</p>
+        <p>{chosen.slice(0, 10).map(({ eval_id }) => safeText(eval_id)).join(", ")}{chosen.length > 10 && " …"}</p>
         <p className="dim">It can be undone for as long as nobody changes the file.</p>
       </Dialog>
     </>
@@ -79,16 +79,16 @@ export function CasesBar({ set, chosen, done }: BarProps) {
 }
 
 /** A copy of a case under a free id, with every key that it has. */
-async function duplicated(set: string, id: string): Promise<void> {
+async function duplicateCase(set: string, id: string): Promise<void> {
   const { value } = await readCase(set, id);
   const key = keyOf(value, "eval_id") ?? "eval_id";
   for (let number = 2; number < 1_000; number++) {
     const name = `${id.replace(/[,:]/g, "_")}_copy${number === 2 ? "" : number - 1}`;
     try {
-      await addCase(set, put(value, [key], name));
+      await addCase(set, setAt(value, [key], name));
       return;
     } catch (error) {
-      if (!(error instanceof Refused && error.refusal.fields?.some(({ pointer }) => pointer === "/eval_id"))) throw error;
+      if (!(error instanceof RefusedError && error.refusal.fields?.some(({ pointer }) => pointer === "/eval_id"))) throw error;
     }
   }
 }
@@ -114,14 +114,14 @@ function useAttempt(): { busy: boolean; error: Error | null; attempt: (work: () 
 
 export function NewCaseDialog({ open, close, set }: { open: boolean; close: () => void; set: string }) {
   const [, navigate] = useLocation();
-  const [made, setMade] = useState({ id: "", kind: "turns", text: "" });
+  const [form, setForm] = useState({ id: "", kind: "turns", text: "" });
   const { busy, error, attempt } = useAttempt();
   const make = (): Promise<void> =>
     attempt(async () => {
-      const saved = await addCase(set, newCase(made));
+      const saved = await addCase(set, newCase(form));
       navigate(caseAddress(set, saved.eval_id));
     });
-  const ready = made.id.trim() !== "" && made.text.trim() !== "";
+  const ready = form.id.trim() !== "" && form.text.trim() !== "";
   return (
     <Dialog open={open} onClose={close} title="A new case" foot={<Button look="first" busy={busy} disabled={!ready} onClick={() => void make()}>Add it</Button>}>
       <form
@@ -130,9 +130,9 @@ export function NewCaseDialog({ open, close, set }: { open: boolean; close: () =
           if (ready) void make();
         }}
       >
-        <TextField label="Id" hint="Without commas and colons: FILE:ID,ID names cases." error={error?.message ?? null} value={made.id} onChange={(event) => setMade({ ...made, id: event.target.value })} />
-        <SelectField label="Kind" value={made.kind} options={[["turns", "Recorded turns"], ["scenario", "A scenario: the user is played"]]} onChange={(event) => setMade({ ...made, kind: event.target.value })} />
-        <TextField label="The user begins with" value={made.text} onChange={(event) => setMade({ ...made, text: event.target.value })} />
+        <TextField label="Id" hint="Without commas and colons: FILE:ID,ID names cases." error={error?.message ?? null} value={form.id} onChange={(event) => setForm({ ...form, id: event.target.value })} />
+        <SelectField label="Kind" value={form.kind} options={[["turns", "Recorded turns"], ["scenario", "A scenario: the user is played"]]} onChange={(event) => setForm({ ...form, kind: event.target.value })} />
+        <TextField label="The user begins with" value={form.text} onChange={(event) => setForm({ ...form, text: event.target.value })} />
         <button type="submit" className="hidden" tabIndex={-1}>Add it</button>
       </form>
     </Dialog>
@@ -141,5 +141,5 @@ export function NewCaseDialog({ open, close, set }: { open: boolean; close: () =
 
 export function newCase({ id, kind, text }: { id: string; kind: string; text: string }): Json {
   if (kind === "scenario") return { eval_id: id, conversation_scenario: { starting_prompt: text, conversation_plan: "" } };
-  return { eval_id: id, conversation: [{ user_content: said(text, "user") }] };
+  return { eval_id: id, conversation: [{ user_content: textContent(text, "user") }] };
 }

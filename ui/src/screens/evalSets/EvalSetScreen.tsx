@@ -12,7 +12,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
 import { count } from "./EvalSetsScreen";
@@ -20,11 +20,11 @@ import { HeadDialog } from "./HeadDialog";
 import { Problems } from "./Problems";
 import { TextEditor } from "./TextEditor";
 import { caseAddress, setAddress } from "./links";
-import { fits } from "./caseFilter";
+import { matchesFilter } from "./caseFilter";
 
 const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
-  { id: "asks", head: "The user begins with", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{visible(asks)}</span> },
+  { id: "asks", head: "The user begins with", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{safeText(asks)}</span> },
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
   { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
@@ -34,8 +34,8 @@ const COLUMNS: readonly Column<EvalCaseRow>[] = [
 function Case({ row }: { row: EvalCaseRow }) {
   return (
     <>
-      <b className={styles.name}>{visible(row.eval_id) || "(no id)"}</b>
-      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${visible(tag)}`).join(" ")}</span>}
+      <b className={styles.name}>{safeText(row.eval_id) || "(no id)"}</b>
+      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${safeText(tag)}`).join(" ")}</span>}
     </>
   );
 }
@@ -66,18 +66,18 @@ export function EvalSetScreen() {
   useTitle(page?.eval_set_id ?? "Eval set");
   const [query] = useAddress();
   const asText = query.get("as") === "text";
-  if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  if (!page) return error ? <NotFound error={error} retry={refetch} /> : <Skeleton rows={8} />;
   return (
     <>
       <Head page={page} />
-      {page.cases === null || asText ? <TextEditor key={page.id} set={page.id} isBroken={page.cases === null} /> : <Problems problems={page.problems} />}
+      {page.cases === null || asText ? <TextEditor key={page.id} set={page.id} isUnreadable={page.cases === null} /> : <Problems problems={page.problems} />}
       {page.cases !== null && !asText &&
         (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
     </>
   );
 }
 
-function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
   return <Empty title="There is no such eval set" does={error.message} to="/eval-sets" toName="All eval sets" />;
 }
@@ -88,14 +88,14 @@ function Head({ page }: { page: EvalSetPage }) {
   const asText = query.get("as") === "text";
   return (
     <>
-      <p className={`dim small ${styles.name}`}>{visible(page.path)}</p>
+      <p className={`dim small ${styles.name}`}>{safeText(page.path)}</p>
       <div className="row">
-        <h1 className={styles.name}>{visible(page.name || page.eval_set_id || page.path)}</h1>
+        <h1 className={styles.name}>{safeText(page.name || page.eval_set_id || page.path)}</h1>
         {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
         {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
-      {page.description && <p>{visible(page.description)}</p>}
+      {page.description && <p>{safeText(page.description)}</p>}
       <p className="dim">
         {page.cases === null ? "This file cannot be read: put its text right here." : `${count(page.cases, "case")} · ${page.kind}`}
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
@@ -116,7 +116,7 @@ function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
       <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
         Write it in today’s format
       </Button>
-      <span className="dim">as {visible(to)}; this file stays as it is</span>
+      <span className="dim">as {safeText(to)}; this file stays as it is</span>
       <ErrorNote error={change.error} />
     </div>
   );
@@ -128,7 +128,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
   const [isMaking, setMaking] = useState(false);
   useKeys([{ keys: "c", does: "add a case", run: () => page.can_edit && setMaking(true) }]);
   const line = query.get("q") ?? "";
-  const found = rows.filter((row) => fits(row, line));
+  const found = rows.filter((row) => matchesFilter(row, line));
   const choose = (id: string, on?: boolean): void =>
     setChosen((was) => {
       const next = new Set(was);

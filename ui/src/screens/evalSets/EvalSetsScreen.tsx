@@ -14,7 +14,7 @@ import { SelectField, TextField } from "../../components/forms/Field";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./EvalSets.module.css";
 import { setAddress } from "./links";
 
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<EvalSetRow>[] = [
   { id: "path", head: "File", width: "minmax(0, 1.6fr)", sortBy: ({ path }) => path, cell: (row) => <Name row={row} /> },
   { id: "cases", head: "Cases", width: "80px", align: "end", sortBy: ({ cases }) => cases, first: "desc", cell: ({ cases }) => <span className="num">{cases ?? "–"}</span> },
   { id: "form", head: "Written as", width: "170px", optional: true, cell: (row) => <span className="dim">{row.is_old ? row.kind : FORMS[row.form as keyof typeof FORMS]}</span> },
-  { id: "problems", head: "Problems", width: "minmax(0, 1.2fr)", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Told row={row} /> },
+  { id: "problems", head: "Problems", width: "minmax(0, 1.2fr)", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <ProblemCounts row={row} /> },
 ];
 
 function Name({ row }: { row: EvalSetRow }) {
@@ -32,19 +32,19 @@ function Name({ row }: { row: EvalSetRow }) {
   return (
     <>
       <b className={styles.name}><Breakable text={row.path} /></b>
-      <span className={styles.under}>{row.eval_set_id === null ? "cannot be read" : visible(`${name}${row.eval_set_id}`)}</span>
-      {row.errors + row.warnings > 0 && <span className={styles.narrowOnly}><Told row={row} /></span>}
+      <span className={styles.under}>{row.eval_set_id === null ? "cannot be read" : safeText(`${name}${row.eval_set_id}`)}</span>
+      {row.errors + row.warnings > 0 && <span className={styles.narrowOnly}><ProblemCounts row={row} /></span>}
     </>
   );
 }
 
-function Told({ row }: { row: { errors: number; warnings: number; first_problem?: string | null } }) {
+function ProblemCounts({ row }: { row: { errors: number; warnings: number; first_problem?: string | null } }) {
   if (!row.errors && !row.warnings) return <span className="dim">none</span>;
   return (
-    <span className={styles.told}>
+    <span className={styles.problemCounts}>
       {row.errors > 0 && <b className={styles.error}>✕ {row.errors} {row.errors === 1 ? "error" : "errors"} </b>}
       {row.warnings > 0 && <b className={styles.warning}>! {row.warnings} {row.warnings === 1 ? "warning" : "warnings"} </b>}
-      {row.first_problem && <span className={styles.under}>{visible(row.first_problem)}</span>}
+      {row.first_problem && <span className={styles.under}>{safeText(row.first_problem)}</span>}
     </span>
   );
 }
@@ -78,7 +78,7 @@ export function EvalSetsScreen() {
       ) : (
         <Empty inside title="No eval sets yet" does="Make one here, record a conversation, or let Proctor write an example." command="proctor init" />
       )}
-      <MakeDialog open={isMaking} close={() => setMaking(false)} folders={data.folders} />
+      <NewSetDialog open={isMaking} close={() => setMaking(false)} folders={data.folders} />
     </>
   );
 }
@@ -87,13 +87,13 @@ export function count(number: number, what: string): string {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
-function MakeDialog({ open, close, folders }: { open: boolean; close: () => void; folders: readonly string[] }) {
+function NewSetDialog({ open, close, folders }: { open: boolean; close: () => void; folders: readonly string[] }) {
   const [, navigate] = useLocation();
-  const [made, setMade] = useState({ name: "", folder: "", form: "json" });
+  const [form, setForm] = useState({ name: "", folder: "", form: "json" });
   const change = useChange<SetMade>(["/api/eval-sets"]);
-  const make = (): void => change.mutate({ method: "POST", path: "/api/eval-sets", body: made }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) });
+  const make = (): void => change.mutate({ method: "POST", path: "/api/eval-sets", body: form }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) });
   const foot = (
-    <Button look="first" busy={change.isPending} disabled={!made.name} onClick={make}>
+    <Button look="first" busy={change.isPending} disabled={!form.name} onClick={make}>
       Make it
     </Button>
   );
@@ -102,12 +102,12 @@ function MakeDialog({ open, close, folders }: { open: boolean; close: () => void
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (made.name) make();
+          if (form.name) make();
         }}
       >
-        <TextField label="Name" hint="Its id, and the name of its file: letters, digits, _" error={change.error?.message ?? null} value={made.name} onChange={(event) => setMade({ ...made, name: event.target.value })} />
-        <SelectField label="Folder" value={made.folder} options={folders.map((one) => [one, one || "the project’s own"] as const)} onChange={(event) => setMade({ ...made, folder: event.target.value })} />
-        <SelectField label="Written as" value={made.form} options={Object.entries(FORMS)} onChange={(event) => setMade({ ...made, form: event.target.value })} />
+        <TextField label="Name" hint="Its id, and the name of its file: letters, digits, _" error={change.error?.message ?? null} value={form.name} onChange={(event) => setForm({ ...form, name: event.target.value })} />
+        <SelectField label="Folder" value={form.folder} options={folders.map((one) => [one, one || "the project’s own"] as const)} onChange={(event) => setForm({ ...form, folder: event.target.value })} />
+        <SelectField label="Written as" value={form.form} options={Object.entries(FORMS)} onChange={(event) => setForm({ ...form, form: event.target.value })} />
       </form>
     </Dialog>
   );

@@ -7,14 +7,14 @@ import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { clockText } from "../../components/text/numberFormats";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { visible } from "../../components/text/safeText";
-import { type Edit, EditProvider, useEdit, useTold } from "../evalCase/fields/EditContext";
+import { safeText } from "../../components/text/safeText";
+import { type Edit, EditProvider, useEdit, useNotes } from "../evalCase/fields/EditContext";
 import { type ReadHead, previewHead, readHead, saveHead } from "../evalCase/editing/evalSetApi";
 import { ConflictDialog, PreviewDialog } from "../evalCase/editing/dialogs";
-import { spelled } from "../evalCase/editing/jsonEdit";
-import { OthersPlace, TextPlace } from "../evalCase/fields/jsonFields";
+import { keyFor } from "../evalCase/editing/jsonEdit";
+import { OtherKeysInput, TextInput } from "../evalCase/fields/jsonFields";
 import { useDraft } from "../evalCase/editing/useDraft";
-import { type Way, useBrokenFields, useSaving } from "../evalCase/editing/useSaving";
+import { type SaveTarget, useInvalidFields, useSaving } from "../evalCase/editing/useSaving";
 import styles from "./EvalSets.module.css";
 import { headFacts, isCamelHead } from "./setHead";
 
@@ -45,13 +45,13 @@ export function HeadDialog({ page, close }: Props) {
 
 function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
   const draft = useDraft(`head of ${page.id}`, read.value, read.version);
-  const broken = useBrokenFields();
-  const way: Way<ReadHead> = {
+  const invalid = useInvalidFields();
+  const way: SaveTarget<ReadHead> = {
     save: (value, version, commentsMayGo) => saveHead(page.id, value, version, commentsMayGo),
     preview: (value) => previewHead(page.id, value),
     saved: close,
   };
-  const saving = useSaving(draft, way, { told: "", doubtful: read.doubtful });
+  const saving = useSaving(draft, way, { message: "", doubtful: read.doubtful });
   const edit = useMemo<Edit>(
     () => ({
       value: draft.value,
@@ -60,10 +60,10 @@ function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
       set: draft.set,
       wrong: saving.wrong,
       doubtful: draft.isChanged ? [] : saving.doubtful,
-      tellBroken: broken.tell,
+      reportInvalid: invalid.report,
       personas: [],
     }),
-    [draft, saving.wrong, saving.doubtful, broken.tell],
+    [draft, saving.wrong, saving.doubtful, invalid.report],
   );
   if (saving.preview) {
     return <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />;
@@ -71,10 +71,10 @@ function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
   if (saving.conflict) {
     return <ConflictDialog base={draft.base} mine={draft.value} theirs={saving.conflict.theirs} close={saving.closeConflict} take={saving.take} what="this set" />;
   }
-  const canSave = draft.isChanged && broken.count === 0;
+  const canSave = draft.isChanged && invalid.count === 0;
   const foot = (
     <>
-      <Button disabled={!draft.isChanged} onClick={draft.forget}>Discard</Button>
+      <Button disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
       <Button disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
       <Button look="first" disabled={!canSave} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
     </>
@@ -92,15 +92,15 @@ function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
 
 function HeadFields({ eval_set_id }: { eval_set_id: string }) {
   const { value, isCamel } = useEdit();
-  const told = useTold([]);
+  const notes = useNotes([]);
   const { id, made, names } = headFacts(value);
   return (
     <>
-      {told.hint && <p className="dim small">{told.hint}</p>}
+      {notes.hint && <p className="dim small">{notes.hint}</p>}
       <dl className={styles.facts}>
         <dt>Id</dt>
         <dd>
-          <code>{visible(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "stays: runs and baselines know the set by it"}</span>
+          <code>{safeText(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "stays: runs and baselines know the set by it"}</span>
         </dd>
         {made !== null && (
           <>
@@ -109,9 +109,9 @@ function HeadFields({ eval_set_id }: { eval_set_id: string }) {
           </>
         )}
       </dl>
-      <TextPlace label="Name" path={[spelled(value, "name", isCamel)]} optional />
-      <TextPlace label="Description" path={[spelled(value, "description", isCamel)]} lines optional />
-      <OthersPlace path={[]} names={names} label="Everything else, as JSON" hint="Keys of the set that have no field above. The cases stand in the table." />
+      <TextInput label="Name" path={[keyFor(value, "name", isCamel)]} optional />
+      <TextInput label="Description" path={[keyFor(value, "description", isCamel)]} lines optional />
+      <OtherKeysInput path={[]} names={names} label="Everything else, as JSON" hint="Keys of the set that have no field above. The cases stand in the table." />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { ProblemNote } from "../../data/types";
 import { Prose } from "../../components/text/Prose";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./EvalSets.module.css";
 
 const SHOWN = 3;
@@ -33,10 +33,10 @@ function Problem({ problem }: { problem: ProblemNote }) {
         <span aria-hidden>{isError ? "✕" : "!"}</span> {problem.severity}
       </b>{" "}
       <code>
-        {problem.file === null ? "line " : `${visible(problem.file)}:`}
+        {problem.file === null ? "line " : `${safeText(problem.file)}:`}
         {problem.line}:{problem.column}
       </code>{" "}
-      {problem.field && <code className="dim">{visible(problem.field)}: </code>}
+      {problem.field && <code className="dim">{safeText(problem.field)}: </code>}
       <Prose text={problem.message} />
       {problem.hint && (
         <span className="dim">

@@ -5,8 +5,8 @@ import type { EvalSetText, ProblemNote } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { visible } from "../../components/text/safeText";
-import { Refused, checkText, readText, saveText } from "../evalCase/editing/evalSetApi";
+import { safeText } from "../../components/text/safeText";
+import { RefusedError, checkText, readText, saveText } from "../evalCase/editing/evalSetApi";
 import { AskDialog, ConflictDialog } from "../evalCase/editing/dialogs";
 import { type Draft, useDraft, useGuard } from "../evalCase/editing/useDraft";
 import { useSaveKey } from "../evalCase/editing/useSaveKey";
@@ -16,11 +16,11 @@ import { lineCount, offsetOf, placeOf } from "./textPositions";
 interface Props {
   set: string;
   /** It cannot be read as a set. */
-  isBroken: boolean;
+  isUnreadable: boolean;
 }
 
 /** The text of a set's file, with what is wrong beside it: for what cannot be read, and for who would rather write it. */
-export function TextEditor({ set, isBroken }: Props) {
+export function TextEditor({ set, isUnreadable }: Props) {
   const { data, error, refetch } = useQuery<EvalSetText, SourceError>({
     queryKey: ["exact text", set],
     queryFn: ({ signal }) => readText(set, signal),
@@ -29,14 +29,14 @@ export function TextEditor({ set, isBroken }: Props) {
     refetchOnWindowFocus: false,
     retry: false,
   });
-  if (data) return <Editor set={set} read={data} isBroken={isBroken} />;
+  if (data) return <Editor set={set} read={data} isUnreadable={isUnreadable} />;
   return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
 }
 
-function Editor({ set, read, isBroken }: Props & { read: EvalSetText }) {
+function Editor({ set, read, isUnreadable }: Props & { read: EvalSetText }) {
   const draft = useDraft(`text of ${set}`, read.text, read.version);
   const text = typeof draft.value === "string" ? draft.value : "";
-  const checked = useCheckedText(set, text, read);
+  const checked = useTextCheck(set, text, read);
   const saving = useTextSaving(set, draft);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   useGuard(draft.isChanged, useCallback((go: () => void) => setLeave(() => go), []));
@@ -52,18 +52,18 @@ function Editor({ set, read, isBroken }: Props & { read: EvalSetText }) {
     <section aria-label="As text">
       <div className={`row ${styles.bar}`}>
         <span role="status" className={draft.isChanged ? styles.warning : "dim"}>
-          {draft.isChanged ? "not saved" : saving.told}
+          {draft.isChanged ? "not saved" : saving.message}
         </span>
         <span className={checked.readable ? "dim" : styles.error}>{checked.readable ? "It can be read." : `It cannot be read: ${errors} ${errors === 1 ? "error" : "errors"}.`}</span>
         <span className="grow" />
-        <Button disabled={!draft.isChanged} onClick={draft.forget}>Discard</Button>
+        <Button disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
         {!checked.readable && draft.isChanged && <Button busy={saving.busy} onClick={() => void saving.save(true)}>Save it unreadable</Button>}
         <Button look="first" disabled={!draft.isChanged} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
       </div>
       {draft.isRestored && draft.isChanged && <p className="dim">What you wrote before and did not save is still here.</p>}
       <ErrorNote error={saving.error} />
       <Places problems={checked.problems} go={go} />
-      <TextArea area={area} text={text} problems={checked.problems} change={draft.replace} isBroken={isBroken} place={place} setPlace={setPlace} />
+      <TextArea area={area} text={text} problems={checked.problems} change={draft.replace} isUnreadable={isUnreadable} place={place} setPlace={setPlace} />
       {saving.conflict && (
         <ConflictDialog base={draft.base} mine={draft.value} theirs={saving.conflict.theirs} close={saving.close} take={saving.take} what="this file" />
       )}
@@ -94,9 +94,9 @@ function Places({ problems, go }: { problems: readonly ProblemNote[]; go: (line:
           <Button look="quiet" onClick={() => go(one.line, one.column)}>
             <b className={one.severity === "error" ? styles.error : styles.warning}>{one.severity}</b> {one.line}:{one.column}
           </Button>{" "}
-          {one.field && <code className="dim">{visible(one.field)}: </code>}
-          {visible(one.message)}
-          {one.hint && <span className="dim"> ({visible(one.hint)})</span>}
+          {one.field && <code className="dim">{safeText(one.field)}: </code>}
+          {safeText(one.message)}
+          {one.hint && <span className="dim"> ({safeText(one.hint)})</span>}
         </li>
       ))}
       {problems.length > SHOWN && <li className="dim">{problems.length - SHOWN} more</li>}
@@ -118,14 +118,14 @@ interface AreaProps {
   text: string;
   problems: readonly ProblemNote[];
   change: (text: string) => void;
-  isBroken: boolean;
+  isUnreadable: boolean;
   /** Where the caret is. */
   place: { line: number; column: number };
   setPlace: (place: { line: number; column: number }) => void;
 }
 
 /** The text with its line numbers; those of lines in which something is wrong are marked. */
-function TextArea({ area, text, problems, change, isBroken, place, setPlace }: AreaProps) {
+function TextArea({ area, text, problems, change, isUnreadable, place, setPlace }: AreaProps) {
   const gutter = useRef<HTMLPreElement>(null);
   const wrong = new Set(problems.filter(({ severity }) => severity === "error").map(({ line }) => line));
   const numbers = Array.from({ length: lineCount(text) }, (_, at) => `${wrong.has(at + 1) ? "✕ " : ""}${at + 1}`).join("\n");
@@ -135,7 +135,7 @@ function TextArea({ area, text, problems, change, isBroken, place, setPlace }: A
         <pre ref={gutter} aria-hidden>{numbers}</pre>
         <textarea
           ref={area}
-          aria-label={isBroken ? "Text of the file that cannot be read" : "Text of the file"}
+          aria-label={isUnreadable ? "Text of the file that cannot be read" : "Text of the file"}
           value={text}
           wrap="off"
           spellCheck={false}
@@ -157,7 +157,7 @@ function TextArea({ area, text, problems, change, isBroken, place, setPlace }: A
 
 const PAUSE = 350; // milliseconds without a change
 
-function useCheckedText(set: string, text: string, read: EvalSetText): Pick<EvalSetText, "problems" | "readable"> {
+function useTextCheck(set: string, text: string, read: EvalSetText): Pick<EvalSetText, "problems" | "readable"> {
   const [found, setFound] = useState<Pick<EvalSetText, "problems" | "readable">>(read);
   useEffect(() => {
     const asked = new AbortController();
@@ -176,7 +176,7 @@ function useCheckedText(set: string, text: string, read: EvalSetText): Pick<Eval
 
 interface TextSaving {
   busy: boolean;
-  told: string;
+  message: string;
   error: Error | null;
   conflict: { theirs: string; version: string } | null;
   save: (unreadableMayBe: boolean) => Promise<void>;
@@ -187,7 +187,7 @@ interface TextSaving {
 function useTextSaving(set: string, draft: Draft): TextSaving {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   const [error, setError] = useState<Error | null>(null);
   const [conflict, setConflict] = useState<TextSaving["conflict"]>(null);
   const save = async (unreadableMayBe: boolean): Promise<void> => {
@@ -195,11 +195,11 @@ function useTextSaving(set: string, draft: Draft): TextSaving {
     setError(null);
     try {
       const saved = await saveText(set, String(draft.value), draft.version, unreadableMayBe);
-      setTold("saved");
+      setMessage("saved");
       draft.rebase(saved.text, saved.version, saved.text);
       void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith("/api/eval-sets") });
     } catch (found) {
-      if (found instanceof Refused && found.status === 412 && typeof found.refusal.theirs === "string") {
+      if (found instanceof RefusedError && found.status === 412 && typeof found.refusal.theirs === "string") {
         setConflict({ theirs: found.refusal.theirs, version: found.refusal.version ?? "" });
       } else {
         setError(found instanceof Error ? found : new Error(String(found)));
@@ -213,5 +213,5 @@ function useTextSaving(set: string, draft: Draft): TextSaving {
     if (conflict) draft.rebase(conflict.theirs, conflict.version, value);
     close();
   };
-  return { busy, told, error, conflict, save, close, take };
+  return { busy, message, error, conflict, save, close, take };
 }

@@ -1,15 +1,15 @@
 import type { EvalCaseRow } from "../../data/types";
 
 /** Whether a case has every word of the line: in its id, its first message, its tags; `tag:x` a tag, `problems` any problem. */
-export function fits(row: EvalCaseRow, line: string): boolean {
+export function matchesFilter(row: EvalCaseRow, line: string): boolean {
   return line
     .toLowerCase()
     .split(/\s+/)
     .filter(Boolean)
-    .every((word) => fitsWord(row, word));
+    .every((word) => matchesWord(row, word));
 }
 
-function fitsWord(row: EvalCaseRow, word: string): boolean {
+function matchesWord(row: EvalCaseRow, word: string): boolean {
   if (word.startsWith("tag:")) return row.tags.some((tag) => tag.toLowerCase() === word.slice(4));
   if (word === "problems") return row.errors + row.warnings > 0;
   if (word === "scenario" && row.kind === "scenario") return true;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rest } from "../evalCase/editing/jsonEdit";
+import { otherKeys } from "../evalCase/editing/jsonEdit";
 import { readJson } from "../evalCase/editing/exactJson";
 import { headFacts, isCamelHead } from "./setHead";
 
@@ -17,7 +17,7 @@ test.each([
   const head = readJson(text);
   const facts = headFacts(head);
   expect([facts.id, facts.made]).toEqual([id, made]);
-  expect(Object.keys(rest(head, facts.names))).toEqual(others);
+  expect(Object.keys(otherKeys(head, facts.names))).toEqual(others);
 });
 
 test.each([["{}", false], ['{"eval_set_id": "a"}', false], ['{"evalSetId": "a"}', true], ['{"eval_set_id": "a", "creationTimestamp": 1}', true]])(

@@ -1,6 +1,6 @@
 // The keys of a set that are none of its cases: which of them have a field of their own.
 import { keyOf } from "../evalCase/editing/jsonEdit";
-import { Exact, type Json } from "../evalCase/editing/exactJson";
+import { ExactNumber, type Json } from "../evalCase/editing/exactJson";
 
 export interface HeadFacts {
   /** The id that the file names; null where it names none. */
@@ -29,7 +29,7 @@ function valueAt(head: Json, key: string | undefined): Json | undefined {
 }
 
 function secondsOf(value: Json | undefined): number | null {
-  const number = value instanceof Exact ? Number(value.text) : value;
+  const number = value instanceof ExactNumber ? Number(value.text) : value;
   return typeof number === "number" && Math.abs(number) <= LAST ? number : null;
 }
 

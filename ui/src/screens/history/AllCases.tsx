@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
-import { pathOf, useHas, useSource } from "../../data/queries";
+import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Button } from "../../components/forms/Button";
@@ -12,31 +12,31 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { SmallStrip } from "./RunStrip";
-import { type Asked, COURSES, type Course, asMarkdown, caseHref, chosenSeries, reachedOf, sentence, takes } from "./historyText";
+import { type HistoryQuery, COURSES, type Course, asMarkdown, caseHref, chosenSeries, stripOfSet, summary, caseMatcher } from "./historyText";
 
 const LIMITS = ["20", "50", "100", "200", "0"];
 
 /** All cases over the runs: those that matter first, and one metric as a line. */
-export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
+export function AllCases({ page, options }: { page: HistoryPage; options: HistoryQuery }) {
   const [query, setQuery] = useAddress();
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
-  const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
+  const shown = useMemo(() => page.cases.filter(caseMatcher(text, only)), [page.cases, text, only]);
   const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
-  const columns = useMemo(() => columnsOf(several, reachedOf(page.cases)), [several, page.cases]);
+  const columns = useMemo(() => columnsOf(several, stripOfSet(page.cases)), [several, page.cases]);
   const { live } = useSource();
-  const has = useHas();
+  const has = useAvailable();
   const href = useCallback(
     (one: HistoryCase) => {
-      const address = caseHref(one, asked.agent, asked.limit);
+      const address = caseHref(one, options.agent, options.limit);
       return has(`/api${address}`) ? address : undefined;
     },
-    [asked.agent, asked.limit, has],
+    [options.agent, options.limit, has],
   );
-  const untold = shown.some((one) => !href(one));
+  const unavailable = shown.some((one) => !href(one));
   return (
     <>
       <div className="row">
@@ -44,9 +44,9 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
         <span className="grow" />
         <CopyMarkdown text={() => asMarkdown(page, shown)} />
       </div>
-      <p className={styles.sentence}>{sentence(page)}</p>
-      <Which page={page} asked={asked} />
-      {(asked.set || page.sets.length < 2) && <Metric page={page} />}
+      <p className={styles.sentence}>{summary(page)}</p>
+      <Which page={page} options={options} />
+      {(options.set || page.sets.length < 2) && <Metric page={page} />}
       <h2>Cases</h2>
       <FilterBox
         label="Filter cases"
@@ -58,14 +58,14 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
       <div className={`${styles.kinds} row no-print`}>
         <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />
         <span className="grow" />
-        {live && <Limit asked={asked} />}
+        {live && <Limit options={options} />}
       </div>
       {shown.length ? (
         <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.eval_set_id}\n${one.eval_id}`} href={href} />
       ) : (
         <None page={page} narrowed={text !== "" || only !== ""} />
       )}
-      {untold && (
+      {unavailable && (
         <p className="dim small">
           Not every case stands here by itself, run by run. Any of them: <code>proctor history SET/CASE</code>
         </p>
@@ -78,18 +78,18 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
 }
 
 /** Whose runs, and of which set: a metric over the runs is told of one set only. */
-function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
+function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) {
   const [, setQuery] = useAddress();
   const { live } = useSource();
-  const has = useHas();
+  const has = useAvailable();
   const sets = page.sets.filter((set) => has(pathOf("/api/history", { set })));
   return (
     <div className={`${styles.which} row no-print`}>
-      {(sets.length > 1 || (live && asked.set)) && (
-        <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={asked.set} names={sets} choose={(set) => setQuery({ set })} />
+      {(sets.length > 1 || (live && options.set)) && (
+        <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={options.set} names={sets} choose={(set) => setQuery({ set })} />
       )}
-      {live && (page.agents.length > 1 || asked.agent) && (
-        <Choose label="Agent" all="all agents" value={asked.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
+      {live && (page.agents.length > 1 || options.agent) && (
+        <Choose label="Agent" all="all agents" value={options.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
       )}
     </div>
   );
@@ -110,10 +110,10 @@ function Choose({ label, all, value, names, choose }: ChooseProps) {
       <span>{label}</span>
       <select value={value ?? ""} onChange={(event) => choose(event.target.value)}>
         {all !== null && <option value="">{all}</option>}
-        {value && !names.includes(value) && <option value={value}>{visible(value)}</option>}
+        {value && !names.includes(value) && <option value={value}>{safeText(value)}</option>}
         {names.map((name) => (
           <option key={name} value={name}>
-            {visible(name)}
+            {safeText(name)}
           </option>
         ))}
       </select>
@@ -134,7 +134,7 @@ function Metric({ page }: { page: HistoryPage }) {
           <select value={series.name} onChange={(event) => setQuery({ metric: event.target.value })}>
             {page.series.map(({ name, decides }) => (
               <option key={name} value={name}>
-                {name === "passed" ? "cases passed" : visible(name)}
+                {name === "passed" ? "cases passed" : safeText(name)}
                 {decides ? "" : " (reported only)"}
               </option>
             ))}
@@ -159,9 +159,9 @@ function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose
   );
 }
 
-function Limit({ asked }: { asked: Asked }) {
+function Limit({ options }: { options: HistoryQuery }) {
   const [, setQuery] = useAddress();
-  const value = asked.limit ?? "50";
+  const value = options.limit ?? "50";
   const limits = LIMITS.includes(value) ? LIMITS : [value, ...LIMITS];
   return (
     <label className={styles.limit}>
@@ -189,8 +189,8 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
           <b>
             <Breakable text={one.eval_id} />
           </b>
-          {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
-          <span className={styles.below}>{visible(one.sentence)}</span>
+          {several && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          <span className={styles.below}>{safeText(one.sentence)}</span>
         </>
       ),
     },
@@ -203,8 +203,8 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
 function Since({ one }: { one: HistoryCase }) {
   return (
     <>
-      {visible(one.sentence)}
-      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{visible(one.turning.caution)}</span>}
+      {safeText(one.sentence)}
+      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{safeText(one.turning.caution)}</span>}
       {one.why && <span className={`${styles.under} ${styles.why}`}><Prose text={one.why} /></span>}
     </>
   );

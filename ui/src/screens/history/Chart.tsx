@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation, useRouter } from "wouter";
-import { useHas } from "../../data/queries";
+import { useAvailable } from "../../data/queries";
 import type { HistoryRunPart, Series } from "../../data/types";
 import { pathThrough } from "../../components/charts/Sparkline";
 import { clockText, numText, scoreText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { placeOf, pointWords, scaleOf } from "./historyText";
 
@@ -35,7 +35,7 @@ export function Chart({ series, runs, turned = null, href }: Props) {
   return (
     <figure className={`${styles.chart} panel`} ref={box}>
       <figcaption>
-        <b>{visible(series.name === "passed" ? "cases passed" : series.name)}</b> <span className="dim num">{told(series)}</span>
+        <b>{safeText(series.name === "passed" ? "cases passed" : series.name)}</b> <span className="dim num">{seriesText(series)}</span>
       </figcaption>
       <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${series.name} over ${count} runs`}>
         {[from, to].map((end) => (
@@ -52,11 +52,11 @@ export function Chart({ series, runs, turned = null, href }: Props) {
         <path className={styles.line} d={pathThrough(scores, x, y)} />
         {placed.map(({ point, at }) =>
           point.score === null ? null : (
-            <Way key={point.run_id} to={href(point.run_id)} words={visible(pointWords(byId.get(point.run_id), point))}>
-              <title>{visible(pointWords(byId.get(point.run_id), point))}</title>
+            <PointLink key={point.run_id} to={href(point.run_id)} words={safeText(pointWords(byId.get(point.run_id), point))}>
+              <title>{safeText(pointWords(byId.get(point.run_id), point))}</title>
               <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
               <circle className={`${styles.dot} ${missed(point) ? styles.missed : ""}`} cx={x(at)} cy={y(point.score)} r={4} />
-            </Way>
+            </PointLink>
           ),
         )}
         <Ends runs={runs} width={width} />
@@ -66,8 +66,8 @@ export function Chart({ series, runs, turned = null, href }: Props) {
 }
 
 /** A point that leads to its run, where there is one to go to. */
-function Way({ to, words, children }: { to: string; words: string; children: ReactNode }) {
-  const has = useHas();
+function PointLink({ to, words, children }: { to: string; words: string; children: ReactNode }) {
+  const has = useAvailable();
   const { hrefs } = useRouter();
   const [, navigate] = useLocation();
   if (!has(`/api${to}`)) {
@@ -93,7 +93,7 @@ function Way({ to, words, children }: { to: string; words: string; children: Rea
 }
 
 type Point = Series["points"][number];
-interface Placed {
+interface PlacedPoint {
   point: Point;
   at: number;
 }
@@ -102,7 +102,7 @@ function missed({ score, threshold }: Point): boolean {
   return score !== null && threshold !== null && score < threshold;
 }
 
-function told({ points }: Series): string {
+function seriesText({ points }: Series): string {
   const known = points.filter(({ score }) => score !== null);
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return "no score";
@@ -111,9 +111,9 @@ function told({ points }: Series): string {
 }
 
 /** The interval as an area around the line, broken where there is none. */
-export function bandPath(placed: readonly Placed[], x: (at: number) => number, y: (value: number) => number): string {
-  const stretches: Placed[][] = [];
-  let open: Placed[] = [];
+export function bandPath(placed: readonly PlacedPoint[], x: (at: number) => number, y: (value: number) => number): string {
+  const stretches: PlacedPoint[][] = [];
+  let open: PlacedPoint[] = [];
   for (const one of placed) {
     if (one.point.low === null || one.point.high === null) {
       stretches.push(open);
@@ -132,9 +132,9 @@ export function bandPath(placed: readonly Placed[], x: (at: number) => number, y
 }
 
 /** The threshold, which may be another one from some run on. */
-export function stepPath(placed: readonly Placed[], x: (at: number) => number, y: (value: number) => number): string {
+export function stepPath(placed: readonly PlacedPoint[], x: (at: number) => number, y: (value: number) => number): string {
   let path = "";
-  let before: Placed | null = null;
+  let before: PlacedPoint | null = null;
   for (const one of placed) {
     const { threshold } = one.point;
     if (threshold === null) {

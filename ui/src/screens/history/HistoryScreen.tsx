@@ -5,29 +5,29 @@ import type { HistoryPage } from "../../data/types";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { EveryCase } from "./AllCases";
+import { AllCases } from "./AllCases";
 import { OneCase } from "./OneCase";
-import { type Asked, apiPath, commandOf } from "./historyText";
+import { type HistoryQuery, apiPath, commandOf } from "./historyText";
 
 /** Screen 12: what became of cases and metrics over the runs. */
 export function HistoryScreen() {
   const [query] = useAddress();
-  const asked: Asked = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
-  useTitle(asked.case ? `${asked.case}: history` : "History");
-  const { data, error, refetch } = useData<HistoryPage>(apiPath(asked), { keep: false });
-  if (!data) return error ? <Wrong error={error} retry={refetch} command={commandOf(asked)} /> : <Loading />;
-  if (!data.runs.length) return <NoRuns narrowed={Boolean(asked.agent ?? asked.set)} />;
-  return asked.case === null ? <EveryCase page={data} asked={asked} /> : <OneCase page={data} asked={asked} />;
+  const options: HistoryQuery = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
+  useTitle(options.case ? `${options.case}: history` : "History");
+  const { data, error, refetch } = useData<HistoryPage>(apiPath(options), { keep: false });
+  if (!data) return error ? <HistoryError error={error} retry={refetch} command={commandOf(options)} /> : <Loading />;
+  if (!data.runs.length) return <NoRuns narrowed={Boolean(options.agent ?? options.set)} />;
+  return options.case === null ? <AllCases page={data} options={options} /> : <OneCase page={data} options={options} />;
 }
 
-interface WrongProps {
+interface HistoryErrorProps {
   error: { message: string; status: number };
   retry: () => unknown;
   /** What shows the same in a terminal. */
   command: string;
 }
 
-function Wrong({ error, retry, command }: WrongProps) {
+function HistoryError({ error, retry, command }: HistoryErrorProps) {
   const { live } = useSource();
   if (error.status === 404 && !live) {
     return <Empty title="This file does not have that history" does="It has what fitted when it was made. The command shows any." command={command} />;

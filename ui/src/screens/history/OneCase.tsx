@@ -1,22 +1,22 @@
 import { useCallback, useMemo } from "react";
 import { Link, useLocation } from "wouter";
 import { useKeys } from "../../app/keyboard";
-import { pathOf, useHas, useSource } from "../../data/queries";
+import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
-import { Strip } from "../../components/charts/TrialStrip";
+import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { RunStrip } from "./RunStrip";
-import { type Asked, COURSES, asMarkdown } from "./historyText";
+import { type HistoryQuery, COURSES, asMarkdown } from "./historyText";
 
 interface Row {
   point: HistoryPoint;
@@ -25,10 +25,10 @@ interface Row {
 }
 
 /** One case run by run: outcomes, every metric as a line, and what was changed in between. */
-export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
+export function OneCase({ page, options }: { page: HistoryPage; options: HistoryQuery }) {
   const [, navigate] = useLocation();
   const { live } = useSource();
-  const all = pathOf("/history", { set: live ? null : asked.set, agent: asked.agent, limit: asked.limit }); // a file has some sets
+  const all = pathOf("/history", { set: live ? null : options.set, agent: options.agent, limit: options.limit }); // a file has some sets
   useKeys([{ keys: "u", does: "up: all cases", run: () => navigate(all) }]);
   const [one] = page.cases;
   const points = page.points ?? [];
@@ -45,9 +45,9 @@ export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
         <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
       </div>
       <div className={`${styles.title} row`}>
-        <h1>{visible(one.eval_id)}</h1>
+        <h1>{safeText(one.eval_id)}</h1>
         <Outcome outcome={COURSES[one.course][1]}>{COURSES[one.course][0]}</Outcome>
-        <span className="dim">{visible(one.eval_set_id)}</span>
+        <span className="dim">{safeText(one.eval_set_id)}</span>
       </div>
       <p className={styles.sentence}>{sentenceOf(one)}</p>
       <Turned one={one} />
@@ -67,12 +67,12 @@ export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
 }
 
 function sentenceOf({ sentence }: HistoryCase): string {
-  return visible(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+  return safeText(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
 }
 
 /** What is known to have changed where it turned, and the two runs side by side. */
 function Turned({ one }: { one: HistoryCase }) {
-  const has = useHas();
+  const has = useAvailable();
   const { turning } = one;
   if (!turning) return null;
   const compare =
@@ -84,12 +84,12 @@ function Turned({ one }: { one: HistoryCase }) {
         <ul>
           {turning.changed.map(({ text, expected }) => (
             <li key={text} className={expected ? "" : styles.caution}>
-              {visible(text)}
+              {safeText(text)}
             </li>
           ))}
         </ul>
       )}
-      {!turning.changed.length && turning.caution && <p className={styles.caution}>{visible(turning.caution)}</p>}
+      {!turning.changed.length && turning.caution && <p className={styles.caution}>{safeText(turning.caution)}</p>}
       {compare && has(`/api/compare/case?${compare.split("?")[1]}`) && <Link href={compare}>The two runs side by side</Link>}
     </div>
   );
@@ -111,7 +111,7 @@ function Runs({ page, points, deciding, turned }: RunsProps) {
     });
   }, [page.runs, points, turned]);
   const columns = useMemo(() => columnsOf(deciding), [deciding]);
-  const has = useHas();
+  const has = useAvailable();
   const href = useCallback(
     ({ run, point }: Row) => {
       const address = `/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`;
@@ -127,7 +127,7 @@ function columnsOf(deciding: readonly Series[]): Column<Row>[] {
   return [
     { id: "run", head: "Run", width: "minmax(0, 1.1fr)", cell: (row) => <RunCell row={row} /> },
     { id: "outcome", head: "Outcome", width: "128px", narrow: "112px", cell: ({ point }) => <Outcome outcome={point.outcome} /> },
-    { id: "trials", head: "Trials", width: "96px", narrow: "76px", cell: ({ point }) => <Strip strip={point.strip} /> },
+    { id: "trials", head: "Trials", width: "96px", narrow: "76px", cell: ({ point }) => <TrialStrip strip={point.strip} /> },
     ...deciding.slice(0, 3).map(
       ({ name }): Column<Row> => ({
         id: `score ${name}`,
@@ -147,7 +147,7 @@ function RunCell({ row: { run, point, turned } }: { row: Row }) {
     <>
       <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
       <span className={styles.under}>
-        <When at={run.started_at} exact /> · {visible(run.agent)}
+        <When at={run.started_at} exact /> · {safeText(run.agent)}
         {turned && <b className={styles.mark}> · here it turned</b>}
       </span>
       <span className={styles.below}>
@@ -163,7 +163,7 @@ function Why({ point }: { point: HistoryPoint }) {
       {point.reason && <span className={styles.why}><Prose text={point.reason} /></span>}
       {point.changed.map(({ text, expected }) => (
         <span key={text} className={`${styles.under} ${expected ? "" : styles.caution}`}>
-          {visible(text)}
+          {safeText(text)}
         </span>
       ))}
     </>

@@ -1,7 +1,7 @@
 import type { HistoryPoint, HistoryRunPart } from "../../data/types";
-import { LETTERS, filledOf, outcomeWord, signOf } from "../../components/charts/Outcome";
-import { KnownLink } from "../../components/forms/AvailableLink";
-import { visible } from "../../components/text/safeText";
+import { OUTCOME_OF_LETTER, filledClass, outcomeWord, signOf } from "../../components/charts/Outcome";
+import { AvailableLink } from "../../components/forms/AvailableLink";
+import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { runWords } from "./historyText";
 
@@ -10,14 +10,14 @@ const DRAWN = 24; // runs of a row that are drawn: the newest
 /** What a case came to in each run, oldest first, small enough for a row. */
 export function SmallStrip({ strip }: { strip: string }) {
   const shown = strip.slice(-DRAWN);
-  const words = [...countsOf(strip)].map(([letter, count]) => `${LETTERS[letter] ? outcomeWord(LETTERS[letter]) : "not there"} in ${count}`).join(", ");
+  const words = [...countsOf(strip)].map(([letter, count]) => `${OUTCOME_OF_LETTER[letter] ? outcomeWord(OUTCOME_OF_LETTER[letter]) : "not there"} in ${count}`).join(", ");
   return (
     <span className={styles.small} role="img" aria-label={`${words} of ${strip.length} runs`} title={words}>
       {shown.length < strip.length && <span className="dim">…</span>}
       {[...shown].map((letter, index) => {
-        const outcome = LETTERS[letter];
+        const outcome = OUTCOME_OF_LETTER[letter];
         return (
-          <i key={index} className={outcome ? filledOf(outcome) : styles.gap}>
+          <i key={index} className={outcome ? filledClass(outcome) : styles.gap}>
             {outcome && signOf(outcome)}
           </i>
         );
@@ -56,11 +56,11 @@ export function RunStrip({ runs, points, turned }: Props) {
 }
 
 function Square({ run, point, turned }: { run: HistoryRunPart; point: HistoryPoint | undefined; turned: boolean }) {
-  const words = visible(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run in which it is so" : ""}`);
+  const words = safeText(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run in which it is so" : ""}`);
   if (!point) return <span className={`${styles.square} ${styles.gap}`} title={words} role="img" aria-label={words} />;
   return (
-    <KnownLink to={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledOf(point.outcome)}`} words={words}>
+    <AvailableLink to={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledClass(point.outcome)}`} words={words}>
       {signOf(point.outcome)}
-    </KnownLink>
+    </AvailableLink>
   );
 }

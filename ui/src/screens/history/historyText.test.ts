@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
 import { bandPath, stepPath } from "./Chart";
 import { countsOf } from "./RunStrip";
-import { apiPath, asMarkdown, caseHref, chosenSeries, niceAbove, placeOf, pointWords, reachedOf, scaleOf, sentence, takes } from "./historyText";
+import { apiPath, asMarkdown, caseHref, chosenSeries, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
 
 function run(run_id: string): HistoryRunPart {
   return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, outcome: null, cases: 1, num_runs: 1 };
@@ -22,24 +22,24 @@ describe("the sentence", () => {
   const page = (more: Partial<HistoryPage>) => ({ runs: [run("a"), run("b")], older: 0, counts: {}, ...more }) as HistoryPage;
 
   it("counts what matters first", () => {
-    expect(sentence(page({ counts: { broke: 2, failing: 0, steady: 1037 } }))).toBe(
+    expect(summary(page({ counts: { broke: 2, failing: 0, steady: 1037 } }))).toBe(
       "Over all 2 runs: 2 broke in the newest run, 1,037 steady.",
     );
   });
 
   it("says what was not looked at", () => {
-    expect(sentence(page({ older: 3, counts: { flaky: 1 } }))).toBe("Over the last 2 of 5 runs: 1 flaky.");
+    expect(summary(page({ older: 3, counts: { flaky: 1 } }))).toBe("Over the last 2 of 5 runs: 1 flaky.");
   });
 
   it("says so where no case was reached", () => {
-    expect(sentence(page({}))).toBe("Over all 2 runs: no case was reached.");
+    expect(summary(page({}))).toBe("Over all 2 runs: no case was reached.");
   });
 });
 
 describe("the strips", () => {
   it("leave out the runs of other sets, and keep those that did not reach a case", () => {
     const cases = [one("a", "p-f-"), one("b", "pp--"), one("c", "---f", { eval_set_id: "other" })];
-    expect(cases.map(reachedOf(cases))).toEqual(["p-f", "pp-", "f"]);
+    expect(cases.map(stripOfSet(cases))).toEqual(["p-f", "pp-", "f"]);
   });
 
   it("are counted for those who hear them", () => {
@@ -56,10 +56,10 @@ describe("the strips", () => {
 });
 
 describe("what is listed", () => {
-  it("is what matters, until something else is asked for", () => {
+  it("is what matters, until something else is options for", () => {
     const steady = one("calm", "pp", { course: "steady" });
-    expect([takes("", "")(steady), takes("calm", "")(steady), takes("", "steady")(steady)]).toEqual([false, true, true]);
-    expect([takes("", "")(one("a", "pf")), takes("", "steady")(one("a", "pf"))]).toEqual([true, false]);
+    expect([caseMatcher("", "")(steady), caseMatcher("calm", "")(steady), caseMatcher("", "steady")(steady)]).toEqual([false, true, true]);
+    expect([caseMatcher("", "")(one("a", "pf")), caseMatcher("", "steady")(one("a", "pf"))]).toEqual([true, false]);
   });
 
   it("asks for what the address names", () => {

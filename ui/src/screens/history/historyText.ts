@@ -16,7 +16,7 @@ export const COURSES: Readonly<Record<Course, [word: string, outcome: string]>> 
   steady: ["Steady", "not_run"],
 };
 
-const SAID: Readonly<Record<Course, string>> = {
+const COURSE_TEXTS: Readonly<Record<Course, string>> = {
   broke: "broke in the newest run",
   failing: "still failing",
   undecided: "could not be judged",
@@ -26,26 +26,26 @@ const SAID: Readonly<Record<Course, string>> = {
 };
 
 /** `Over the last 9 runs: 2 broke in the newest run, 1 flaky, 37 steady.` */
-export function sentence({ runs, counts, older }: HistoryPage): string {
-  const some = (Object.keys(SAID) as Course[]).filter((course) => counts[course]);
-  const told = some.map((course) => `${(counts[course] ?? 0).toLocaleString("en-US")} ${SAID[course]}`);
+export function summary({ runs, counts, older }: HistoryPage): string {
+  const some = (Object.keys(COURSE_TEXTS) as Course[]).filter((course) => counts[course]);
+  const counted = some.map((course) => `${(counts[course] ?? 0).toLocaleString("en-US")} ${COURSE_TEXTS[course]}`);
   const over = older ? `the last ${runs.length} of ${runs.length + older} runs` : runs.length === 1 ? "the one run" : `all ${runs.length} runs`;
-  return `Over ${over}: ${told.join(", ") || "no case was reached"}.`;
+  return `Over ${over}: ${counted.join(", ") || "no case was reached"}.`;
 }
 
-export interface Asked {
+export interface HistoryQuery {
   set: string | null;
   case: string | null;
   agent: string | null;
   limit: string | null;
 }
 
-export function apiPath(asked: Asked): string {
-  return pathOf("/api/history", { set: asked.set, case: asked.case, agent: asked.agent, limit: asked.limit });
+export function apiPath(options: HistoryQuery): string {
+  return pathOf("/api/history", { set: options.set, case: options.case, agent: options.agent, limit: options.limit });
 }
 
 /** What shows the same in a terminal. */
-export function commandOf({ set, case: id }: Asked): string {
+export function commandOf({ set, case: id }: HistoryQuery): string {
   if (id !== null) return `proctor history ${shellWord(set === null ? id : `${set}/${id}`)}`;
   return set === null ? "proctor history" : `proctor history --set ${shellWord(set)}`;
 }
@@ -54,17 +54,17 @@ export function caseHref(one: { eval_set_id: string; eval_id: string }, agent: s
   return pathOf("/history", { set: one.eval_set_id, case: one.eval_id, agent, limit });
 }
 
-export function takes(text: string, only: string): (one: HistoryCase) => boolean {
+export function caseMatcher(text: string, only: string): (one: HistoryCase) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (one) => {
     if (only ? one.course !== only : one.course === "steady" && !words.length) return false;
-    const within = `${one.eval_set_id}/${one.eval_id} ${one.why}`.toLowerCase();
-    return words.every((word) => within.includes(word));
+    const searched = `${one.eval_set_id}/${one.eval_id} ${one.why}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
   };
 }
 
 /** The strip of a case without the runs that are of other sets: those in which no case of its set was reached. */
-export function reachedOf(cases: readonly HistoryCase[]): (one: HistoryCase) => string {
+export function stripOfSet(cases: readonly HistoryCase[]): (one: HistoryCase) => string {
   const bySet = new Map<string, boolean[]>();
   for (const { eval_set_id, strip } of cases) {
     const reached = bySet.get(eval_set_id) ?? [];

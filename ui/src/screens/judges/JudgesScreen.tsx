@@ -12,7 +12,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
 import styles from "./JudgesScreen.module.css";
-import { asMarkdown, calibrateCommand, figureWords, sentence, standingTag, toCalibrate } from "./judgesText";
+import { asMarkdown, calibrateCommand, figureText, summary, standingTag, nextToCalibrate } from "./judgesText";
 
 /** Which judges gave verdicts, and what these are worth by labels of people. */
 export function JudgesScreen() {
@@ -26,7 +26,7 @@ export function JudgesScreen() {
         <span className="grow" />
         {data && <CopyMarkdown text={() => asMarkdown(data.items)} />}
       </div>
-      <p className={styles.sentence}>{data ? sentence(data) : ""}</p>
+      <p className={styles.sentence}>{data ? summary(data) : ""}</p>
       <ErrorNote error={error} retry={refetch} />
       {data ? <Judges items={data.items} /> : !error && <Loading />}
     </>
@@ -34,7 +34,7 @@ export function JudgesScreen() {
 }
 
 function Judges({ items }: { items: readonly JudgeRow[] }) {
-  const next = toCalibrate(items);
+  const next = nextToCalibrate(items);
   return (
     <>
       <Table label="Judges" rows={items} columns={COLUMNS} idOf={({ metric, model, prompt }) => `${metric} ${model} ${prompt}`} />
@@ -89,7 +89,7 @@ function Kappa({ figure }: { figure: FigurePart | undefined }) {
   return (
     <span className={styles.kappa}>
       <span className="num">{scoreText(figure.value)}</span>
-      <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={-1} mark={0} label={`kappa ${figureWords(figure)}`} />
+      <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={-1} mark={0} label={`kappa ${figureText(figure)}`} />
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JudgeRow } from "../../data/types";
-import { asMarkdown, calibrateCommand, sentence, toCalibrate } from "./judgesText";
+import { asMarkdown, calibrateCommand, summary, nextToCalibrate } from "./judgesText";
 
 function judge(more: Partial<JudgeRow> = {}): JudgeRow {
   return {
@@ -29,7 +29,7 @@ describe("the judges", () => {
     ],
     [[judge({ standing: "chance" })], 2, "One judge gave verdicts in the last 2 runs: 1 may agree with people by chance only."],
     [[judge({ standing: "calibrated", runs: 0 })], 3, "No judge gave verdicts in the last 3 runs."],
-  ])("are summed up", (items, runs, words) => expect(sentence({ items, runs })).toBe(words));
+  ])("are summed up", (items, runs, words) => expect(summary({ items, runs })).toBe(words));
 
   it.each([
     ["none where all are calibrated", [judge({ standing: "calibrated" })], null],
@@ -37,7 +37,7 @@ describe("the judges", () => {
     ["the last one used", [judge({ metric: "a", standing: "void" }), judge({ metric: "b" })], "a"],
     ["none that no run has", [judge({ last_run: null })], null],
   ])("have one to hold against people: %s", (_, items, metric) => {
-    expect(toCalibrate(items)?.metric ?? null).toBe(metric);
+    expect(nextToCalibrate(items)?.metric ?? null).toBe(metric);
   });
 
   it("are copied, with the command that calibrates", () => {

@@ -3,21 +3,21 @@ import { clockText, scoreText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 
 /** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with people by chance only.` */
-export function sentence({ items, runs }: KnownJudgesPage): string {
+export function summary({ items, runs }: KnownJudgesPage): string {
   const used = items.filter((row) => row.runs > 0);
   const count = (standing: JudgeRow["standing"]) => used.filter((row) => row.standing === standing).length;
   const parts = [
-    told(count("calibrated"), "is calibrated", "are calibrated"),
-    told(count("chance"), "may agree with people by chance only", "may agree with people by chance only"),
-    told(count("void"), "has a calibration that is void", "have a calibration that is void"),
-    told(count("unknown"), "is not calibrated", "are not calibrated"),
+    countText(count("calibrated"), "is calibrated", "are calibrated"),
+    countText(count("chance"), "may agree with people by chance only", "may agree with people by chance only"),
+    countText(count("void"), "has a calibration that is void", "have a calibration that is void"),
+    countText(count("unknown"), "is not calibrated", "are not calibrated"),
   ].filter(Boolean);
   const judges = used.length === 1 ? "One judge" : `${used.length} judges`;
   const where = runs === 1 ? "the only run" : `the last ${runs} runs`;
   return used.length ? `${judges} gave verdicts in ${where}: ${parts.join(", ")}.` : `No judge gave verdicts in ${where}.`;
 }
 
-function told(count: number, one: string, more: string): string {
+function countText(count: number, one: string, more: string): string {
   return count ? `${count} ${count === 1 ? one : more}` : "";
 }
 
@@ -34,12 +34,12 @@ export function standingTag({ standing }: JudgeRow): readonly [outcome: string, 
 }
 
 /** `0.81 (0.70–0.90)`. */
-export function figureWords({ value, low, high }: FigurePart): string {
+export function figureText({ value, low, high }: FigurePart): string {
   return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
 }
 
 /** The judge that is most worth being held against people: one without a calibration that holds, labelled if there is one. */
-export function toCalibrate(items: readonly JudgeRow[]): JudgeRow | null {
+export function nextToCalibrate(items: readonly JudgeRow[]): JudgeRow | null {
   const open = items.filter(({ standing, last_run }) => standing !== "calibrated" && last_run !== null);
   return open.find(({ labels }) => labels > 0) ?? open[0] ?? null;
 }
@@ -61,7 +61,7 @@ function cells(row: JudgeRow): string[] {
     mdCode(row.metric),
     mdCode(row.model),
     mdText([standingTag(row)[1], ...row.void].join(": ")),
-    ...figures.map((figure) => (figure ? figureWords(figure) : "–")),
+    ...figures.map((figure) => (figure ? figureText(figure) : "–")),
     calibration ? String(calibration.labels) : "–",
     row.last_at === null ? "–" : clockText(row.last_at),
   ];

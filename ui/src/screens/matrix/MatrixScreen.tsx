@@ -12,17 +12,17 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Percent } from "../../components/text/Num";
-import { inkOf, outcomeWord, signOf } from "../../components/charts/Outcome";
+import { inkClass, outcomeWord, signOf } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { Strip } from "../../components/charts/TrialStrip";
+import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText, scoreText } from "../../components/text/numberFormats";
-import { visible } from "../../components/text/safeText";
+import { safeText } from "../../components/text/safeText";
 import { runName } from "../compare/comparisonText";
 import { shortCommit } from "../runs/runColumns";
 import styles from "./Matrix.module.css";
-import { asMarkdown, namesIn, sentence, takes } from "./matrixText";
+import { asMarkdown, readRunNames, summary, rowMatcher } from "./matrixText";
 
 const MOST = 12;
 
@@ -31,7 +31,7 @@ export function MatrixScreen() {
   useTitle("Side by side");
   const [query] = useAddress();
   const { live } = useSource();
-  const names = namesIn(query.get("runs"));
+  const names = readRunNames(query.get("runs"));
   const path = names.length ? pathOf("/api/matrix", { runs: names.join(",") }) : null;
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
   const { data, error, refetch } = useData<MatrixPage>(path);
@@ -60,7 +60,7 @@ function Head({ page }: { page: MatrixPage }) {
         <span className="grow" />
         <CopyMarkdown text={() => asMarkdown(page, page.rows)} />
       </div>
-      <p className={styles.sentence}>{sentence(page)}</p>
+      <p className={styles.sentence}>{summary(page)}</p>
     </>
   );
 }
@@ -75,7 +75,7 @@ function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | un
       {(page?.runs ?? names.map((name) => ({ run_id: name, short: name, agent: "" }))).map((run, at) => (
         <span key={run.run_id} className={styles.chosen}>
           <span>
-            {visible(run.agent)} <code>{visible(run.short)}</code>
+            {safeText(run.agent)} <code>{safeText(run.short)}</code>
           </span>
           <Button look="quiet" aria-label={`Leave out run ${run.short}`} title="Leave out" onClick={() => set(names.filter((_, index) => index !== at))}>
             ✕
@@ -104,10 +104,10 @@ function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | un
 function Rows({ page }: { page: MatrixPage }) {
   const [query, setQuery] = useAddress();
   const [text, only] = [query.get("q") ?? "", query.get("only") === "different"];
-  const shown = useMemo(() => page.rows.filter(takes(text, only)), [page.rows, text, only]);
+  const shown = useMemo(() => page.rows.filter(rowMatcher(text, only)), [page.rows, text, only]);
   const columns = useMemo(() => columnsOf(page), [page]);
-  const turn = () => setQuery({ only: only ? null : "different" });
-  useKeys([{ keys: "d", does: "only cases that differ", run: turn }]);
+  const toggle = () => setQuery({ only: only ? null : "different" });
+  useKeys([{ keys: "d", does: "only cases that differ", run: toggle }]);
   const wide = page.runs.length > 2;
   return (
     <section aria-label="Cases">
@@ -119,7 +119,7 @@ function Rows({ page }: { page: MatrixPage }) {
         found={`${numText(shown.length)} of ${numText(page.rows.length)}`}
       />
       <label className={`${styles.switch} no-print`}>
-        <input type="checkbox" checked={only} onChange={turn} /> Only cases that differ
+        <input type="checkbox" checked={only} onChange={toggle} /> Only cases that differ
       </label>
       {shown.length ? (
         <div className={styles.wide} data-wide={wide || undefined} style={{ "--runs": page.runs.length } as React.CSSProperties} tabIndex={wide ? 0 : -1} role="region" aria-label="Runs side by side">
@@ -155,7 +155,7 @@ function Name({ row, several }: { row: MatrixRow; several: boolean }) {
         <Breakable text={row.eval_id} />
       </b>
       <span className={styles.under}>
-        {several && `${visible(row.eval_set_id)} · `}
+        {several && `${safeText(row.eval_set_id)} · `}
         <Breakable text={row.metric} />
       </span>
     </>
@@ -165,7 +165,7 @@ function Name({ row, several }: { row: MatrixRow; several: boolean }) {
 function RunHead({ run }: { run: MatrixHead }) {
   return (
     <Link href={`/runs/${encodeURIComponent(run.run_id)}`} className={styles.head}>
-      <b>{visible(run.agent)}</b>
+      <b>{safeText(run.agent)}</b>
       <span>
         <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
       </span>
@@ -185,12 +185,12 @@ function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
   if (!cell) return <span className="dim">–</span>;
   const word = outcomeWord(cell.outcome);
   return (
-    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={visible(cell.why) || word}>
-      <span className={`${styles.sign} ${inkOf(cell.outcome)}`}>
+    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={safeText(cell.why) || word}>
+      <span className={`${styles.sign} ${inkClass(cell.outcome)}`}>
         <span aria-hidden>{signOf(cell.outcome)}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
       </span>
-      {cell.strip.length > 1 && <Strip strip={cell.strip} />}
+      {cell.strip.length > 1 && <TrialStrip strip={cell.strip} />}
       {cell.why && <span className={styles.why}><Prose text={cell.why} /></span>}
     </Link>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MatrixCell, MatrixPage, MatrixRow } from "../../data/types";
-import { asMarkdown, namesIn, sentence, takes } from "./matrixText";
+import { asMarkdown, readRunNames, summary, rowMatcher } from "./matrixText";
 
 function row(eval_id: string, differs: boolean, cells: (Partial<MatrixCell> | null)[] = []): MatrixRow {
   return { eval_set_id: "set", eval_id, metric: "m", differs, all_passed: !differs, cells } as MatrixRow;
@@ -18,17 +18,17 @@ describe("runs side by side", () => {
     [page([row("a", false), row("b", false)]), "All 2 cases come out the same in every run."],
     [page([row("a", false)], 1), "1 case. Add a run to hold it against."],
   ])("are summed up in a sentence", (given, text) => {
-    expect(sentence(given)).toBe(text);
+    expect(summary(given)).toBe(text);
   });
 
   it("are named in the address, each once", () => {
-    expect(namesIn("a, b,,a")).toEqual(["a", "b"]);
-    expect(namesIn(null)).toEqual([]);
+    expect(readRunNames("a, b,,a")).toEqual(["a", "b"]);
+    expect(readRunNames(null)).toEqual([]);
   });
 
   it("are filtered by words and by whether they differ", () => {
     const found = row("booking", false, [{ why: "covers is 4" }]);
-    expect([takes("covers", false)(found), takes("", true)(found), takes("refund", false)(found)]).toEqual([true, false, false]);
+    expect([rowMatcher("covers", false)(found), rowMatcher("", true)(found), rowMatcher("refund", false)(found)]).toEqual([true, false, false]);
   });
 
   it("are text in Markdown, whatever they are called", () => {

@@ -4,7 +4,7 @@ import { outcomeWord } from "../../components/charts/Outcome";
 import { numText, percentText, scoreText } from "../../components/text/numberFormats";
 
 /** `12 of 40 cases come out differently.` */
-export function sentence({ rows, different, runs }: MatrixPage): string {
+export function summary({ rows, different, runs }: MatrixPage): string {
   const cases = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "case" : "cases"}`;
   if (runs.length < 2) return `${cases}. Add a run to hold it against.`;
   if (!different) return rows.length === 1 ? "The one case comes out the same in every run." : `All ${cases} come out the same in every run.`;
@@ -12,16 +12,16 @@ export function sentence({ rows, different, runs }: MatrixPage): string {
 }
 
 /** The names in the address, without empty ones and without repeats. */
-export function namesIn(runs: string | null): string[] {
+export function readRunNames(runs: string | null): string[] {
   return [...new Set((runs ?? "").split(",").map((name) => name.trim()).filter(Boolean))];
 }
 
-export function takes(text: string, onlyDifferent: boolean): (row: MatrixRow) => boolean {
+export function rowMatcher(text: string, onlyDifferent: boolean): (row: MatrixRow) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (row) => {
     if (onlyDifferent && !row.differs) return false;
-    const within = `${row.eval_set_id}/${row.eval_id} ${row.cells.map((cell) => cell?.why ?? "").join(" ")}`.toLowerCase();
-    return words.every((word) => within.includes(word));
+    const searched = `${row.eval_set_id}/${row.eval_id} ${row.cells.map((cell) => cell?.why ?? "").join(" ")}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
   };
 }
 

@@ -9,7 +9,7 @@ import { Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { MOST_METRICS, columnsOf } from "./caseColumns";
-import { type Vocabulary, needsAttention, offers, readFilter, whatChangedFirst } from "./caseFilter";
+import { type FilterTerms, needsAttention, suggestions, readFilter, sortByChange } from "./caseFilter";
 
 const CHIPS = ["outcome:failed,error", "changed", "flaky"];
 const PAUSE = 20; // milliseconds: the table is as quick as one types
@@ -27,9 +27,9 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
-  const words = useVocabulary(page, rows);
+  const words = useFilterTerms(page, rows);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
-  const ordered = useMemo(() => whatChangedFirst(rows), [rows]);
+  const ordered = useMemo(() => sortByChange(rows), [rows]);
   const shown = useDeferredValue(useMemo(() => ordered.filter(filter.takes), [ordered, filter]));
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => columnsOf(page, { costs }), [page, costs]);
@@ -64,7 +64,7 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
           )}
         </div>
       </div>
-      <Offers text={text} words={words} onChange={setText} />
+      <Suggestions text={text} words={words} onChange={setText} />
       {filter.problem && <ErrorNote error={{ message: `${filter.problem} All cases are shown.` }} />}
       {shown.length ? (
         <Table
@@ -95,7 +95,7 @@ function useHref(run: string, judging: string | null): (row: CaseRow) => string 
   );
 }
 
-function useVocabulary(page: RunPage, rows: readonly CaseRow[]): Vocabulary {
+function useFilterTerms(page: RunPage, rows: readonly CaseRow[]): FilterTerms {
   const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
   const known = tags.join("\n");
   return useMemo(
@@ -105,8 +105,8 @@ function useVocabulary(page: RunPage, rows: readonly CaseRow[]): Vocabulary {
 }
 
 /** What the word that is being typed may become. */
-function Offers({ text, words, onChange }: { text: string; words: Vocabulary; onChange: (text: string) => void }) {
-  const found = offers(text, words);
+function Suggestions({ text, words, onChange }: { text: string; words: FilterTerms; onChange: (text: string) => void }) {
+  const found = suggestions(text, words);
   if (!found.length) return null;
   return (
     <div className={`${styles.offers} no-print`}>

@@ -5,17 +5,17 @@ import { Percent, When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 
-/** What is weak about the numbers: said before the table, folded when there is much of it. */
+/** What is weak about the numbers: warnings before the table, folded when there is much of it. */
 export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
-  const said = [...new Set([...page.warnings, ...(notes?.warnings ?? [])])];
-  if (!said.length) return null;
+  const warnings = [...new Set([...page.warnings, ...(notes?.warnings ?? [])])];
+  if (!warnings.length) return null;
   return (
-    <details className={styles.fold} open={said.length <= 3}>
+    <details className={styles.fold} open={warnings.length <= 3}>
       <summary>
-        {said.length} {said.length === 1 ? "warning" : "warnings"}
+        {warnings.length} {warnings.length === 1 ? "warning" : "warnings"}
       </summary>
       <ul>
-        {said.map((text) => (
+        {warnings.map((text) => (
           <li key={text}>{text}</li>
         ))}
       </ul>
@@ -158,7 +158,7 @@ export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging
 }
 
 /** How many passed in the run that this one is held against. */
-export function Before({ page }: { page: RunPage }) {
+export function PreviousRate({ page }: { page: RunPage }) {
   if (!page.against) return null;
   const { pass_rate } = page.against;
   return pass_rate.of ? (

@@ -1,11 +1,11 @@
 import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
-import { boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { boundsText, standardErrorText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { decidingMetrics } from "./runText";
 
 /** At a glance: what came of it, each figure with its uncertainty. */
-export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   const { pass_rate: rate } = page;
   const passK = page.pass_k.at(-1);
   return (
@@ -44,7 +44,7 @@ function Figure({ value, name, title }: { value: string; name: string; title?: s
 }
 
 function error({ standard_error }: MeanFigure): string {
-  return standard_error ? ` ± ${errorText(standard_error)}` : "";
+  return standard_error ? ` ± ${standardErrorText(standard_error)}` : "";
 }
 
 function within({ low, high }: MeanFigure): string {

@@ -3,36 +3,36 @@ import { useChange } from "../../data/queries";
 import type { LiveProgress, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { CopyLine } from "../../components/text/Copy";
-import { Counts } from "../../components/charts/OutcomeCounts";
+import { OutcomeCounts } from "../../components/charts/OutcomeCounts";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import type { Live } from "./useLiveRun";
-import { progressWords, unfinishedWords } from "./runText";
+import { progressTexts, unfinishedText } from "./runText";
 
 const PARTS = ["passed", "failed", "error", "inconclusive"] as const;
 
 /** A run under way: how far it is, by outcome; time left, money, and the way to end it. */
 export function LivePanel({ live, page }: { live: Live; page: RunPage }) {
-  const told = live.progress;
+  const progress = live.progress;
   return (
     <section className={`${styles.live} panel`} aria-label="Progress">
       <div className="row">
-        <Counts counts={told?.counts ?? page.counts} />
+        <OutcomeCounts counts={progress?.counts ?? page.counts} />
         <span className="dim num" role="status">
-          {live.lost ? "The server does not answer; trying again …" : told ? progressWords(told).join(" · ") : "Looking …"}
+          {live.lost ? "The server does not answer; trying again …" : progress ? progressTexts(progress).join(" · ") : "Looking …"}
         </span>
         <span className="grow" />
-        {told && <Cancel run={page.run_id} told={told} />}
+        {progress && <Cancel run={page.run_id} progress={progress} />}
       </div>
-      <Bar told={told} />
+      <Bar progress={progress} />
     </section>
   );
 }
 
-function Bar({ told }: { told: LiveProgress | null }) {
-  const cases = told?.cases ?? 0;
+function Bar({ progress }: { progress: LiveProgress | null }) {
+  const cases = progress?.cases ?? 0;
   const share = (count: number) => `${(100 * count) / Math.max(1, cases)}%`;
   return (
     <div
@@ -40,47 +40,47 @@ function Bar({ told }: { told: LiveProgress | null }) {
       role="progressbar"
       aria-label="Trials"
       aria-valuemin={0}
-      aria-valuemax={told?.trials_planned ?? 1}
-      aria-valuenow={told?.trials ?? 0}
+      aria-valuemax={progress?.trials_planned ?? 1}
+      aria-valuenow={progress?.trials ?? 0}
     >
       {PARTS.map((outcome) => (
-        <i key={outcome} data-outcome={outcome} style={{ width: share(told?.counts[outcome] ?? 0) }} />
+        <i key={outcome} data-outcome={outcome} style={{ width: share(progress?.counts[outcome] ?? 0) }} />
       ))}
     </div>
   );
 }
 
-function Cancel({ run, told }: { run: string; told: LiveProgress }) {
-  const [asks, setAsks] = useState(false);
+function Cancel({ run, progress }: { run: string; progress: LiveProgress }) {
+  const [isAsking, setAsking] = useState(false);
   const cancel = useChange(["/api/runs"]);
-  const asked = cancel.isSuccess;
+  const isCancelled = cancel.isSuccess;
   const go = () => {
-    setAsks(false);
+    setAsking(false);
     cancel.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(run)}/cancel` });
   };
-  if (!told.ours) return <span className="dim small">{told.worker && `by ${told.worker}: Ctrl-C there ends it`}</span>;
+  if (!progress.ours) return <span className="dim small">{progress.worker && `by ${progress.worker}: Ctrl-C there ends it`}</span>;
   return (
     <>
-      {asked && <span className="dim small">Ending: what is under way gets a few seconds</span>}
-      <Button look="danger" busy={cancel.isPending} onClick={() => setAsks(true)}>
-        {asked ? "End at once" : "Cancel"}
+      {isCancelled && <span className="dim small">Ending: what is under way gets a few seconds</span>}
+      <Button look="danger" busy={cancel.isPending} onClick={() => setAsking(true)}>
+        {isCancelled ? "End at once" : "Cancel"}
       </Button>
       <Dialog
-        open={asks}
-        onClose={() => setAsks(false)}
-        title={asked ? "End it at once?" : "Cancel this run?"}
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={isCancelled ? "End it at once?" : "Cancel this run?"}
         foot={
           <>
-            <Button onClick={() => setAsks(false)}>Let it run</Button>
+            <Button onClick={() => setAsking(false)}>Let it run</Button>
             <Button look="danger" onClick={go}>
-              {asked ? "End at once" : "Cancel the run"}
+              {isCancelled ? "End at once" : "Cancel the run"}
             </Button>
           </>
         }
       >
-        {asked
+        {isCancelled
           ? "Trials under way are given up. What has finished is kept."
-          : `${numText(told.done)} of ${numText(told.cases)} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
+          : `${numText(progress.done)} of ${numText(progress.cases)} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
       </Dialog>
       <ErrorNote error={cancel.error} />
     </>
@@ -93,7 +93,7 @@ export function Unfinished({ page, writable }: { page: RunPage; writable: boolea
   return (
     <section className={`${styles.live} panel`} aria-label="Unfinished">
       <div className="row">
-        <span>{unfinishedWords(page)}</span>
+        <span>{unfinishedText(page)}</span>
         <span className="grow" />
         {writable && !page.manifest.imported_from ? (
           <Button busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>

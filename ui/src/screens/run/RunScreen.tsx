@@ -3,23 +3,23 @@ import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { pathOf, useData, useHas, useSource } from "../../data/queries";
+import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../components/forms/Button";
 import { CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
-import { KnownLink } from "../../components/forms/AvailableLink";
+import { AvailableLink } from "../../components/forms/AvailableLink";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { CaseTable } from "./CaseTable";
-import { Before, Details, Judgings, Warnings } from "./Details";
-import { Glance } from "./KeyFigures";
+import { PreviousRate, Details, Judgings, Warnings } from "./Details";
+import { KeyFigures } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
-import { againstWords, asMarkdown, sentenceOf, titleOf } from "./runText";
+import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {
@@ -33,7 +33,7 @@ export function RunScreen() {
   const live = useLive(watched);
   const cases = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), { fresh: watched ? Infinity : 2_000 });
   useTitle(page ? titleOf(page) : "Run");
-  if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Loading />;
+  if (!page) return error ? <NotFound error={error} retry={refetch} /> : <Loading />;
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
@@ -42,7 +42,7 @@ export function RunScreen() {
   );
 }
 
-function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
   return <Empty title="There is no such run" does={error.message} to="/runs" toName="All runs" />;
 }
@@ -61,19 +61,19 @@ function Run({ page, live, watched, cases, setJudging }: Props) {
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
   const extras = useData<CaseExtras>(!watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
-  const rows = useExtended(useMerged(cases.data?.items, live.rows), extras);
+  const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows), extras);
   return (
     <>
       <Head page={page} watched={watched} rows={rows} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
-      {!watched && <Glance page={page} notes={notes} />}
+      {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
       {cases.data ? (
         <CaseTable page={page} rows={rows} watched={watched} tools={<Judgings page={page} onChange={setJudging} />} />
       ) : (
-        !cases.error && <Waiting />
+        !cases.error && <LoadingCases />
       )}
       <Details page={page} notes={notes} />
     </>
@@ -81,7 +81,7 @@ function Run({ page, live, watched, cases, setJudging }: Props) {
 }
 
 /** The rows that were read, with those that were decided since. */
-function useMerged(read: readonly CaseRow[] | undefined, since: ReadonlyMap<number, CaseRow>): readonly CaseRow[] {
+function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<number, CaseRow>): readonly CaseRow[] {
   return useMemo(() => {
     if (!read) return [];
     if (!since.size) return read;
@@ -93,7 +93,7 @@ function useMerged(read: readonly CaseRow[] | undefined, since: ReadonlyMap<numb
 }
 
 /** The rows with what only their evidence tells, once that was read. */
-function useExtended(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
+function useExtraColumns(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
   return useMemo(() => {
     if (!extras) return rows;
     const tags = new Map<number, string[]>();
@@ -109,7 +109,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
   const { against } = page;
   const { live: hasServer } = useSource();
   const [, navigate] = useLocation();
-  const has = useHas();
+  const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
   useKeys(compare ? [{ keys: "c", does: "compare with the run before", run: () => navigate(compare) }] : []);
@@ -132,8 +132,8 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         {against && !watched && (
           <>
             {" "}
-            {sentenceCase(againstWords(page))} <KnownLink to={`/runs/${encodeURIComponent(against.run_id)}`}>{against.short}</KnownLink>
-            <Before page={page} />.
+            {sentenceCase(comparisonText(page))} <AvailableLink to={`/runs/${encodeURIComponent(against.run_id)}`}>{against.short}</AvailableLink>
+            <PreviousRate page={page} />.
           </>
         )}
       </p>
@@ -171,12 +171,12 @@ function Loading() {
       <div className="panel">
         <Skeleton rows={1} height="62px" />
       </div>
-      <Waiting />
+      <LoadingCases />
     </>
   );
 }
 
-function Waiting() {
+function LoadingCases() {
   return (
     <>
       <h2>Cases</h2>

@@ -3,7 +3,7 @@ import { Breakable } from "../../components/text/Breakable";
 import { Money, Score } from "../../components/text/Num";
 import { Outcome, outcomeWord } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
-import { Strip } from "../../components/charts/TrialStrip";
+import { TrialStrip } from "../../components/charts/TrialStrip";
 import type { Column } from "../../components/tables/Table";
 import styles from "./Run.module.css";
 import { rank } from "./caseFilter";
@@ -50,7 +50,7 @@ const trials: Column<CaseRow> = {
   width: "108px",
   optional: true,
   sortBy: (row) => (row.strip ? (row.strip.split("p").length - 1) / row.strip.length : null),
-  cell: (row) => <Strip strip={row.strip} />,
+  cell: (row) => <TrialStrip strip={row.strip} />,
 };
 
 const cost: Column<CaseRow> = {
@@ -72,13 +72,13 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
       </b>
       {(several || row.change || row.played) && (
         <span className={styles.under}>
-          {[changeWords(row), several ? row.eval_set_id : "", row.played ? "played" : ""].filter(Boolean).join(" · ")}
+          {[changeText(row), several ? row.eval_set_id : "", row.played ? "played" : ""].filter(Boolean).join(" · ")}
         </span>
       )}
       <span className={styles.narrowOnly}>
         {row.strip.length > 1 && (
           <span className={styles.strip}>
-            <Strip strip={row.strip} />{" "}
+            <TrialStrip strip={row.strip} />{" "}
           </span>
         )}
         <Prose text={row.why} />
@@ -99,7 +99,7 @@ function Why({ row }: { row: CaseRow }) {
 }
 
 /** How a case differs from the run before: `was passed`, `better: was failed`. */
-export function changeWords(row: CaseRow): string {
+export function changeText(row: CaseRow): string {
   if (!row.change || !row.was) return "";
   const was = row.was === row.outcome ? `${row.change} than before` : `was ${outcomeWord(row.was)}`;
   return was;

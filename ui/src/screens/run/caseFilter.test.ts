@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, needsAttention, offers, rank, readFilter, tokens, whatChangedFirst } from "./caseFilter";
+import { distance, needsAttention, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
 
 const WORDS = { metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
 
@@ -142,14 +142,14 @@ describe("offers", () => {
     ["safe", ["safety_v1<"]],
     ["flaky", []],
   ])("%s", (typed, made) => {
-    expect(offers(typed, WORDS)).toEqual(made);
+    expect(suggestions(typed, WORDS)).toEqual(made);
   });
 });
 
 describe("the order", () => {
   it("has what changed first, then failures, errors, flaky ones, and the rest as it is in the set", () => {
     const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), FAILED, row({ position: 5 })];
-    expect(whatChangedFirst(rows).map(({ position }) => position)).toEqual([1, 8, 3, 2, 4, 5, 9, 7]);
+    expect(sortByChange(rows).map(({ position }) => position)).toEqual([1, 8, 3, 2, 4, 5, 9, 7]);
     expect(rows[0]).toBe(FINE);
   });
 
@@ -161,7 +161,7 @@ describe("the order", () => {
   it("holds for 10,000 rows", () => {
     const rows = Array.from({ length: 10_000 }, (_, position) => row({ position, eval_id: `case_${position}`, outcome: position % 9 ? "passed" : "failed", why: `turn ${position}` }));
     const { takes } = readFilter("outcome:failed or case_99 trials>1", WORDS);
-    const shown = whatChangedFirst(rows).filter(takes);
+    const shown = sortByChange(rows).filter(takes);
     expect(shown.length).toBe(1_112);
   });
 });

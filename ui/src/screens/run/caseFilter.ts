@@ -2,14 +2,14 @@
 import type { CaseRow } from "../../data/types";
 
 /** What there is to filter by in one run. */
-export interface Vocabulary {
+export interface FilterTerms {
   metrics: readonly string[];
   sets: readonly string[];
   tags: readonly string[];
 }
 
 export interface Filter {
-  /** Whether a case is wanted; of a filter with a problem all are. */
+  /** Whether a case is values; of a filter with a problem all are. */
   takes: (row: CaseRow) => boolean;
   /** What cannot be read: what came, and what was expected. Empty when all is well. */
   problem: string;
@@ -48,7 +48,7 @@ const COMPARE: Record<string, (one: number, other: number) => boolean> = {
 class FilterError extends Error {}
 
 /** Read a filter. Nothing in it is a program: whatever is typed, it is read in time that grows with its length. */
-export function readFilter(text: string, words: Vocabulary): Filter {
+export function readFilter(text: string, words: FilterTerms): Filter {
   try {
     const reader = new Reader(tokens(text), words);
     return { takes: reader.all(), problem: "" };
@@ -68,20 +68,20 @@ interface Token {
 const TOKEN = /\s*(?:([()])|([\w.-]*:)?"([^"]*)("?)|([^\s()"]+))/y;
 
 export function tokens(text: string): Token[] {
-  const found: Token[] = [];
+  const result: Token[] = [];
   const rest = text.trimEnd();
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < rest.length) {
     const at = TOKEN.exec(rest);
     if (!at) throw new FilterError(`cannot read ${rest}.`);
     const [, bracket, key, quoted, closing, word] = at;
-    if (bracket) found.push({ kind: bracket as "(" | ")", text: bracket });
+    if (bracket) result.push({ kind: bracket as "(" | ")", text: bracket });
     else if (quoted !== undefined) {
       if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}.`);
-      found.push(key ? { kind: "word", text: `${key}${quoted}` } : { kind: "text", text: quoted });
-    } else found.push({ kind: "word", text: word ?? "" });
+      result.push(key ? { kind: "word", text: `${key}${quoted}` } : { kind: "text", text: quoted });
+    } else result.push({ kind: "word", text: word ?? "" });
   }
-  return found;
+  return result;
 }
 
 // --- or, and, not, brackets ------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class Reader {
 
   constructor(
     private readonly tokens: readonly Token[],
-    private readonly words: Vocabulary,
+    private readonly words: FilterTerms,
   ) {}
 
   all(): Test {
@@ -106,14 +106,14 @@ class Reader {
 
   private either(): Test {
     const parts = [this.both()];
-    while (this.takesWord("or")) parts.push(this.both());
+    while (this.acceptWord("or")) parts.push(this.both());
     return parts.length === 1 ? (parts[0] ?? ALL) : (row) => parts.some((part) => part(row));
   }
 
   private both(): Test {
     const parts: Test[] = [];
     do {
-      this.takesWord("and");
+      this.acceptWord("and");
       parts.push(this.one());
     } while (this.at < this.tokens.length && !this.isWord("or") && this.tokens[this.at]?.kind !== ")");
     return parts.length === 1 ? (parts[0] ?? ALL) : (row) => parts.every((part) => part(row));
@@ -124,7 +124,7 @@ class Reader {
     if (!token || token.kind === ")" || this.isWord("or")) throw new FilterError(this.missing());
     this.at += 1;
     if (token.kind === "(") return this.inBrackets();
-    if (token.kind === "text") return containing(token.text);
+    if (token.kind === "text") return containsText(token.text);
     if (token.text.toLowerCase() === "not") return not(this.deeper(() => this.one()));
     if (token.text.startsWith("-") && token.text.length > 1) return not(atom(token.text.slice(1), this.words));
     return atom(token.text, this.words);
@@ -155,7 +155,7 @@ class Reader {
     return token?.kind === "word" && token.text.toLowerCase() === word;
   }
 
-  private takesWord(word: string): boolean {
+  private acceptWord(word: string): boolean {
     const is = this.isWord(word);
     if (is) this.at += 1;
     return is;
@@ -171,15 +171,15 @@ const not =
 
 const COMPARISON = /^([^<>=!:]+)(<=|>=|!=|<|>|=)(.*)$/;
 
-function atom(text: string, words: Vocabulary): Test {
+function atom(text: string, words: FilterTerms): Test {
   const compared = COMPARISON.exec(text);
   if (compared) return comparison(compared[1] ?? "", compared[2] ?? "", compared[3] ?? "", words);
   const colon = text.indexOf(":");
   if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), text);
-  return FLAGS[text.toLowerCase()] ?? containing(text);
+  return FLAGS[text.toLowerCase()] ?? containsText(text);
 }
 
-function comparison(name: string, sign: string, value: string, words: Vocabulary): Test {
+function comparison(name: string, sign: string, value: string, words: FilterTerms): Test {
   const compare = COMPARE[sign];
   const limit = numberOf(value);
   if (!compare || limit === null) {
@@ -203,56 +203,56 @@ function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => nu
   const exact = metrics.find((one) => one.toLowerCase() === low);
   const near = exact ? [exact] : metrics.filter((one) => one.toLowerCase().includes(low));
   const [metric, ...others] = near;
-  if (metric === undefined) throw new FilterError(`no metric ${name}${meant(name, [...metrics, ...Object.keys(NUMBERS)])}`);
+  if (metric === undefined) throw new FilterError(`no metric ${name}${suggestion(name, [...metrics, ...Object.keys(NUMBERS)])}`);
   if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: say more of it.`);
   return (row) => row.scores[metric] ?? null;
 }
 
 function field(key: string, value: string, text: string): Test {
-  const wanted = value.split(",").filter(Boolean);
-  if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${meant(key, FIELDS)} For the words themselves, write "${text}".`);
-  if (!wanted.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}.`);
+  const values = value.split(",").filter(Boolean);
+  if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${suggestion(key, FIELDS)} For the words themselves, write "${text}".`);
+  if (!values.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}.`);
   switch (key) {
     case "outcome":
-      return oneOf(wanted, OUTCOMES, key, (row) => row.outcome);
+      return oneOf(values, OUTCOMES, key, (row) => row.outcome);
     case "was":
-      return oneOf(wanted, OUTCOMES, key, (row) => row.was);
+      return oneOf(values, OUTCOMES, key, (row) => row.was);
     case "changed":
-      return oneOf(wanted, CHANGES, key, (row) => row.change);
+      return oneOf(values, CHANGES, key, (row) => row.change);
     case "tag":
-      return (row) => row.tags.some((tag) => wanted.includes(tag));
+      return (row) => row.tags.some((tag) => values.includes(tag));
     case "set":
-      return (row) => wanted.some((part) => holds(row.eval_set_id, part));
+      return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":
-      return (row) => wanted.some((part) => holds(row.eval_id, part));
+      return (row) => values.some((part) => holds(row.eval_id, part));
     case "missed":
-      return (row) => row.missed.some((metric) => wanted.some((part) => holds(metric, part)));
+      return (row) => row.missed.some((metric) => values.some((part) => holds(metric, part)));
     default:
-      return (row) => wanted.some((part) => holds(row.why, part));
+      return (row) => values.some((part) => holds(row.why, part));
   }
 }
 
 const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response" };
 
-function oneOf(wanted: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
-  const names = wanted.map((one) => one.toLowerCase().replace("-", "_"));
+function oneOf(values: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
+  const names = values.map((one) => one.toLowerCase().replace("-", "_"));
   const unknown = names.find((one) => !known.includes(one));
-  if (unknown !== undefined) throw new FilterError(`${key}: no ${unknown}${meant(unknown, known)} There is: ${known.join(", ")}.`);
+  if (unknown !== undefined) throw new FilterError(`${key}: no ${unknown}${suggestion(unknown, known)} There is: ${known.join(", ")}.`);
   return (row) => names.includes(read(row) ?? "");
 }
 
-const lowered = new WeakMap<CaseRow, string>();
+const searchTexts = new WeakMap<CaseRow, string>();
 
 /** Words look at what a row shows: set, case and reason. */
-function containing(text: string): Test {
-  const wanted = text.toLowerCase();
+function containsText(text: string): Test {
+  const values = text.toLowerCase();
   return (row) => {
-    let shown = lowered.get(row);
+    let shown = searchTexts.get(row);
     if (shown === undefined) {
       shown = `${row.eval_set_id}/${row.eval_id}\n${row.why}`.toLowerCase();
-      lowered.set(row, shown);
+      searchTexts.set(row, shown);
     }
-    return shown.includes(wanted);
+    return shown.includes(values);
   };
 }
 
@@ -260,9 +260,9 @@ function holds(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
 
-// --- what may have been meant ----------------------------------------------------------------------------------------
+// --- what may have been suggestion ----------------------------------------------------------------------------------------
 
-function meant(word: string, known: readonly string[]): string {
+function suggestion(word: string, known: readonly string[]): string {
   const near = known.map((one): [number, string] => [distance(word.toLowerCase(), one.toLowerCase()), one]).sort(([a], [b]) => a - b)[0];
   return near && near[0] <= Math.max(1, Math.floor(word.length / 3)) ? `: did you mean ${near[1]}?` : ".";
 }
@@ -285,7 +285,7 @@ export function distance(one: string, other: string): number {
 const MOST_OFFERED = 6;
 
 /** What the word that is being typed may become: whole filters to press. */
-export function offers(text: string, words: Vocabulary): string[] {
+export function suggestions(text: string, words: FilterTerms): string[] {
   const last = /[^\s()]*$/.exec(text)?.[0] ?? "";
   if (!last || last.includes('"')) return [];
   const before = text.slice(0, text.length - last.length);
@@ -294,7 +294,7 @@ export function offers(text: string, words: Vocabulary): string[] {
   return made.slice(0, MOST_OFFERED).map((one) => before + one);
 }
 
-function candidates({ metrics, sets, tags }: Vocabulary): string[] {
+function candidates({ metrics, sets, tags }: FilterTerms): string[] {
   return [
     ...OUTCOMES.map((one) => `outcome:${one}`),
     ...CHANGES.map((one) => `changed:${one}`),
@@ -328,7 +328,7 @@ export function rank(row: CaseRow): number {
   return RANKS[row.outcome] ?? 9;
 }
 
-export function whatChangedFirst(rows: readonly CaseRow[]): CaseRow[] {
+export function sortByChange(rows: readonly CaseRow[]): CaseRow[] {
   const ranked = rows.map((row): [number, CaseRow] => [rank(row), row]);
   return ranked.sort(([one, a], [other, b]) => one - other || a.position - b.position).map(([, row]) => row);
 }

@@ -1,33 +1,33 @@
 import type { CaseRow, LiveProgress, RunPage } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
-import { stripWords } from "../../components/charts/TrialStrip";
+import { stripText } from "../../components/charts/TrialStrip";
 import { moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 /** What is run against what: `travel_agent on booking, refunds`. */
 export function titleOf(page: RunPage): string {
   const names = page.sets.map(({ name }) => name);
-  const listed = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more sets` : names.join(", ");
-  return listed ? `${page.agent} on ${listed}` : page.agent;
+  const sets = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more sets` : names.join(", ");
+  return sets ? `${page.agent} on ${sets}` : page.agent;
 }
 
 /** What came of it; the word of the outcome stands beside it. */
 export function sentenceOf(page: RunPage): string {
-  const said = page.sentence.replace(/^[a-z ]+: /, "");
-  return said.charAt(0).toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".");
+  const sentence = page.sentence.replace(/^[a-z ]+: /, "");
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1) + (/[.!?]$/.test(sentence) ? "" : ".");
 }
 
 /** What changed against the run before, in words; empty where there is none. */
-export function againstWords({ against }: RunPage): string {
+export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
   const { worse, better, unpaired } = against;
   if (!worse && !better) return unpaired ? "no other case changed since" : "no case changed since";
-  const told = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
-  return `${told.filter(Boolean).join(", ")} than`;
+  const parts = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
+  return `${parts.filter(Boolean).join(", ")} than`;
 }
 
 /** How far a run is: `132 of 400 trials · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */
-export function progressWords(told: LiveProgress): string[] {
-  const { trials, trials_planned, rate, seconds_left, spent, spent_of, done } = told;
+export function progressTexts(progress: LiveProgress): string[] {
+  const { trials, trials_planned, rate, seconds_left, spent, spent_of, done } = progress;
   return [
     `${numText(trials)} of ${numText(trials_planned)} trials`,
     rate === null ? "" : `${numText(rate, rate < 10 ? 1 : 0)} a second`,
@@ -39,7 +39,7 @@ export function progressWords(told: LiveProgress): string[] {
 const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "Cancelled", fail_fast: "Stopped at the first case that did not pass (--fail-fast)" };
 
 /** Why a run has not come to its end, and what there is of it. */
-export function unfinishedWords({ failure, stopped_by, interrupted, counts, cases }: RunPage): string {
+export function unfinishedText({ failure, stopped_by, interrupted, counts, cases }: RunPage): string {
   const stopped = stopped_by ? (STOPPED[stopped_by] ?? `Stopped by ${stopped_by}`) : interrupted ? "It was interrupted" : "Its process is gone";
   const left = counts.not_run ?? 0;
   const others = left === cases ? "No case was run." : `${numText(left)} of ${numText(cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.`;
@@ -61,7 +61,7 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   const lines = rows.slice(0, 200).map((row) => [
     code(row.eval_id),
     outcomeWord(row.outcome),
-    ...(page.num_runs > 1 ? [stripWords(row.strip)] : []),
+    ...(page.num_runs > 1 ? [stripText(row.strip)] : []),
     plain(row.why),
     ...metrics.map(({ name }) => scoreText(row.scores[name])),
   ]);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { type Live, follow } from "./useLiveRun";
+import { type Live, followRun } from "./useLiveRun";
 
-/** A stream that says what it is told to say. */
+/** A stream that says what it is changed to say. */
 class FakeStream extends EventTarget {
   static made: FakeStream[] = [];
   readyState = 1;
@@ -22,16 +22,16 @@ class FakeStream extends EventTarget {
   }
 }
 
-function listening() {
+function startListening() {
   let live: Live = { progress: null, rows: new Map(), end: null, lost: false };
   const calls: string[] = [];
-  const stop = follow(
+  const stop = followRun(
     "a run",
     {
-      begun: () => calls.push("begun"),
+      connected: () => calls.push("begun"),
       missed: () => calls.push("missed"),
       ended: () => calls.push("ended"),
-      told: (change) => {
+      changed: (change) => {
         live = { ...live, ...change(live) };
       },
     },
@@ -54,7 +54,7 @@ const caseAt = (position: number, outcome = "passed") => ({ position, outcome })
 
 describe("following a run", () => {
   it("asks for what comes from now on, and reads once what was before", () => {
-    const { stream, calls } = listening();
+    const { stream, calls } = startListening();
     expect(stream().url).toBe("/api/runs/a%20run/events?from=now");
     stream().say("progress", { done: 1 });
     stream().say("progress", { done: 2 });
@@ -62,7 +62,7 @@ describe("following a run", () => {
   });
 
   it("gathers rows that come together; the last one of a case counts", () => {
-    const { stream, now } = listening();
+    const { stream, now } = startListening();
     for (const position of [3, 1, 3]) stream().say("case", caseAt(position, position === 3 ? "failed" : "passed"));
     stream().say("case", caseAt(3, "passed"));
     expect(now().rows.size).toBe(0);
@@ -72,7 +72,7 @@ describe("following a run", () => {
   });
 
   it("shows what waits before it says that the run has ended", () => {
-    const { stream, now, calls } = listening();
+    const { stream, now, calls } = startListening();
     stream().say("case", caseAt(5));
     stream().say("finished", { state: "finished" });
     expect(now().rows.has(5)).toBe(true);
@@ -82,13 +82,13 @@ describe("following a run", () => {
   });
 
   it("reads anew what another server cannot tell", () => {
-    const { stream, calls } = listening();
+    const { stream, calls } = startListening();
     stream().say("reread");
     expect(calls).toEqual(["missed"]);
   });
 
   it("says that the server is away while the browser tries again", () => {
-    const { stream, now } = listening();
+    const { stream, now } = startListening();
     stream().readyState = 0;
     stream().dispatchEvent(new Event("error"));
     expect(now().lost).toBe(true);
@@ -98,7 +98,7 @@ describe("following a run", () => {
   });
 
   it("tries again itself where the browser gives up, and reads anew then", () => {
-    const { stream, calls } = listening();
+    const { stream, calls } = startListening();
     stream().say("progress", {});
     stream().readyState = 2;
     stream().dispatchEvent(new Event("error"));
@@ -109,7 +109,7 @@ describe("following a run", () => {
   });
 
   it("ends with the page", () => {
-    const { stop, stream } = listening();
+    const { stop, stream } = startListening();
     stop();
     expect(stream().closed).toBe(true);
   });

@@ -2,8 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { CaseRow, LiveEnd, LiveProgress } from "../../data/types";
 
-const GATHER = 200; // milliseconds that rows wait for one another before the table is drawn again
-const TRY_AGAIN = 3_000; // milliseconds until a stream that was refused is asked for again
+const ROW_DELAY = 200; // milliseconds that rows wait for one another before the table is drawn again
+const RECONNECT_DELAY = 3_000; // milliseconds until a stream that was refused is asked for again
 
 export interface Live {
   progress: LiveProgress | null;
@@ -26,10 +26,10 @@ export function useLive(run: string | null): Live {
     const read = (path: string) =>
       client.invalidateQueries({ predicate: ({ queryKey: [key] }) => typeof key === "string" && key.startsWith(path) });
     const cases = () => void read(`/api/runs/${run}/cases`);
-    return follow(run, {
-      begun: cases,
+    return followRun(run, {
+      connected: cases,
       missed: cases,
-      told: (change) => setLive((before) => ({ ...before, ...change(before) })),
+      changed: (change) => setLive((before) => ({ ...before, ...change(before) })),
       ended: () => void read("/api/runs").then(() => setLive((before) => ({ ...before, rows: new Map() }))),
     });
   }, [run, client]);
@@ -38,14 +38,14 @@ export function useLive(run: string | null): Live {
 
 interface Listener {
   /** The stream stands: what was decided before it must be read once. */
-  begun: () => void;
+  connected: () => void;
   missed: () => void;
-  told: (change: (before: Live) => Partial<Live>) => void;
+  changed: (change: (before: Live) => Partial<Live>) => void;
   ended: () => void;
 }
 
 /** Listen to a run's events; returns what ends it. */
-export function follow(run: string, listener: Listener, open: (url: string) => EventSource = (url) => new EventSource(url)): () => void {
+export function followRun(run: string, listener: Listener, open: (url: string) => EventSource = (url) => new EventSource(url)): () => void {
   let source: EventSource | null = null;
   let waiting: CaseRow[] = [];
   let timer = 0;
@@ -56,7 +56,7 @@ export function follow(run: string, listener: Listener, open: (url: string) => E
     timer = 0;
     const [rows] = [waiting];
     waiting = [];
-    if (rows.length) listener.told((before) => ({ rows: new Map([...before.rows, ...rows.map((row) => [row.position, row] as const)]) }));
+    if (rows.length) listener.changed((before) => ({ rows: new Map([...before.rows, ...rows.map((row) => [row.position, row] as const)]) }));
   };
   const close = () => {
     source?.close();
@@ -66,28 +66,28 @@ export function follow(run: string, listener: Listener, open: (url: string) => E
   const finish = (event: MessageEvent<string>) => {
     close();
     flush();
-    listener.told(() => ({ end: JSON.parse(event.data) as LiveEnd, lost: false }));
+    listener.changed(() => ({ end: JSON.parse(event.data) as LiveEnd, lost: false }));
     listener.ended();
   };
   const start = () => {
     source = open(`/api/runs/${encodeURIComponent(run)}/events?from=now`);
     source.addEventListener("progress", (event: MessageEvent<string>) => {
-      if (!known) listener.begun();
+      if (!known) listener.connected();
       known = true;
-      listener.told(() => ({ progress: JSON.parse(event.data) as LiveProgress, lost: false }));
+      listener.changed(() => ({ progress: JSON.parse(event.data) as LiveProgress, lost: false }));
     });
     source.addEventListener("case", (event: MessageEvent<string>) => {
       waiting.push(JSON.parse(event.data) as CaseRow);
-      timer ||= window.setTimeout(flush, GATHER);
+      timer ||= window.setTimeout(flush, ROW_DELAY);
     });
     source.addEventListener("reread", () => listener.missed());
     source.addEventListener("finished", finish);
     source.addEventListener("broken", finish);
     source.addEventListener("error", () => {
-      listener.told(() => ({ lost: true }));
+      listener.changed(() => ({ lost: true }));
       if (source?.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
       known = false;
-      again = window.setTimeout(start, TRY_AGAIN);
+      again = window.setTimeout(start, RECONNECT_DELAY);
     });
   };
   start();

@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { pathOf, useData, useHas, useSource } from "../../data/queries";
+import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { CopyMarkdown } from "../../components/text/Copy";
@@ -15,7 +15,7 @@ import { type Choice, Table } from "../../components/tables/Table";
 import styles from "./RunsScreen.module.css";
 import { COLUMNS } from "./runColumns";
 import { readFilter, runsPath } from "./runFilter";
-import { asMarkdown, comparePath, foundWords, sentence } from "./runsText";
+import { asMarkdown, comparePath, countText, summary } from "./runsText";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
 const IDLE = 5_000;
@@ -40,7 +40,7 @@ export function RunsScreen() {
       <div className="row">
         <h1>Runs</h1>
         <span className="grow" />
-        {live ? <Comparison chosen={chosen} /> : <Together rows={rows} />}
+        {live ? <Comparison chosen={chosen} /> : <FileComparisonLinks rows={rows} />}
         <CopyMarkdown text={() => asMarkdown(rows)} />
         {live && (
           <LinkButton to="/start" look="first">
@@ -48,7 +48,7 @@ export function RunsScreen() {
           </LinkButton>
         )}
       </div>
-      <p className={styles.sentence}>{data && !before && !line ? sentence(data) : ""}</p>
+      <p className={styles.sentence}>{data && !before && !line ? summary(data) : ""}</p>
       {live && (
         <FilterBox
           label="Filter runs"
@@ -56,12 +56,12 @@ export function RunsScreen() {
           value={line}
           onChange={setLine}
           offers={OFFERS}
-          found={data ? foundWords(rows.length, data.total, before !== null || older !== null) : ""}
+          found={data ? countText(rows.length, data.total, before !== null || older !== null) : ""}
         />
       )}
       <ErrorNote error={error} retry={refetch} />
       {filter.problems.length > 0 && <ErrorNote error={{ message: filter.problems.join("; ") }} />}
-      {data ? <Listed rows={rows} choice={live ? choice : null} setLine={setLine} /> : !error && <Loading />}
+      {data ? <RunTable rows={rows} choice={live ? choice : null} setLine={setLine} /> : !error && <Loading />}
       <Pages before={before} older={older} setBefore={(next) => setQuery({ before: next }, { push: true })} />
     </>
   );
@@ -76,7 +76,7 @@ function useRuns(path: string) {
   return found;
 }
 
-function Listed({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Choice | null; setLine: (line: string) => void }) {
+function RunTable({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Choice | null; setLine: (line: string) => void }) {
   if (!rows.length) {
     return (
       <Empty inside title="No run fits" does="The filter leaves nothing over.">
@@ -124,8 +124,8 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
 }
 
 /** The runs of a file beside each other, where it has that. */
-function Together({ rows }: { rows: readonly RunRow[] }) {
-  const has = useHas();
+function FileComparisonLinks({ rows }: { rows: readonly RunRow[] }) {
+  const has = useAvailable();
   const oldestFirst = [...rows].sort((one, other) => one.created_at - other.created_at).map(({ run_id }) => run_id);
   const compare = comparePath(oldestFirst);
   const matrix = pathOf("/matrix", { runs: oldestFirst.join(",") });

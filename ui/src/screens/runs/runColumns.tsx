@@ -1,6 +1,6 @@
 import type { RunRow } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
-import { Counts } from "../../components/charts/OutcomeCounts";
+import { OutcomeCounts } from "../../components/charts/OutcomeCounts";
 import { Percent, Seconds, When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Sparkline } from "../../components/charts/Sparkline";
@@ -46,7 +46,7 @@ function Standing({ row }: { row: RunRow }) {
 function Cases({ row }: { row: RunRow }) {
   return (
     <>
-      <Counts counts={row.counts} />
+      <OutcomeCounts counts={row.counts} />
       <span className={styles.under}>
         of {numText(row.cases)}
         {row.num_runs > 1 && ` × ${row.num_runs} trials`}
@@ -63,8 +63,8 @@ function Rate({ row: { pass_rate } }: { row: RunRow }) {
 
 function Trend({ row: { trend } }: { row: RunRow }) {
   if (trend.length < 2) return null;
-  const told = `pass rate of the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
-  return <Sparkline values={trend} width={88} label={told} />;
+  const label = `pass rate of the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
+  return <Sparkline values={trend} width={88} label={label} />;
 }
 
 function Cost({ row }: { row: RunRow }) {

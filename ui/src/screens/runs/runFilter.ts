@@ -22,26 +22,26 @@ const UNITS: Record<string, number> = { h: 3600, d: 86_400, w: 7 * 86_400 };
 /** Read the line. `now` in Unix seconds. A word of its own is part of an agent's name. */
 export function readFilter(line: string, now: number = Date.now() / 1000): RunFilter {
   const filter: RunFilter = { agent: "", set: "", outcome: [], state: [], since: 0, problems: [] };
-  for (const word of line.split(/\s+/).filter(Boolean)) take(filter, word, now);
+  for (const word of line.split(/\s+/).filter(Boolean)) readWord(filter, word, now);
   return filter;
 }
 
-function take(filter: RunFilter, word: string, now: number): void {
+function readWord(filter: RunFilter, word: string, now: number): void {
   const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(word) ?? [];
   if (!name) filter.agent = filter.agent ? `${filter.agent}*${word}*`.replaceAll("**", "*") : `*${word}*`;
   else if (value === "") return; // still being typed
   else if (name === "agent" || name === "set") filter[name] = value;
-  else if (name === "outcome") filter.outcome = among(value, OUTCOMES, name, filter.problems);
-  else if (name === "state") filter.state = among(value, STATES, name, filter.problems);
+  else if (name === "outcome") filter.outcome = readNames(value, OUTCOMES, name, filter.problems);
+  else if (name === "state") filter.state = readNames(value, STATES, name, filter.problems);
   else if (name === "since") filter.since = momentOf(value, now, filter.problems);
   else filter.problems.push(`there is no ${name}: (agent, set, outcome, state and since are)`);
 }
 
-function among(value: string, names: readonly string[], what: string, problems: string[]): string[] {
-  const wanted = value.split(",").filter(Boolean);
-  const unknown = wanted.filter((one) => !names.includes(one));
+function readNames(value: string, names: readonly string[], what: string, problems: string[]): string[] {
+  const values = value.split(",").filter(Boolean);
+  const unknown = values.filter((one) => !names.includes(one));
   if (unknown.length) problems.push(`${what}: is one of ${names.join(", ")}, and not ${unknown.join(", ")}`);
-  return wanted.filter((one) => names.includes(one));
+  return values.filter((one) => names.includes(one));
 }
 
 function momentOf(value: string, now: number, problems: string[]): number {

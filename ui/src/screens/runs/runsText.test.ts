@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
 import { stoppedBy } from "./runColumns";
-import { sentence } from "./runsText";
+import { summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
   return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, pass_rate: { count: 1, of: 1 } } as unknown as RunRow;
@@ -12,7 +12,7 @@ describe("sentence", () => {
     ["the newest first, as a server lists them", [row("new", 2), row("old", 1)]],
     ["base before candidate, as in the file of a comparison", [row("old", 1), row("new", 2)]],
   ])("tells of the newest run: %s", (_, items) => {
-    expect(sentence({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The last one, new on s, passed .*: 1 of 1 case passed\. 2 runs are kept\.$/);
+    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The last one, new on s, passed .*: 1 of 1 case passed\. 2 runs are kept\.$/);
   });
 });
 

@@ -6,7 +6,7 @@ import { outcomeWord } from "../../components/charts/Outcome";
 import { shortCommit } from "./runColumns";
 
 /** What happened last: `greeter on greetings failed 5 min ago: 1 of 4 cases passed.` */
-export function sentence({ items, total }: RunsPage): string {
+export function summary({ items, total }: RunsPage): string {
   const [first] = items;
   if (!first) return "";
   const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
@@ -18,7 +18,7 @@ export function sentence({ items, total }: RunsPage): string {
 }
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
-export function foundWords(here: number, total: number, paged: boolean): string {
+export function countText(here: number, total: number, paged: boolean): string {
   return paged ? `${numText(here)} here, ${total.toLocaleString("en-US")} in all` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
 }
 

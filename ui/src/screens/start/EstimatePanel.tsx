@@ -6,11 +6,11 @@ import type { EstimatePage, Foreseen, StartProblem } from "../../data/types";
 import { CopyLine } from "../../components/text/Copy";
 import { moneyText, numText, secondsText } from "../../components/text/numberFormats";
 import styles from "./Start.module.css";
-import { type Asked, isWhole, problemsIn, toSend } from "./startRequest";
+import { type StartRequest, isComplete, problemsIn, requestBody } from "./startRequest";
 
 const PAUSE = 600; // milliseconds without a change before it is asked what it would take
 
-export interface Foretold {
+export interface EstimateState {
   estimate: EstimatePage | null;
   problems: readonly StartProblem[];
   /** What went wrong beside what was asked for. */
@@ -19,9 +19,9 @@ export interface Foretold {
 }
 
 /** What a run would take, asked a moment after the last change; with it comes all that is wrong. */
-export function useEstimate(asked: Asked): Foretold {
+export function useEstimate(request: StartRequest): EstimateState {
   const source = useSource();
-  const sent = isWhole(asked) ? JSON.stringify(toSend(asked)) : null;
+  const sent = isComplete(request) ? JSON.stringify(requestBody(request)) : null;
   const [settled, setSettled] = useState(sent);
   useEffect(() => {
     const timer = window.setTimeout(() => setSettled(sent), PAUSE);
@@ -46,8 +46,8 @@ export function useEstimate(asked: Asked): Foretold {
 }
 
 /** What it will take, how sure that is, and what it rests on. */
-export function EstimatePanel({ told }: { told: Foretold }) {
-  const { estimate, busy, problems } = told;
+export function EstimatePanel({ state }: { state: EstimateState }) {
+  const { estimate, busy, problems } = state;
   return (
     <div className={styles.estimate} aria-busy={busy}>
       <div role="status">
@@ -86,16 +86,16 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
         </div>
         <div>
           <dd>{cost ? moneyText(cost.value) : "unknown"}</dd>
-          <dt>{cost ? `cost${between(cost, moneyText)}` : "cost"}</dt>
+          <dt>{cost ? `cost${intervalText(cost, moneyText)}` : "cost"}</dt>
         </div>
         <div>
           <dd>{seconds ? secondsText(seconds.value) : "unknown"}</dd>
-          <dt>{seconds ? `time${between(seconds, secondsText)}` : "time"}</dt>
+          <dt>{seconds ? `time${intervalText(seconds, secondsText)}` : "time"}</dt>
         </div>
         {calls && (
           <div>
             <dd>{numText(calls.value, 0)}</dd>
-            <dt>calls of judges{between(calls, (value) => numText(value, 0))}</dt>
+            <dt>calls of judges{intervalText(calls, (value) => numText(value, 0))}</dt>
           </div>
         )}
       </dl>
@@ -108,7 +108,7 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
   );
 }
 
-function between({ low, high }: Foreseen, text: (value: number) => string): string {
+function intervalText({ low, high }: Foreseen, text: (value: number) => string): string {
   return low === null || high === null ? "" : `, ${text(low)} to ${text(high)}`;
 }
 

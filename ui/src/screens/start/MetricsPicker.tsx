@@ -39,7 +39,7 @@ export function MetricsPicker({ metrics, chosen, onChange, problems }: Props) {
       <ul className={styles.pick} aria-label="Metrics to choose">
         {free.slice(0, words ? 20 : 6).map((one) => (
           <li key={one.name}>
-            <Button onClick={() => onChange({ ...chosen, [one.name]: begins(one) })} aria-label={`Add ${one.name}`}>
+            <Button onClick={() => onChange({ ...chosen, [one.name]: initialOptions(one) })} aria-label={`Add ${one.name}`}>
               +
             </Button>
             <span>
@@ -62,7 +62,7 @@ function fits({ name, description }: MetricInfo, words: string): boolean {
 }
 
 /** The options of the example in the metric's own facts, else its threshold. */
-function begins(metric: MetricInfo): Options {
+function initialOptions(metric: MetricInfo): Options {
   const example = metric.example?.[metric.name];
   if (example !== null && typeof example === "object") return { ...(example as Options) };
   return { threshold: typeof example === "number" ? example : (metric.default_threshold ?? 0.8) };
@@ -78,8 +78,8 @@ interface ChosenProps {
 }
 
 function Chosen({ metric, name, options, problem, onChange, onRemove }: ChosenProps) {
-  const said = metric?.options.filter((one) => one.name === "threshold" || one.required || one.name in options) ?? [];
-  const others = metric?.options.filter((one) => !said.includes(one)) ?? [];
+  const shown = metric?.options.filter((one) => one.name === "threshold" || one.required || one.name in options) ?? [];
+  const others = metric?.options.filter((one) => !shown.includes(one)) ?? [];
   const set = (option: string, value: unknown) => {
     const next = { ...options, [option]: value };
     if (value === undefined) delete next[option];
@@ -101,7 +101,7 @@ function Chosen({ metric, name, options, problem, onChange, onRemove }: ChosenPr
         </p>
       )}
       <div className={styles.options}>
-        {said.map((option) => (
+        {shown.map((option) => (
           <OptionField key={option.name} option={option} value={options[option.name]} onChange={(value) => set(option.name, value)} />
         ))}
       </div>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { OptionFacts } from "../../data/types";
 import { AreaField, SelectField, TextField } from "../../components/forms/Field";
-import { numberIn, shapeOf } from "./startRequest";
+import { parseNumber, shapeOf } from "./startRequest";
 
 interface Props {
   option: OptionFacts;
@@ -30,11 +30,11 @@ export function OptionField({ option, value, onChange }: Props) {
       );
     case "number":
       return (
-        <TextField {...shared} inputMode="decimal" type="number" step={shape.whole ? 1 : "any"} defaultValue={textOf(value)} onChange={({ target }) => onChange(numberIn(target.value))} />
+        <TextField {...shared} inputMode="decimal" type="number" step={shape.whole ? 1 : "any"} defaultValue={textOf(value)} onChange={({ target }) => onChange(parseNumber(target.value))} />
       );
     case "texts":
       return (
-        <AreaField {...shared} hint={`${option.meaning} (one a line)`} defaultValue={Array.isArray(value) ? value.join("\n") : ""} onChange={({ target }) => onChange(linesIn(target.value))} />
+        <AreaField {...shared} hint={`${option.meaning} (one a line)`} defaultValue={Array.isArray(value) ? value.join("\n") : ""} onChange={({ target }) => onChange(parseLines(target.value))} />
       );
     case "text":
       return <TextField {...shared} defaultValue={textOf(value)} onChange={({ target }) => onChange(target.value || undefined)} />;
@@ -53,7 +53,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-function linesIn(text: string): string[] | undefined {
+function parseLines(text: string): string[] | undefined {
   const lines = text.split("\n").filter((line) => line.trim());
   return lines.length ? lines : undefined;
 }

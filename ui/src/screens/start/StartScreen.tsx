@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
-import { ownFirst } from "../../data/agentEvalSets";
+import { agentSetsFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -14,7 +14,7 @@ import { EstimatePanel, useEstimate } from "./EstimatePanel";
 import { MetricsPicker } from "./MetricsPicker";
 import { SetsPicker } from "./SetsPicker";
 import styles from "./Start.module.css";
-import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked, wrongNumbers } from "./startRequest";
+import { type StartRequest, isComplete, parseNumber, problemsIn, problemsOf, readStartRequest, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
 
 /** Screen 11: start a run. What it will take is shown before; all that is wrong stands beside its field. */
 export function StartScreen() {
@@ -38,22 +38,22 @@ interface Known {
 function Form({ agents, start, metrics }: Known) {
   const [query, setQuery] = useAddress();
   const [, navigate] = useLocation();
-  const [asked, setAsked] = useState<Asked>(() => withDefaults(readAsked(query), agents));
-  const told = useEstimate(asked);
+  const [request, setAsked] = useState<StartRequest>(() => withDefaults(readStartRequest(query), agents));
+  const state = useEstimate(request);
   const begin = useChange<Begun>(["/api/runs"]);
-  const change = (part: Partial<Asked>) => {
-    const next = { ...asked, ...part };
+  const change = (part: Partial<StartRequest>) => {
+    const next = { ...request, ...part };
     setAsked(next);
     begin.reset();
-    setQuery({ ask: writeAsked(next), failed_of: null });
+    setQuery({ ask: writeStartRequest(next), failed_of: null });
   };
   const go = () =>
     begin.mutate(
-      { method: "POST", path: "/api/runs", body: toSend(asked) },
+      { method: "POST", path: "/api/runs", body: requestBody(request) },
       { onSuccess: ({ body }) => navigate(`/runs/${encodeURIComponent(body.run_id)}`) },
     );
   const refused = begin.error?.status === 422 ? problemsIn(begin.error.document) : [];
-  const problems = refused.length ? refused : told.problems;
+  const problems = refused.length ? refused : state.problems;
   const general = problems.filter(({ field }) => !field);
   return (
     <form
@@ -67,23 +67,23 @@ function Form({ agents, start, metrics }: Known) {
       <h1>Start a run</h1>
       <div className={styles.columns}>
         <div>
-          <What asked={asked} change={change} agents={agents} start={start} problems={problems} />
-          <Judging asked={asked} change={change} start={start} metrics={metrics} problems={problems} />
-          <How asked={asked} change={change} start={start} problems={problems} />
+          <AgentAndSets request={request} change={change} agents={agents} start={start} problems={problems} />
+          <Scoring request={request} change={change} start={start} metrics={metrics} problems={problems} />
+          <Limits request={request} change={change} start={start} problems={problems} />
         </div>
         <aside className={`${styles.side} panel`} aria-label="What it takes">
           <h2>What it takes</h2>
-          <EstimatePanel told={told} />
+          <EstimatePanel state={state} />
           {general.map(({ message }) => (
             <ErrorNote key={message} error={{ message }} />
           ))}
-          <ErrorNote error={begin.error && !refused.length ? begin.error : told.error} />
+          <ErrorNote error={begin.error && !refused.length ? begin.error : state.error} />
           {problems.length > general.length && (
             <p className={styles.wrong} role="alert">
               {problems.length === 1 ? "One thing is" : `${problems.length} things are`} wrong: see beside the fields.
             </p>
           )}
-          <Button type="submit" look="first" busy={begin.isPending} disabled={!isWhole(asked) || told.problems.length > 0 || wrongNumbers(asked).length > 0}>
+          <Button type="submit" look="first" busy={begin.isPending} disabled={!isComplete(request) || state.problems.length > 0 || invalidNumbers(request).length > 0}>
             {begin.isPending ? "Starting …" : "Start the run"}
           </Button>
         </aside>
@@ -92,18 +92,18 @@ function Form({ agents, start, metrics }: Known) {
   );
 }
 
-function withDefaults(asked: Asked, agents: AgentsPage): Asked {
+function withDefaults(request: StartRequest, agents: AgentsPage): StartRequest {
   const first = agents.items.find(({ name }) => name !== "replay") ?? agents.items[0];
-  return asked.agent || agents.items.length > 2 ? asked : { ...asked, agent: first?.name ?? "" };
+  return request.agent || agents.items.length > 2 ? request : { ...request, agent: first?.name ?? "" };
 }
 
 interface Part {
-  asked: Asked;
-  change: (part: Partial<Asked>) => void;
+  request: StartRequest;
+  change: (part: Partial<StartRequest>) => void;
   problems: readonly StartProblem[];
 }
 
-function What({ asked, change, agents, start, problems }: Part & Omit<Known, "metrics">) {
+function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<Known, "metrics">) {
   const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (plays the recorded conversations)" : name])] as const;
   return (
     <section className={styles.part}>
@@ -111,76 +111,76 @@ function What({ asked, change, agents, start, problems }: Part & Omit<Known, "me
       <SelectField
         label="Agent"
         options={options as readonly (readonly [string, string])[]}
-        value={asked.agent}
+        value={request.agent}
         error={problemsOf(problems, "agent")}
         onChange={({ target }) => change({ agent: target.value })}
       />
-      <FailedOf asked={asked} change={change} problems={problems} />
+      <FailedOf request={request} change={change} problems={problems} />
       <h3>Eval sets</h3>
-      <SetsPicker sets={ownFirst(start.sets, agents, asked.agent)} chosen={asked.eval_sets} onChange={(eval_sets) => change({ eval_sets })} />
-      <Wrong text={problemsOf(problems, "eval_sets")} />
+      <SetsPicker sets={agentSetsFirst(start.sets, agents, request.agent)} chosen={request.eval_sets} onChange={(eval_sets) => change({ eval_sets })} />
+      <FieldError text={problemsOf(problems, "eval_sets")} />
       <div className={styles.options}>
         <TextField
           label="Tags"
           hint="Only cases with one of these, separated by commas"
           error={problemsOf(problems, "tags")}
-          defaultValue={asked.tags?.join(", ") ?? ""}
-          onChange={({ target }) => change({ tags: namesIn(target.value) })}
+          defaultValue={request.tags?.join(", ") ?? ""}
+          onChange={({ target }) => change({ tags: parseNames(target.value) })}
         />
-        <NumberField name="limit" label="Limit" hint="Only the first so many cases of each set" whole asked={asked} change={change} problems={problems} />
+        <NumberField name="limit" label="Limit" hint="Only the first so many cases of each set" whole request={request} change={change} problems={problems} />
       </div>
     </section>
   );
 }
 
-function FailedOf({ asked, change, problems }: Part) {
+function FailedOf({ request, change, problems }: Part) {
   const { data } = useData<RunsPage>("/api/runs?limit=30&outcome=failed&outcome=error&outcome=inconclusive");
   const runs = data?.items ?? [];
-  if (!runs.length && !asked.failed_of) return null;
+  if (!runs.length && !request.failed_of) return null;
   const known = runs.map(({ run_id, short, agent, counts }): [string, string] => [run_id, `${short} · ${agent} · ${(counts.failed ?? 0) + (counts.error ?? 0) + (counts.inconclusive ?? 0)} cases`]);
-  const named = asked.failed_of && !known.some(([id]) => id === asked.failed_of) ? [[asked.failed_of, asked.failed_of] as [string, string]] : [];
+  const named = request.failed_of && !known.some(([id]) => id === request.failed_of) ? [[request.failed_of, request.failed_of] as [string, string]] : [];
   return (
     <SelectField
       label="Only what did not pass in"
       hint="Of that run’s sets, unless others are chosen below"
       options={[["", "no run: all cases"], ...named, ...known]}
-      value={asked.failed_of ?? ""}
+      value={request.failed_of ?? ""}
       error={problemsOf(problems, "failed_of")}
       onChange={({ target }) => change({ failed_of: target.value })}
     />
   );
 }
 
-function Judging({ asked, change, start, metrics, problems }: Part & Omit<Known, "agents">) {
-  const own = asked.criteria !== undefined;
+function Scoring({ request, change, start, metrics, problems }: Part & Omit<Known, "agents">) {
+  const hasCriteria = request.criteria !== undefined;
   const asks = metrics.items.filter(({ asks_judge }) => asks_judge).map(({ name }) => name);
-  const judged = own && Object.keys(asked.criteria ?? {}).some((name) => asks.includes(name));
-  const beside = start.config ? `the project's config: ${start.config}` : "the config beside each set, else ADK's defaults";
-  const value = own ? "*" : (asked.config ?? "");
+  const judged = hasCriteria && Object.keys(request.criteria ?? {}).some((name) => asks.includes(name));
+  const projectDefault = start.config ? `the project's config: ${start.config}` : "the config beside each set, else ADK's defaults";
+  const value = hasCriteria ? "*" : (request.config ?? "");
   return (
     <section className={styles.part}>
       <h2>How it is judged</h2>
       <SelectField
         label="Criteria"
-        options={[["", beside], ["*", "metrics chosen here"], ...start.configs.map((path): [string, string] => [path, path])]}
+        options={[["", projectDefault], ["*", "metrics chosen here"], ...start.configs.map((path): [string, string] => [path, path])]}
         value={value}
         error={problemsOf(problems, "config", "criteria", "metrics")}
         onChange={({ target }) => change(chosenConfig(target.value))}
       />
-      {own && <MetricsPicker metrics={metrics.items} chosen={asked.criteria ?? {}} problems={problems} onChange={(criteria) => change({ criteria })} />}
+      {hasCriteria && <MetricsPicker metrics={metrics.items} chosen={request.criteria ?? {}} problems={problems} onChange={(criteria) => change({ criteria })} />}
       <div className={styles.options}>
         <TextField
           label="Judge"
-          hint={`${judged ? "Asked by the metrics above that need one. " : "For metrics that ask a model. "}Empty: ${metrics.judge}`}
+          hint={`${judged ? "StartRequest by the metrics above that need one. " : "For metrics that ask a model. "}Empty: ${metrics.judge}`}
           placeholder={metrics.judge}
           error={problemsOf(problems, "judge")}
-          defaultValue={asked.judge ?? ""}
-          disabled={asked.no_judge ?? false}
+          defaultValue={request.judge ?? ""}
+          disabled={request.no_judge ?? false}
           onChange={({ target }) => change({ judge: target.value.trim() })}
         />
-        <CheckField label="Ask no judge" hint="Metrics that need one are left out" checked={asked.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
+        <CheckField label="Ask no judge" hint="Metrics that need one are left out" checked={request.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
       </div>
-      <Accepted asked={asked} change={change} />
+      <Accepted request={request} change={change} />
     </section>
   );
 }
@@ -192,24 +192,24 @@ const ACCEPTED = [
 ] as const;
 
 /** What a run accepts of its sets and configs, as the options of `proctor eval` of the same names. */
-function Accepted({ asked, change }: Omit<Part, "problems">) {
+function Accepted({ request, change }: Omit<Part, "problems">) {
   return (
     <div className={styles.options} role="group" aria-label="What is accepted">
       {ACCEPTED.map(([name, label, hint]) => (
-        <CheckField key={name} label={label} hint={hint} checked={asked[name] ?? false} onChange={({ target }) => change({ [name]: target.checked })} />
+        <CheckField key={name} label={label} hint={hint} checked={request[name] ?? false} onChange={({ target }) => change({ [name]: target.checked })} />
       ))}
     </div>
   );
 }
 
-function chosenConfig(value: string): Partial<Asked> {
-  const none = { config: undefined, criteria: undefined } as unknown as Partial<Asked>;
+function chosenConfig(value: string): Partial<StartRequest> {
+  const none = { config: undefined, criteria: undefined } as unknown as Partial<StartRequest>;
   if (value === "*") return { ...none, criteria: {} };
   return value ? { ...none, config: value } : none;
 }
 
-function How({ asked, change, start, problems }: Part & { start: StartPage }) {
-  const shared = { asked, change, problems };
+function Limits({ request, change, start, problems }: Part & { start: StartPage }) {
+  const shared = { request, change, problems };
   return (
     <section className={styles.part}>
       <h2>How often, and how far</h2>
@@ -219,7 +219,7 @@ function How({ asked, change, start, problems }: Part & { start: StartPage }) {
         <NumberField {...shared} name="max_cost" label="Spend at most, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
         <NumberField {...shared} name="max_judge_calls" label="Calls of judges at most" hint="Empty: no limit" whole />
       </div>
-      <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in asked)}>
+      <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in request)}>
         <summary>More limits</summary>
         <div className={styles.options}>
           <NumberField {...shared} name="timeout" label="Seconds a turn may take" hint="Empty: 300" />
@@ -235,10 +235,10 @@ function How({ asked, change, start, problems }: Part & { start: StartPage }) {
 
 type Numbers = "limit" | "num_runs" | "concurrency" | "timeout" | "retry_errors" | "max_cost" | "max_judge_calls" | "max_tokens" | "max_time" | "max_failures";
 
-function NumberField({ name, label, hint, whole = false, asked, change, problems }: Part & { name: Numbers; label: string; hint: string; whole?: boolean }) {
-  const [text, setText] = useState(asked[name] === undefined ? "" : String(asked[name]));
+function NumberField({ name, label, hint, whole = false, request, change, problems }: Part & { name: Numbers; label: string; hint: string; whole?: boolean }) {
+  const [text, setText] = useState(request[name] === undefined ? "" : String(request[name]));
   const least = name === "retry_errors" ? 0 : 1;
-  const wrong = wrongNumbers(asked).includes(name);
+  const wrong = invalidNumbers(request).includes(name);
   return (
     <TextField
       label={label}
@@ -248,13 +248,13 @@ function NumberField({ name, label, hint, whole = false, asked, change, problems
       error={wrong ? `${whole ? "A whole number of at least" : "A number above"} ${whole ? least : 0}, not ${text}` : problemsOf(problems, name)}
       onChange={({ target }) => {
         setText(target.value);
-        change({ [name]: target.value.trim() === "" ? undefined : (numberIn(target.value) ?? target.value) });
+        change({ [name]: target.value.trim() === "" ? undefined : (parseNumber(target.value) ?? target.value) });
       }}
     />
   );
 }
 
-function Wrong({ text }: { text: string | null }) {
+function FieldError({ text }: { text: string | null }) {
   return text ? (
     <p role="alert" className={styles.wrong}>
       {text}
@@ -262,7 +262,7 @@ function Wrong({ text }: { text: string | null }) {
   ) : null;
 }
 
-function namesIn(text: string): string[] {
+function parseNames(text: string): string[] {
   return text
     .split(",")
     .map((name) => name.trim())

@@ -1,46 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { NOTHING, isWhole, numberIn, problemsIn, problemsOf, problemsOfMetric, readAsked, shapeOf, toSend, writeAsked, wrongNumbers } from "./startRequest";
+import { EMPTY, isComplete, parseNumber, problemsIn, problemsOf, problemsOfMetric, readStartRequest, shapeOf, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
 
 describe("the address", () => {
   it("keeps what is asked for", () => {
-    const asked = { agent: "travel", eval_sets: [{ path: "a.evalset.json", cases: ["x y", "ü"] }], num_runs: 5, criteria: { safety_v1: { threshold: 0.8 } } };
-    const query = new URLSearchParams({ ask: writeAsked(asked) ?? "" });
-    expect(readAsked(new URLSearchParams(query.toString()))).toEqual(asked);
+    const request = { agent: "travel", eval_sets: [{ path: "a.evalset.json", cases: ["x y", "ü"] }], num_runs: 5, criteria: { safety_v1: { threshold: 0.8 } } };
+    const query = new URLSearchParams({ ask: writeStartRequest(request) ?? "" });
+    expect(readStartRequest(new URLSearchParams(query.toString()))).toEqual(request);
   });
 
   it("says nothing where nothing is asked for", () => {
-    expect(writeAsked(NOTHING)).toBe(null);
-    expect(readAsked(new URLSearchParams())).toEqual(NOTHING);
+    expect(writeStartRequest(EMPTY)).toBe(null);
+    expect(readStartRequest(new URLSearchParams())).toEqual(EMPTY);
   });
 
   it.each(["{", "3", "null", "[]", '"x"'])("that is no run is nothing: %s", (ask) => {
-    expect(readAsked(new URLSearchParams({ ask }))).toEqual(NOTHING);
+    expect(readStartRequest(new URLSearchParams({ ask }))).toEqual(EMPTY);
   });
 
   it("may name a run whose failures are asked for", () => {
-    expect(readAsked(new URLSearchParams("failed_of=abc"))).toEqual({ ...NOTHING, failed_of: "abc" });
+    expect(readStartRequest(new URLSearchParams("failed_of=abc"))).toEqual({ ...EMPTY, failed_of: "abc" });
   });
 });
 
 describe("what is sent", () => {
-  it("leaves out what is not said, and writes a bare threshold as a number", () => {
-    const asked = { ...NOTHING, agent: "a", judge: "", no_judge: false, tags: [], criteria: { one: { threshold: 0.5 }, two: { threshold: 1, match_type: "EXACT", gate: undefined } } };
-    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
+  it("leaves out what is not numbers, and writes a bare threshold as a number", () => {
+    const request = { ...EMPTY, agent: "a", judge: "", no_judge: false, tags: [], criteria: { one: { threshold: 0.5 }, two: { threshold: 1, match_type: "EXACT", gate: undefined } } };
+    expect(requestBody(request)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
   });
 
   it("has what is accepted of sets and configs only where it is ticked", () => {
-    const asked = { ...NOTHING, agent: "a", allow_unasserted: true, allow_unknown_keys: false, warnings_as_errors: true };
-    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], allow_unasserted: true, warnings_as_errors: true });
-    expect(readAsked(new URLSearchParams({ ask: writeAsked(asked) ?? "" })).allow_unknown_keys).toBe(undefined);
+    const request = { ...EMPTY, agent: "a", allow_unasserted: true, allow_unknown_keys: false, warnings_as_errors: true };
+    expect(requestBody(request)).toEqual({ agent: "a", eval_sets: [], allow_unasserted: true, warnings_as_errors: true });
+    expect(readStartRequest(new URLSearchParams({ ask: writeStartRequest(request) ?? "" })).allow_unknown_keys).toBe(undefined);
   });
 
   it.each([
-    [{ ...NOTHING }, false],
-    [{ ...NOTHING, agent: "a" }, false],
-    [{ ...NOTHING, agent: "a", failed_of: "r" }, true],
+    [{ ...EMPTY }, false],
+    [{ ...EMPTY, agent: "a" }, false],
+    [{ ...EMPTY, agent: "a", failed_of: "r" }, true],
     [{ agent: "a", eval_sets: [{ path: "p", cases: null }] }, true],
-  ])("is asked for once it is whole: %j", (asked, whole) => {
-    expect(isWhole(asked)).toBe(whole);
+  ])("is asked for once it is whole: %j", (request, whole) => {
+    expect(isComplete(request)).toBe(whole);
   });
 });
 
@@ -51,10 +51,10 @@ describe("numbers", () => {
     [{ num_runs: 0 }, ["num_runs"]],
     [{ num_runs: 1.5, concurrency: "x" }, ["num_runs", "concurrency"]],
     [{ retry_errors: -1, max_cost: 0, timeout: "soon" }, ["retry_errors", "timeout", "max_cost"]],
-  ])("%j", (said, wrong) => {
-    const asked = { ...NOTHING, ...said } as typeof NOTHING;
-    expect(wrongNumbers(asked)).toEqual(wrong);
-    for (const name of wrong) expect(toSend(asked)).not.toHaveProperty(name);
+  ])("%j", (numbers, wrong) => {
+    const request = { ...EMPTY, ...numbers } as typeof EMPTY;
+    expect(invalidNumbers(request)).toEqual(wrong);
+    for (const name of wrong) expect(requestBody(request)).not.toHaveProperty(name);
   });
 });
 
@@ -80,7 +80,7 @@ describe("what an option may be", () => {
     ["0.5", 0.5],
     ["x", undefined],
   ])("a number typed as %j", (typed, value) => {
-    expect(numberIn(typed)).toBe(value);
+    expect(parseNumber(typed)).toBe(value);
   });
 });
 

@@ -1,4 +1,4 @@
-// What is asked for on the page "start a run": kept in the address, so that a reload or a link has it.
+// What is asked for on the page "start a run": entries in the address, so that a reload or a link has it.
 import type { StartProblem } from "../../data/types";
 
 export interface ChosenSet {
@@ -8,8 +8,8 @@ export interface ChosenSet {
 
 export type Options = Record<string, unknown>;
 
-/** As the API takes it (StartRun); what is not said is left out. */
-export interface Asked {
+/** As the API takes it (StartRun); what is not values is left out. */
+export interface StartRequest {
   agent: string;
   eval_sets: ChosenSet[];
   failed_of?: string;
@@ -33,24 +33,24 @@ export interface Asked {
   max_failures?: number;
 }
 
-export const NOTHING: Asked = { agent: "", eval_sets: [] };
+export const EMPTY: StartRequest = { agent: "", eval_sets: [] };
 
 /** Read the address; what is not a run to be asked for is nothing. */
-export function readAsked(query: URLSearchParams): Asked {
+export function readStartRequest(query: URLSearchParams): StartRequest {
   const failed = query.get("failed_of");
-  const base: Asked = failed ? { ...NOTHING, failed_of: failed } : NOTHING;
+  const base: StartRequest = failed ? { ...EMPTY, failed_of: failed } : EMPTY;
   try {
     const found: unknown = JSON.parse(query.get("ask") ?? "null");
-    return found !== null && typeof found === "object" && !Array.isArray(found) ? { ...base, ...(found as Partial<Asked>) } : base;
+    return found !== null && typeof found === "object" && !Array.isArray(found) ? { ...base, ...(found as Partial<StartRequest>) } : base;
   } catch {
     return base;
   }
 }
 
 /** What the address has to say: nothing where nothing is asked for. */
-export function writeAsked(asked: Asked): string | null {
-  const kept = Object.entries(asked).filter(([, value]) => !isEmpty(value));
-  return kept.length ? JSON.stringify(Object.fromEntries(kept)) : null;
+export function writeStartRequest(request: StartRequest): string | null {
+  const entries = Object.entries(request).filter(([, value]) => !isEmpty(value));
+  return entries.length ? JSON.stringify(Object.fromEntries(entries)) : null;
 }
 
 function isEmpty(value: unknown): boolean {
@@ -60,43 +60,43 @@ function isEmpty(value: unknown): boolean {
 const WHOLE = ["limit", "num_runs", "concurrency", "retry_errors", "max_judge_calls", "max_tokens", "max_failures"];
 const ABOVE_0 = ["timeout", "max_cost", "max_time"];
 
-/** The numbers that cannot be what is meant: they are said beside their fields, and not sent. */
-export function wrongNumbers(asked: Asked): string[] {
-  const said = asked as unknown as Record<string, unknown>;
-  const given = (name: string) => said[name] !== undefined && said[name] !== null && said[name] !== "";
-  const whole = WHOLE.filter((name) => given(name) && !(Number.isInteger(said[name]) && Number(said[name]) >= (name === "retry_errors" ? 0 : 1)));
-  const above = ABOVE_0.filter((name) => given(name) && !(typeof said[name] === "number" && Number.isFinite(said[name]) && said[name] > 0));
+/** The numbers that cannot be what is meant: they are values beside their fields, and not sent. */
+export function invalidNumbers(request: StartRequest): string[] {
+  const values = request as unknown as Record<string, unknown>;
+  const isSet = (name: string) => values[name] !== undefined && values[name] !== null && values[name] !== "";
+  const whole = WHOLE.filter((name) => isSet(name) && !(Number.isInteger(values[name]) && Number(values[name]) >= (name === "retry_errors" ? 0 : 1)));
+  const above = ABOVE_0.filter((name) => isSet(name) && !(typeof values[name] === "number" && Number.isFinite(values[name]) && values[name] > 0));
   return [...whole, ...above];
 }
 
 /** What is sent: a criterion that says its threshold alone is that number, as in a config. */
-export function toSend(asked: Asked): unknown {
-  const { criteria, ...rest } = asked;
-  const wrong = wrongNumbers(asked);
-  const kept = ([name, value]: [string, unknown]) => name === "eval_sets" || name === "agent" || (!isEmpty(value) && !wrong.includes(name));
-  const sent = Object.fromEntries(Object.entries(rest).filter(kept));
+export function requestBody(request: StartRequest): unknown {
+  const { criteria, ...rest } = request;
+  const wrong = invalidNumbers(request);
+  const isSent = ([name, value]: [string, unknown]) => name === "eval_sets" || name === "agent" || (!isEmpty(value) && !wrong.includes(name));
+  const sent = Object.fromEntries(Object.entries(rest).filter(isSent));
   return criteria ? { ...sent, criteria: Object.fromEntries(Object.entries(criteria).map(([name, options]) => [name, criterion(options)])) } : sent;
 }
 
 function criterion(options: Options): unknown {
-  const said = Object.entries(options).filter(([, value]) => value !== undefined && value !== "");
-  const [only] = said;
-  return said.length === 1 && only?.[0] === "threshold" ? only[1] : Object.fromEntries(said);
+  const values = Object.entries(options).filter(([, value]) => value !== undefined && value !== "");
+  const [only] = values;
+  return values.length === 1 && only?.[0] === "threshold" ? only[1] : Object.fromEntries(values);
 }
 
-/** Whether enough is said to ask what it would take. */
-export function isWhole(asked: Asked): boolean {
-  return asked.agent !== "" && (asked.eval_sets.length > 0 || Boolean(asked.failed_of));
+/** Whether enough is values to ask what it would take. */
+export function isComplete(request: StartRequest): boolean {
+  return request.agent !== "" && (request.eval_sets.length > 0 || Boolean(request.failed_of));
 }
 
 export function problemsOf(problems: readonly StartProblem[], ...fields: string[]): string | null {
-  const said = problems.filter(({ field, metric }) => fields.includes(field) && !metric).map(({ message }) => message);
-  return said.length ? said.join("\n") : null;
+  const messages = problems.filter(({ field, metric }) => fields.includes(field) && !metric).map(({ message }) => message);
+  return messages.length ? messages.join("\n") : null;
 }
 
 export function problemsOfMetric(problems: readonly StartProblem[], name: string): string | null {
-  const said = problems.filter(({ metric }) => metric === name).map(({ message }) => message);
-  return said.length ? said.join("\n") : null;
+  const messages = problems.filter(({ metric }) => metric === name).map(({ message }) => message);
+  return messages.length ? messages.join("\n") : null;
 }
 
 /** All that is wrong, out of an answer of the server. */
@@ -140,7 +140,7 @@ export function shapeOf(schema: Schema): Shape {
 }
 
 /** A number as it was typed; nothing where nothing was, or where it is none. */
-export function numberIn(text: string): number | undefined {
+export function parseNumber(text: string): number | undefined {
   const value = Number(text);
   return text.trim() === "" || Number.isNaN(value) ? undefined : value;
 }

@@ -6,7 +6,7 @@ import { Dialog } from "../../../components/forms/Dialog";
 import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { AreaField } from "../../../components/forms/Field";
 import { Prose } from "../../../components/text/Prose";
-import { visible } from "../../../components/text/safeText";
+import { safeText } from "../../../components/text/safeText";
 import styles from "./Judges.module.css";
 
 interface Props {
@@ -17,12 +17,12 @@ interface Props {
   /** Empty: the turn (or the trial) as a whole. */
   rubric: string;
   /** What the judge says. */
-  said: boolean | null;
+  verdict: boolean | null;
   labels: readonly LabelPart[];
 }
 
 /** What a person says of the same thing; "I disagree" keeps a label that `proctor judge calibrate` counts. */
-export function Label({ path, metric, turn, rubric, said, labels }: Props) {
+export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Props) {
   const { live } = useSource();
   const [open, setOpen] = useState(false);
   const change = useChange<LabelPart>([path]);
@@ -30,7 +30,7 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
   const label = mine.find((one) => one.metric === metric) ?? mine[0];
   const focus = useFocusAfter(label !== undefined, open || change.isPending);
   const address = `${path}/labels/${encodeURIComponent(metric)}`;
-  const put = (passes: boolean, note: string) =>
+  const save = (passes: boolean, note: string) =>
     change.mutate({ method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note } }, { onSuccess: () => setOpen(false), onSettled: focus.acted });
   if (!live && !label) return null;
   return (
@@ -38,8 +38,8 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
       {label ? (
         <>
           <span>
-            A person {label.passes === said ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
-            {label.note && <span className="dim"> “{visible(label.note)}”</span>}
+            A person {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
+            {label.note && <span className="dim"> “{safeText(label.note)}”</span>}
           </span>
           {live && label.metric === metric && (
             <Button
@@ -56,20 +56,20 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
           <Button look="quiet" onClick={() => setOpen(true)}>
             I disagree
           </Button>
-          {said !== null && (
-            <Button look="quiet" busy={change.isPending} onClick={() => put(said, "")}>
+          {verdict !== null && (
+            <Button look="quiet" busy={change.isPending} onClick={() => save(verdict, "")}>
               I agree
             </Button>
           )}
         </>
       )}
       {!open && <ErrorNote error={change.error} />}
-      <Ask open={open} close={() => setOpen(false)} said={said} put={put} busy={change.isPending} error={change.error} />
+      <DisagreeDialog open={open} close={() => setOpen(false)} verdict={verdict} save={save} busy={change.isPending} error={change.error} />
     </div>
   );
 }
 
-/** What was pressed goes away with what it did: the focus goes to what comes in its place, and stays where somebody has put it since. */
+/** What was pressed goes away with what it did: the focus goes to what comes in its place, and stays where somebody has save it since. */
 function useFocusAfter(hasLabel: boolean, isBusy: boolean): { box: React.RefObject<HTMLDivElement | null>; acted: () => void } {
   const box = useRef<HTMLDivElement>(null);
   const [isDue, setDue] = useState(false);
@@ -85,18 +85,18 @@ function useFocusAfter(hasLabel: boolean, isBusy: boolean): { box: React.RefObje
   return { box, acted: () => setDue(true) };
 }
 
-interface AskProps {
+interface DisagreeProps {
   open: boolean;
   close: () => void;
-  said: boolean | null;
-  put: (passes: boolean, note: string) => void;
+  verdict: boolean | null;
+  save: (passes: boolean, note: string) => void;
   busy: boolean;
   error: { message: string } | null;
 }
 
-function Ask({ open, close, said, put, busy, error }: AskProps) {
+function DisagreeDialog({ open, close, verdict, save, busy, error }: DisagreeProps) {
   const [note, setNote] = useState("");
-  const verdicts: boolean[] = said === null ? [true, false] : [!said];
+  const verdicts: boolean[] = verdict === null ? [true, false] : [!verdict];
   return (
     <Dialog
       open={open}
@@ -106,7 +106,7 @@ function Ask({ open, close, said, put, busy, error }: AskProps) {
         <>
           <Button onClick={close}>Cancel</Button>
           {verdicts.map((passes) => (
-            <Button key={String(passes)} look="first" busy={busy} onClick={() => put(passes, note)}>
+            <Button key={String(passes)} look="first" busy={busy} onClick={() => save(passes, note)}>
               {passes ? "It passes" : "It fails"}
             </Button>
           ))}
@@ -114,7 +114,7 @@ function Ask({ open, close, said, put, busy, error }: AskProps) {
       }
     >
       <p>
-        {said === null ? "The judge gave no verdict." : `The judge says that it ${said ? "passes" : "fails"}.`}{" "}
+        {verdict === null ? "The judge gave no verdict." : `The judge says that it ${verdict ? "passes" : "fails"}.`}{" "}
         <Prose text="Your label is kept with the run, and `proctor judge calibrate` holds the judge against it." />
       </p>
       <AreaField label="Why" hint="For who reads the disagreements later." value={note} maxLength={10_000} onChange={(event) => setNote(event.target.value)} />

@@ -9,12 +9,12 @@ import { Outcome } from "../../../components/charts/Outcome";
 import { Prose } from "../../../components/text/Prose";
 import { Skeleton } from "../../../components/feedback/Skeleton";
 import { moneyText, numText, percentText } from "../../../components/text/numberFormats";
-import { visible } from "../../../components/text/safeText";
+import { safeText } from "../../../components/text/safeText";
 import { CauseNote } from "../CauseNote";
-import { held } from "../metricText";
-import { Label } from "./HumanLabel";
+import { scoreAgainstThreshold } from "../metricText";
+import { HumanLabel } from "./HumanLabel";
 import styles from "./Judges.module.css";
-import { votesSentence } from "./votesText";
+import { votesText } from "./votesText";
 
 interface Props {
   /** The trial's path in the API. */
@@ -49,11 +49,11 @@ export function Judges({ path, judging, trial }: Props) {
 function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: string; judging: string | null; turns: number }) {
   const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost not known" : moneyText(judge.cost)];
   return (
-    <section aria-label={visible(judge.metric)}>
+    <section aria-label={safeText(judge.metric)}>
       <div className={`row ${styles.head}`}>
-        <Outcome outcome={judge.outcome}>{visible(held({ ...judge, name: judge.metric }))}</Outcome>
+        <Outcome outcome={judge.outcome}>{safeText(scoreAgainstThreshold({ ...judge, name: judge.metric }))}</Outcome>
         <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>
-          {judge.badge ? visible(judge.badge) : "not calibrated: nobody has held this judge against people yet"}
+          {judge.badge ? safeText(judge.badge) : "not calibrated: nobody has held this judge against people yet"}
         </span>
         <span className="grow" />
         <span className="dim small">{spent.filter(Boolean).join(" · ")}</span>
@@ -76,8 +76,8 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
           <b>{where}</b>
           <Outcome outcome={ballot.outcome} />
           <span className="dim">
-            {visible(ballot.model)}
-            {ballot.votes.length > 0 && `: ${votesSentence(ballot)}`}
+            {safeText(ballot.model)}
+            {ballot.votes.length > 0 && `: ${votesText(ballot)}`}
           </span>
         </div>
         {ballot.reason && (
@@ -85,10 +85,10 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
             <Prose text={ballot.reason} />
           </div>
         )}
-        {!ballot.rubrics && <Label path={path} metric={ballot.metric} turn={ballot.turn} rubric="" said={ballot.outcome === "passed"} labels={ballot.labels} />}
+        {!ballot.rubrics && <HumanLabel path={path} metric={ballot.metric} turn={ballot.turn} rubric="" verdict={ballot.outcome === "passed"} labels={ballot.labels} />}
       </div>
-      {ballot.findings.map((found, index) => (
-        <Finding key={index} found={found} ballot={ballot} path={path} />
+      {ballot.findings.map((finding, index) => (
+        <Finding key={index} finding={finding} ballot={ballot} path={path} />
       ))}
       {ballot.votes.length > 0 && (
         <details className={styles.line} open={!ballot.findings.length}>
@@ -104,7 +104,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         </details>
       )}
       {live ? (
-        <Asked ballot={ballot} path={path} judging={judging} />
+        <JudgePrompt ballot={ballot} path={path} judging={judging} />
       ) : (
         <div className={`${styles.line} dim small no-print`}>
           What it was asked is not in this file: <code>proctor web</code> puts it together again.
@@ -114,16 +114,16 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
   );
 }
 
-function Finding({ found, ballot, path }: { found: FindingPart; ballot: BallotPart; path: string }) {
-  const rubric = found.name.replace(/, [\d.]+ points$/, "");
+function Finding({ finding, ballot, path }: { finding: FindingPart; ballot: BallotPart; path: string }) {
+  const rubric = finding.name.replace(/, [\d.]+ points$/, "");
   return (
     <div className={styles.line}>
       <div className={styles.finding}>
-        <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{visible(found.name)}</Outcome>
+        <Outcome outcome={finding.holds === null ? "inconclusive" : finding.holds ? "passed" : "failed"}>{safeText(finding.name)}</Outcome>
         <div>
-          <div>{visible(found.text)}</div>
-          {found.why && <div className="dim">{visible(found.why)}</div>}
-          {ballot.rubrics && <Label path={path} metric={ballot.metric} turn={ballot.turn} rubric={rubric} said={found.holds} labels={ballot.labels} />}
+          <div>{safeText(finding.text)}</div>
+          {finding.why && <div className="dim">{safeText(finding.why)}</div>}
+          {ballot.rubrics && <HumanLabel path={path} metric={ballot.metric} turn={ballot.turn} rubric={rubric} verdict={finding.holds} labels={ballot.labels} />}
         </div>
       </div>
     </div>
@@ -141,17 +141,17 @@ function Vote({ vote }: { vote: VotePart }) {
         {vote.problem ? (
           <Outcome outcome="error">no verdict</Outcome>
         ) : vote.said.length ? null : (
-          <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{visible(vote.verdict)}</Outcome>
+          <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{safeText(vote.verdict)}</Outcome>
         )}
         <div>
-          {vote.problem && <div>{visible(vote.problem)}</div>}
+          {vote.problem && <div>{safeText(vote.problem)}</div>}
           {vote.rationale.text && <Clipped clip={vote.rationale} />}
           {vote.said.map((one, index) => (
             <div key={index} className={styles.vote}>
               <Outcome outcome={one.holds === null ? "informational" : one.holds ? "passed" : "failed"}>
-                {visible([one.name, one.text].filter(Boolean).join(" "))}
+                {safeText([one.name, one.text].filter(Boolean).join(" "))}
               </Outcome>
-              <span className="dim">{visible(one.why)}</span>
+              <span className="dim">{safeText(one.why)}</span>
             </div>
           ))}
           {vote.answers.length > 0 && (
@@ -171,7 +171,7 @@ function Vote({ vote }: { vote: VotePart }) {
 }
 
 /** What the judge was asked, put together again when somebody wants to see it. */
-function Asked({ ballot, path, judging }: { ballot: BallotPart; path: string; judging: string | null }) {
+function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: string; judging: string | null }) {
   const [open, setOpen] = useState(false);
   const prompt = pathOf(`${path}/judges/${encodeURIComponent(ballot.metric)}/prompt`, { turn: ballot.turn, judging });
   const { data, error } = useData<PromptPage>(open ? prompt : null, { fresh: 600_000, keep: false });
@@ -183,7 +183,7 @@ function Asked({ ballot, path, judging }: { ballot: BallotPart; path: string; ju
       {open && !data && (error ? <ErrorNote error={error} /> : <Skeleton rows={3} />)}
       {open && data && (
         <>
-          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{visible(data.told)}</p>
+          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{safeText(data.told)}</p>
           {data.messages.map((message, index) => (
             <div key={index}>
               <div className="dim small">{message.role}</div>

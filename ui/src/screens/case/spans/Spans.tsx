@@ -9,9 +9,9 @@ import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { Skeleton } from "../../../components/feedback/Skeleton";
 import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
-import { visible } from "../../../components/text/safeText";
+import { safeText } from "../../../components/text/safeText";
 import styles from "./Spans.module.css";
-import { indented } from "./indentJson";
+import { indentJson } from "./indentJson";
 import { type Bar, barsOf, tickText, ticks } from "./timeScale";
 
 interface Props {
@@ -41,7 +41,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   return (
     <>
       <p className="dim">{page.told}</p>
-      <Cut notes={page.cut} />
+      <TruncationNotes notes={page.cut} />
       <div className={`panel ${styles.waterfall}`} style={nesting(page)} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
         <div role="row" className={styles.head}>
           <span role="columnheader">What</span>
@@ -77,20 +77,20 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
           })}
         </div>
       </div>
-      <Agents page={page} />
+      <AgentInstructions page={page} />
     </>
   );
 }
 
 /** What of the traced spans is not here, or not as it was. */
-function Cut({ notes }: { notes: string[] }) {
+function TruncationNotes({ notes }: { notes: string[] }) {
   if (!notes.length) return null;
   return (
     <details className={`panel ${styles.cut}`}>
       <summary>Not all that was traced is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
       <ul>
         {notes.map((note, index) => (
-          <li key={index}>{visible(note)}</li>
+          <li key={index}>{safeText(note)}</li>
         ))}
       </ul>
     </details>
@@ -138,14 +138,14 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
       data-failed={span.failed || undefined}
     >
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
-        <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
+        <button type="button" onClick={choose} aria-expanded={on} title={safeText(span.name)}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
           {span.failed && (
             <span className={styles.failed}>
               ✕<span className="hidden"> failed</span>{" "}
             </span>
           )}
-          {visible(short(span))}
+          {safeText(short(span))}
         </button>
       </span>
       <span role="cell" className={styles.track}>
@@ -157,18 +157,18 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
       {on && (
         <div role="cell" className={styles.details}>
           <div className={styles.facts}>
-            {span.author && <span>by {visible(span.author)}</span>}
+            {span.author && <span>by {safeText(span.author)}</span>}
             {tokens && (
               <span>
                 {numText(span.input_tokens)} tokens in, {numText(span.output_tokens)} out
               </span>
             )}
-            <span>{timed(span)}</span>
+            <span>{timingText(span)}</span>
             <Link href={`${link}&turn=${span.turn + 1}${span.call !== null ? `&step=${span.call + 1}` : ""}`}>in the conversation</Link>
           </div>
-          {span.error && <Said head="error" clip={span.error} failed />}
-          {span.request && <Said head={asked(span)} clip={span.request} />}
-          {span.response && <Said head={span.timing === "span" && span.kind === "model" ? "response" : "answered"} clip={span.response} />}
+          {span.error && <SpanText head="error" clip={span.error} failed />}
+          {span.request && <SpanText head={requestHead(span)} clip={span.request} />}
+          {span.response && <SpanText head={span.timing === "span" && span.kind === "model" ? "response" : "answered"} clip={span.response} />}
           <Attributes span={span} />
         </div>
       )}
@@ -176,29 +176,29 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
   );
 }
 
-function asked(span: SpanPart): string {
+function requestHead(span: SpanPart): string {
   if (span.kind === "tool") return "called with";
   return span.attributes.length || span.timing === "span" ? "request" : "new to it";
 }
 
-const A_LINE = 90;
-const LONG = 600;
-const TALL = 15;
+const MAX_ONE_LINE = 90;
+const MAX_OPEN_SIZE = 600;
+const MAX_OPEN_LINES = 15;
 
 /** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
-function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
+function SpanText({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
   const size = clip.text.length + clip.left_out;
-  const shown = clip.left_out || size <= A_LINE ? clip.text : indented(clip.text);
+  const shown = clip.left_out || size <= MAX_ONE_LINE ? clip.text : indentJson(clip.text);
   const text = <Clipped clip={{ ...clip, text: shown }} mono />;
-  if (size <= LONG && shown.split("\n").length <= TALL)
+  if (size <= MAX_OPEN_SIZE && shown.split("\n").length <= MAX_OPEN_LINES)
     return (
-      <div className={styles.said}>
+      <div className={styles.text}>
         <div className={failed ? styles.failed : styles.kind}>{head}</div>
         {text}
       </div>
     );
   return (
-    <details className={styles.said}>
+    <details className={styles.text}>
       <summary>
         {head} <span className="dim">{numText(size)} characters</span>
       </summary>
@@ -210,14 +210,14 @@ function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart
 function Attributes({ span }: { span: SpanPart }) {
   if (!span.attributes.length) return null;
   return (
-    <details className={styles.said}>
+    <details className={styles.text}>
       <summary>
         attributes <span className="dim">{numText(span.attributes.length)}</span>
       </summary>
       <dl className={styles.attributes}>
         {span.attributes.map(({ name, value }, index) => (
           <div key={index}>
-            <dt>{visible(name)}</dt>
+            <dt>{safeText(name)}</dt>
             <dd>
               <Clipped clip={value} mono />
             </dd>
@@ -228,14 +228,14 @@ function Attributes({ span }: { span: SpanPart }) {
   );
 }
 
-function timed({ timing, start }: SpanPart): string {
+function timingText({ timing, start }: SpanPart): string {
   if (timing === "none") return "its time is not recorded";
   const from = start === null ? "" : `, from ${secondsText(start)} on`;
   if (timing === "span") return `as it was traced${from}`;
   return timing === "clock" ? `timed by a clock${from}` : `by the times of its events${from}`;
 }
 
-function Agents({ page }: { page: SpansPage }) {
+function AgentInstructions({ page }: { page: SpansPage }) {
   if (!page.agents.length) return null;
   return (
     <>
@@ -244,7 +244,7 @@ function Agents({ page }: { page: SpansPage }) {
         {page.agents.map((agent) => (
           <details key={agent.name} className={styles.agent}>
             <summary>
-              {visible(agent.name)} <span className="dim">{agent.tools.length ? `with ${visible(agent.tools.join(", "))}` : "without tools"}</span>
+              {safeText(agent.name)} <span className="dim">{agent.tools.length ? `with ${safeText(agent.tools.join(", "))}` : "without tools"}</span>
             </summary>
             {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">It told no instructions.</span>}
           </details>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { indented } from "./indentJson";
+import { indentJson } from "./indentJson";
 
 describe("JSON that was asked or answered", () => {
   it.each([
@@ -7,14 +7,14 @@ describe("JSON that was asked or answered", () => {
     ["[]", "[]"],
     ['{"n": 12345678901234567890, "f": 1.0, "e": 1e400}', '{\n  "n": 12345678901234567890,\n  "f": 1.0,\n  "e": 1e400\n}'],
     ['{"a": "} , \\" [ {"}', '{\n  "a": "} , \\" [ {"\n}'],
-  ])("%s has a line for each value", (text, shown) => expect(indented(text)).toBe(shown));
-  it.each(["It rains.", '{"cut": "in the mid', "[cut: 3 characters", "", "{}}"])("%j stays as it is", (text) => expect(indented(text)).toBe(text));
+  ])("%s has a line for each value", (text, shown) => expect(indentJson(text)).toBe(shown));
+  it.each(["It rains.", '{"cut": "in the mid', "[cut: 3 characters", "", "{}}"])("%j stays as it is", (text) => expect(indentJson(text)).toBe(text));
   it("says the same, however it is spelled", () => {
     const value = { a: [[], {}, [1, [2, "\n\u2028"]], null], "b:": "[,]", c: { d: { e: true } } };
-    expect(JSON.parse(indented(JSON.stringify(value)))).toEqual(value);
+    expect(JSON.parse(indentJson(JSON.stringify(value)))).toEqual(value);
   });
   it("does not grow without end where it is nested without end", () => {
     const text = "[".repeat(1000) + "]".repeat(1000);
-    expect(indented(text).length).toBeLessThan(200_000);
+    expect(indentJson(text).length).toBeLessThan(200_000);
   });
 });

@@ -1,5 +1,5 @@
 /** JSON with a line for each value, every token as it stands (a number of twenty digits keeps them all); other text as it is. */
-export function indented(text: string): string {
+export function indentJson(text: string): string {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return text;
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/gs) ?? [];
   let depth = 0;

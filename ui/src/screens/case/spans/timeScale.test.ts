@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SpanPart, SpansPage } from "../../../data/types";
-import { votesSentence } from "../judges/votesText";
+import { votesText } from "../judges/votesText";
 import { barsOf, tickText, ticks } from "./timeScale";
 
 const span = (start: number | null, seconds: number | null, timing: SpanPart["timing"] = "clock"): SpanPart => ({ start, seconds, timing }) as SpanPart;
@@ -40,6 +40,6 @@ describe("how votes fell", () => {
     [[vote("429")], 3, null, "0 of 1 votes usable, 2 not asked for"],
     [[vote(), vote(), vote()], 3, 0.67, "3 votes, they do not agree"],
   ])("%#", (votes, planned, agreement, told) => {
-    expect(votesSentence({ votes, planned, agreement } as Parameters<typeof votesSentence>[0])).toBe(told);
+    expect(votesText({ votes, planned, agreement } as Parameters<typeof votesText>[0])).toBe(told);
   });
 });

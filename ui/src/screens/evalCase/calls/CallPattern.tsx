@@ -1,11 +1,11 @@
 import { Button } from "../../../components/forms/Button";
 import styles from "../EvalCase.module.css";
 import type { Path } from "../editing/jsonEdit";
-import { useEdit, useTold, useValue } from "../fields/EditContext";
+import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { isObject } from "../editing/exactJson";
-import { JsonPlace, KeyedPlace, OthersFolded, TextPlace } from "../fields/jsonFields";
-import { CheckPlace, ChoicePlace, NumberPlace, WordsPlace } from "../fields/scalarFields";
-import { ValuePlace } from "./ValueField";
+import { JsonInput, ObjectInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
+import { CheckInput, ChoiceInput, NumberInput, WordListInput } from "../fields/scalarFields";
+import { ValueInput } from "./ValueField";
 
 /** How often a call may come, beside which call it is: of calls in order, of limits, or nothing of the sort. */
 export type Times = "calls" | "limits" | "none";
@@ -17,30 +17,30 @@ const MORE: Readonly<Record<Times, readonly string[]>> = { calls: ["optional", "
 export function CallPattern({ label, path, times = "none" }: { label: string; path: Path; times?: Times }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   if (typeof value === "string") {
     return (
       <div role="group" aria-label={label} className={styles.named}>
-        <TextPlace label={`${label}: tool`} path={path} hint="Any arguments." />
+        <TextInput label={`${label}: tool`} path={path} hint="Any arguments." />
         {!readOnly && <Button look="quiet" aria-label={`${label}: + arguments, response …`} onClick={() => set(path, { tool: value })}>+ arguments, response …</Button>}
       </div>
     );
   }
-  if (!isObject(value)) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  if (!isObject(value)) return <JsonInput label={`${label}, as JSON`} path={path} />;
   return (
     <div role="group" aria-label={label}>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
-      <WordsPlace label={`${label}: tool`} path={[...path, "tool"]} single hint="Its name; several with commas between them; * is any." />
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      <WordListInput label={`${label}: tool`} path={[...path, "tool"]} single hint="Its name; several with commas between them; * is any." />
       {times !== "none" && (
         <div className={styles.pair}>
-          {times === "calls" && <CheckPlace label="Optional" path={[...path, "optional"]} />}
-          <NumberPlace label="At least" path={[...path, "at_least"]} />
-          <NumberPlace label="At most" path={[...path, "at_most"]} />
+          {times === "calls" && <CheckInput label="Optional" path={[...path, "optional"]} />}
+          <NumberInput label="At least" path={[...path, "at_least"]} />
+          <NumberInput label="At most" path={[...path, "at_most"]} />
         </div>
       )}
       <Arguments path={path} closed={times === "calls"} />
       <Response path={[...path, "response"]} />
-      <OthersFolded path={path} names={[...KEYS, ...MORE[times]]} exact />
+      <CollapsedOtherKeys path={path} names={[...KEYS, ...MORE[times]]} exact />
     </div>
   );
 }
@@ -49,7 +49,7 @@ function Arguments({ path, closed }: { path: Path; closed: boolean }) {
   const { set, readOnly } = useEdit();
   const args = useValue([...path, "args"]);
   const others = useValue([...path, "other_args"]);
-  const other = <ChoicePlace label="Arguments that are not named" path={[...path, "other_args"]} usual={closed ? "must not be there" : "may be there"} options={[["allowed", "may be there (allowed)"], ["forbidden", "must not be there (forbidden)"]]} />;
+  const other = <ChoiceInput label="Arguments that are not named" path={[...path, "other_args"]} usual={closed ? "must not be there" : "may be there"} options={[["allowed", "may be there (allowed)"], ["forbidden", "must not be there (forbidden)"]]} />;
   if (args === undefined) {
     return (
       <>
@@ -63,7 +63,7 @@ function Arguments({ path, closed }: { path: Path; closed: boolean }) {
   }
   return (
     <div className={styles.done}>
-      <KeyedPlace label="Arguments" path={[...path, "args"]} addWhat="New argument" valued hint={isObject(args) && !Object.keys(args).length ? "None: a call without arguments." : ""} />
+      <ObjectInput label="Arguments" path={[...path, "args"]} addWhat="New argument" valued hint={isObject(args) && !Object.keys(args).length ? "None: a call without arguments." : ""} />
       {other}
       {!readOnly && <Button look="quiet" onClick={() => set([...path, "args"], undefined)}>Any arguments instead</Button>}
     </div>
@@ -76,7 +76,7 @@ function Response({ path }: { path: Path }) {
   if (value === undefined) return readOnly ? null : <Button look="quiet" onClick={() => set(path, "")}>+ response</Button>;
   return (
     <div className={styles.withRemove}>
-      <ValuePlace label="Response" path={path} />
+      <ValueInput label="Response" path={path} />
       {!readOnly && <Button look="quiet" aria-label="Remove the response" onClick={() => set(path, undefined)}>✕</Button>}
     </div>
   );

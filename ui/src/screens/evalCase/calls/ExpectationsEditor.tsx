@@ -2,11 +2,11 @@ import { Button } from "../../../components/forms/Button";
 import { SelectField } from "../../../components/forms/Field";
 import { CallPattern, type Times } from "./CallPattern";
 import styles from "../EvalCase.module.css";
-import { type Path, moved, renamed } from "../editing/jsonEdit";
-import { useEdit, useTold, useValue } from "../fields/EditContext";
+import { type Path, moveItem, renameKey } from "../editing/jsonEdit";
+import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { type Json, isObject } from "../editing/exactJson";
-import { ItemTools, JsonPlace, OthersFolded } from "../fields/jsonFields";
-import { CheckPlace, ChoicePlace, NumberPlace, OrJson } from "../fields/scalarFields";
+import { ItemTools, JsonInput, CollapsedOtherKeys } from "../fields/jsonFields";
+import { CheckInput, ChoiceInput, NumberInput, FieldsOrJson } from "../fields/scalarFields";
 
 const GROUPS: readonly (readonly [key: string, words: string])[] = [
   ["any_of", "One of these"],
@@ -21,15 +21,15 @@ export function ExpectationsEditor({ path, label }: { path: Path; label: string 
   const value = useValue(path);
   if (isObject(value)) {
     return (
-      <OrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
+      <FieldsOrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
         <Block path={path} />
         {!readOnly && <Button look="quiet" onClick={() => set(path, [value, { calls: [] }])}>+ another expectation</Button>}
-      </OrJson>
+      </FieldsOrJson>
     );
   }
-  if (!Array.isArray(value)) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  if (!Array.isArray(value)) return <JsonInput label={`${label}, as JSON`} path={path} />;
   return (
-    <OrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
+    <FieldsOrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
       {value.map((_, index) => (
         <Item key={index} path={path} items={value} index={index} what="expectation">
           <b>Expectation {index + 1}</b>
@@ -37,7 +37,7 @@ export function ExpectationsEditor({ path, label }: { path: Path; label: string 
         </Item>
       ))}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...value, { calls: [] }])}>+ another expectation</Button>}
-    </OrJson>
+    </FieldsOrJson>
   );
 }
 
@@ -56,7 +56,7 @@ export function Item({ path, items, index, what, children }: { path: Path; items
         what={`${what} ${index + 1}`}
         index={index}
         count={items.length}
-        move={(by) => set(path, moved(items, index, by))}
+        move={(by) => set(path, moveItem(items, index, by))}
         copy={() => set(path, [...items.slice(0, index + 1), items[index] ?? null, ...items.slice(index + 1)])}
         remove={() => set([...path, index], undefined)}
       />
@@ -67,19 +67,19 @@ export function Item({ path, items, index, what, children }: { path: Path; items
 /** `tells`: what is said of it as a whole is told here. */
 function Block({ path, tells = false }: { path: Path; tells?: boolean }) {
   const value = useValue(path);
-  const told = useTold(path);
-  if (!isObject(value)) return <JsonPlace label="Expectation, as JSON" path={path} />;
+  const notes = useNotes(path);
+  if (!isObject(value)) return <JsonInput label="Expectation, as JSON" path={path} />;
   return (
     <>
-      {tells && told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {tells && notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={styles.pair}>
-        <NumberPlace label="Turn" path={[...path, "turn"]} hint="From 1. Empty: all turns together." />
-        <ChoicePlace label="Other calls in between" path={[...path, "others"]} usual="must not come" options={[["allowed", "may come (allowed)"], ["forbidden", "must not come (forbidden)"]]} />
+        <NumberInput label="Turn" path={[...path, "turn"]} hint="From 1. Empty: all turns together." />
+        <ChoiceInput label="Other calls in between" path={[...path, "others"]} usual="must not come" options={[["allowed", "may come (allowed)"], ["forbidden", "must not come (forbidden)"]]} />
       </div>
       <Calls path={[...path, "calls"]} label="Calls in this order" none="Any calls." make="State calls in order" grouped times="calls" />
       <Calls path={[...path, "forbidden"]} label="Forbidden calls" none="No call is forbidden." make="Forbid a call" first="" />
       <Calls path={[...path, "limits"]} label="Limited calls" none="No call is limited." make="Limit a call" first={{ tool: "", at_most: 1 }} times="limits" />
-      <OthersFolded path={path} names={BLOCK} exact />
+      <CollapsedOtherKeys path={path} names={BLOCK} exact />
     </>
   );
 }
@@ -101,7 +101,7 @@ interface CallsProps {
 function Calls({ path, label, none = "", make = "", first = "", times = "none", grouped = false, listed = false }: CallsProps) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   if (value === undefined) {
     return (
       <div className={`row ${styles.foot}`}>
@@ -110,7 +110,7 @@ function Calls({ path, label, none = "", make = "", first = "", times = "none", 
       </div>
     );
   }
-  if (!Array.isArray(value)) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  if (!Array.isArray(value)) return <JsonInput label={`${label}, as JSON`} path={path} />;
   const add = (item: Json): void => set(path, [...value, item]);
   return (
     <div role="group" aria-label={label} className={styles.done}>
@@ -119,7 +119,7 @@ function Calls({ path, label, none = "", make = "", first = "", times = "none", 
         <span className="grow" />
         {make && <Remove path={path} what={label} />}
       </div>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       {value.map((item, index) => (
         <Item key={index} path={path} items={value} index={index} what={isGroup(item) || Array.isArray(item) ? "group" : "call"}>
           {grouped ? <CallOrGroup path={[...path, index]} label={`Call ${index + 1}`} listed={listed} /> : <CallPattern label={`Call ${index + 1}`} path={[...path, index]} times={times} />}
@@ -143,19 +143,19 @@ function isGroup(item: Json | undefined): boolean {
 function CallOrGroup({ path, label, listed }: { path: Path; label: string; listed: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   if (listed && Array.isArray(value)) return <Calls path={path} label="These calls, in this order" grouped times="calls" />;
   const group = isObject(value) ? GROUPS.find(([key]) => Object.hasOwn(value, key))?.[0] : undefined;
   if (group === undefined || !isObject(value)) return <CallPattern label={label} path={path} times="calls" />;
   return (
     <div role="group" aria-label={`Group ${label.replace("Call ", "")}`}>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={styles.pair}>
-        <SelectField label="A group" disabled={readOnly} value={group} options={GROUPS} onChange={(event) => set(path, renamed(value, group, event.target.value))} />
-        <CheckPlace label="Optional" path={[...path, "optional"]} />
+        <SelectField label="A group" disabled={readOnly} value={group} options={GROUPS} onChange={(event) => set(path, renameKey(value, group, event.target.value))} />
+        <CheckInput label="Optional" path={[...path, "optional"]} />
       </div>
       <Calls path={[...path, group]} label="Its calls" grouped listed={group === "any_of"} times="calls" />
-      <OthersFolded path={path} names={[group, "optional"]} exact />
+      <CollapsedOtherKeys path={path} names={[group, "optional"]} exact />
     </div>
   );
 }

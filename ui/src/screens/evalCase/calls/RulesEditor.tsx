@@ -5,11 +5,11 @@ import { CallPattern } from "./CallPattern";
 import { Item, Remove } from "./ExpectationsEditor";
 import styles from "../EvalCase.module.css";
 import type { Path } from "../editing/jsonEdit";
-import { useEdit, useTold, useValue } from "../fields/EditContext";
+import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { type Json, type JsonObject, isObject } from "../editing/exactJson";
-import { JsonPlace, OthersFolded, TextPlace } from "../fields/jsonFields";
-import { type Left, switched } from "./matchers";
-import { NumberPlace, OrJson, WordsPlace } from "../fields/scalarFields";
+import { JsonInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
+import { type KindHistory, switchKind } from "./matchers";
+import { NumberInput, FieldsOrJson, WordListInput } from "../fields/scalarFields";
 
 /** A kind of rule: its keys, and what stands under them; `second` is a call, or the most times. */
 interface Kind {
@@ -35,16 +35,16 @@ const ROLES = new Set(Object.values(KINDS).flatMap(({ first, second }) => (secon
 export function RulesEditor({ path, label }: { path: Path; label: string }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  if (!Array.isArray(value)) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  if (!Array.isArray(value)) return <JsonInput label={`${label}, as JSON`} path={path} />;
   return (
-    <OrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
+    <FieldsOrJson label={label} path={path} foot={<Remove path={path} what={label} />}>
       {value.map((_, index) => (
         <Item key={index} path={path} items={value} index={index} what="rule">
           <Rule path={[...path, index]} number={index + 1} />
         </Item>
       ))}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...value, { never: "" }])}>+ rule</Button>}
-    </OrJson>
+    </FieldsOrJson>
   );
 }
 
@@ -56,7 +56,7 @@ export function ruleKind(rule: Json | undefined): string | null {
 }
 
 /** A rule of another kind about the same calls; keys that are none of its calls stay. */
-export function ruleInKind(rule: JsonObject, from: string, to: string): JsonObject {
+export function convertRule(rule: JsonObject, from: string, to: string): JsonObject {
   const [old, kind] = [KINDS[from], KINDS[to]];
   if (!old || !kind) return rule;
   const made: JsonObject = { [kind.first]: rule[old.first] ?? "" };
@@ -69,29 +69,29 @@ export function ruleInKind(rule: JsonObject, from: string, to: string): JsonObje
 function Rule({ path, number }: { path: Path; number: number }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
-  const left = useRef<Left | null>(null);
+  const notes = useNotes(path);
+  const left = useRef<KindHistory | null>(null);
   const key = ruleKind(value);
   const kind = key === null ? undefined : KINDS[key];
-  if (key === null || !kind || !isObject(value)) return <JsonPlace label={`Rule ${number}, as JSON`} path={path} />;
+  if (key === null || !kind || !isObject(value)) return <JsonInput label={`Rule ${number}, as JSON`} path={path} />;
   const choose = (next: string): void => {
-    left.current = switched(value, next, left.current, key, () => ruleInKind(value, key, next));
+    left.current = switchKind(value, next, left.current, key, () => convertRule(value, key, next));
     set(path, left.current.now);
   };
   const names = ["name", "same", kind.first, ...(kind.second ? [kind.second] : [])].filter((name) => name !== "same" || kind.second);
   return (
     <div role="group" aria-label={`Rule ${number}`}>
-      <SelectField label={`Rule ${number} says that`} error={told.error} hint={told.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
+      <SelectField label={`Rule ${number} says that`} error={notes.error} hint={notes.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
       <div className={styles.done}>
         <CallPattern label={kind.firstWords} path={[...path, kind.first]} />
-        {kind.second === "at_most" && <NumberPlace label={kind.secondWords ?? ""} path={[...path, kind.second]} />}
+        {kind.second === "at_most" && <NumberInput label={kind.secondWords ?? ""} path={[...path, kind.second]} />}
         {kind.second && kind.second !== "at_most" && <CallPattern label={kind.secondWords ?? ""} path={[...path, kind.second]} />}
       </div>
       <div className={styles.pair}>
-        {kind.second && <WordsPlace label="Of the same" path={[...path, "same"]} single optional hint="Arguments that must be equal, paths too: order.id" />}
-        <TextPlace label="Name of the rule" path={[...path, "name"]} optional />
+        {kind.second && <WordListInput label="Of the same" path={[...path, "same"]} single optional hint="Arguments that must be equal, paths too: order.id" />}
+        <TextInput label="Name of the rule" path={[...path, "name"]} optional />
       </div>
-      <OthersFolded path={path} names={names} exact />
+      <CollapsedOtherKeys path={path} names={names} exact />
     </div>
   );
 }

@@ -2,30 +2,30 @@ import { useId, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { SelectField } from "../../../components/forms/Field";
 import styles from "../EvalCase.module.css";
-import { type Path, moved } from "../editing/jsonEdit";
-import { useEdit, useTold, useValue } from "../fields/EditContext";
+import { type Path, moveItem } from "../editing/jsonEdit";
+import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { type Json, isObject } from "../editing/exactJson";
-import { ItemTools, JsonPlace, KeyedPlace, OthersFolded, TextPlace } from "../fields/jsonFields";
-import { type Form, KIND_WORDS, type Left, MATCH, OPTIONS, OPTION_WORDS, holdsMatcher, kindOf, switched } from "./matchers";
-import { CheckPlace, ChoicePlace, NumberPlace, WordsPlace } from "../fields/scalarFields";
+import { ItemTools, JsonInput, ObjectInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
+import { type Form, KIND_WORDS, type KindHistory, MATCH, OPTIONS, OPTION_WORDS, containsMatcher, kindOf, switchKind } from "./matchers";
+import { CheckInput, ChoiceInput, NumberInput, WordListInput } from "../fields/scalarFields";
 
 const PLAIN = "";
 const INNER = "(inner)"; // no kind is called so
 
 /** A value that is expected: itself, or a matcher of any kind with the fields of that kind; at any depth. */
-export function ValuePlace({ label, path }: { label: string; path: Path }) {
+export function ValueInput({ label, path }: { label: string; path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const kind = kindOf(value);
   const canOpen = kind === PLAIN && (isObject(value) || Array.isArray(value));
-  const left = useRef<Left | null>(null);
-  const [isOpen, setOpen] = useState(canOpen && holdsMatcher(value));
+  const left = useRef<KindHistory | null>(null);
+  const [isOpen, setOpen] = useState(canOpen && containsMatcher(value));
   const shown = canOpen && isOpen ? INNER : kind;
   const choose = (next: string): void => {
     setOpen(next === INNER);
     if (next === INNER) return;
-    left.current = switched(value, next, left.current);
+    left.current = switchKind(value, next, left.current);
     set(path, left.current.now);
   };
   const inner = Array.isArray(value) ? "a list, item by item" : "an object, key by key";
@@ -39,7 +39,7 @@ export function ValuePlace({ label, path }: { label: string; path: Path }) {
   ];
   return (
     <div role="group" aria-label={label} className={styles.value}>
-      <SelectField label={`${label} is`} error={shown === PLAIN ? null : told.error} hint={told.hint} disabled={readOnly} value={shown} options={options} onChange={(event) => choose(event.target.value)} />
+      <SelectField label={`${label} is`} error={shown === PLAIN ? null : notes.error} hint={notes.hint} disabled={readOnly} value={shown} options={options} onChange={(event) => choose(event.target.value)} />
       <div className={styles.valueFields}>
         <Inside label={label} path={path} shown={shown} value={value} />
       </div>
@@ -48,10 +48,10 @@ export function ValuePlace({ label, path }: { label: string; path: Path }) {
 }
 
 function Inside({ label, path, shown, value }: { label: string; path: Path; shown: string; value: Json | undefined }) {
-  if (shown === PLAIN) return <JsonPlace label={label} path={path} />;
-  if (shown === INNER) return Array.isArray(value) ? <ListPlace label={label} path={path} /> : <KeyedPlace label={label} path={path} addWhat={`New key of ${label}`} valued />;
+  if (shown === PLAIN) return <JsonInput label={label} path={path} />;
+  if (shown === INNER) return Array.isArray(value) ? <ListInput label={label} path={path} /> : <ObjectInput label={label} path={path} addWhat={`New key of ${label}`} valued />;
   const options = OPTIONS[shown];
-  if (!options) return <JsonPlace label={`${label}, as JSON`} path={path} />;
+  if (!options) return <JsonInput label={`${label}, as JSON`} path={path} />;
   return (
     <>
       <div className={styles.pair}>
@@ -59,7 +59,7 @@ function Inside({ label, path, shown, value }: { label: string; path: Path; show
           <Option key={name} name={name} form={form} path={[...path, name]} />
         ))}
       </div>
-      <OthersFolded path={path} names={[MATCH, ...Object.keys(options)]} exact />
+      <CollapsedOtherKeys path={path} names={[MATCH, ...Object.keys(options)]} exact />
     </>
   );
 }
@@ -67,31 +67,31 @@ function Inside({ label, path, shown, value }: { label: string; path: Path; show
 function Option({ name, form, path }: { name: string; form: Form; path: Path }) {
   const label = OPTION_WORDS[name] ?? name;
   if (typeof form !== "string") {
-    return <ChoicePlace label={label} path={path} usual={name === "spaces" ? "any is one blank" : "both, where both are there"} options={form.map((word) => [word, word])} />;
+    return <ChoiceInput label={label} path={path} usual={name === "spaces" ? "any is one blank" : "both, where both are there"} options={form.map((word) => [word, word])} />;
   }
   switch (form) {
     case "text":
-      return <TextPlace label={label} path={path} optional={name === "timezone"} />;
+      return <TextInput label={label} path={path} optional={name === "timezone"} />;
     case "number":
-      return <NumberPlace label={label} path={path} />;
+      return <NumberInput label={label} path={path} />;
     case "flag":
-      return <CheckPlace label={label} path={path} />;
+      return <CheckInput label={label} path={path} />;
     case "texts":
-      return <WordsPlace label={label} path={path} single optional />;
+      return <WordListInput label={label} path={path} single optional />;
     case "values":
-      return <ListPlace label={label} path={path} />;
+      return <ListInput label={label} path={path} />;
     case "any":
-      return <JsonPlace label={`${label}, as JSON`} path={path} />;
+      return <JsonInput label={`${label}, as JSON`} path={path} />;
   }
 }
 
 /** Values one below the other. */
-export function ListPlace({ label, path }: { label: string; path: Path }) {
+export function ListInput({ label, path }: { label: string; path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const id = useId();
-  if (value !== undefined && !Array.isArray(value)) return <JsonPlace label={label} path={path} />;
+  if (value !== undefined && !Array.isArray(value)) return <JsonInput label={label} path={path} />;
   const items = value ?? [];
   return (
     <div role="group" aria-labelledby={id} className={styles.whole}>
@@ -99,12 +99,12 @@ export function ListPlace({ label, path }: { label: string; path: Path }) {
       {items.map((_, index) => (
         <div key={index} className={styles.call}>
           <div className={styles.callFields}>
-            <ValuePlace label={`Value ${index + 1}`} path={[...path, index]} />
+            <ValueInput label={`Value ${index + 1}`} path={[...path, index]} />
           </div>
-          <ItemTools what={`value ${index + 1}`} index={index} count={items.length} move={(by) => set(path, moved(items, index, by))} remove={() => set([...path, index], undefined)} />
+          <ItemTools what={`value ${index + 1}`} index={index} count={items.length} move={(by) => set(path, moveItem(items, index, by))} remove={() => set([...path, index], undefined)} />
         </div>
       ))}
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...items, ""])}>+ value</Button>}
     </div>
   );

@@ -1,6 +1,6 @@
 // What stands in the place of a value: the value itself, or a matcher (`{"$match": kind, …}`). The kinds and their options
 // are those of the server (`matchers.json`; a test holds the two against each other).
-import { Exact, type Json, type JsonObject, isObject, same } from "../editing/exactJson";
+import { ExactNumber, type Json, type JsonObject, isObject, isEqual } from "../editing/exactJson";
 import KINDS from "./matchers.json";
 
 /** How an option is written; a list: one of these words. */
@@ -51,29 +51,29 @@ export function kindOf(value: Json | undefined): string {
 }
 
 /** Whether a matcher stands in a value, at any depth. */
-export function holdsMatcher(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.some(holdsMatcher);
-  return isObject(value) && (Object.hasOwn(value, MATCH) || Object.values(value).some(holdsMatcher));
+export function containsMatcher(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(containsMatcher);
+  return isObject(value) && (Object.hasOwn(value, MATCH) || Object.values(value).some(containsMatcher));
 }
 
 /** The same expectation in another kind (empty: as a plain value): what was stated goes along, and so do keys that no kind knows. */
-export function inKind(value: Json | undefined, kind: string): Json {
+export function convertKind(value: Json | undefined, kind: string): Json {
   if (kind === kindOf(value)) return value ?? null;
-  const stated = statedIn(value);
+  const stated = expectedValue(value);
   if (kind === "") return stated;
   const others = kindOf(value) !== "" && isObject(value) ? Object.entries(value).filter(([key]) => key !== MATCH && !ANY_OPTION.has(key)) : [];
-  return { [MATCH]: kind, ...beginning(kind, stated), ...(Object.fromEntries(others) as JsonObject) };
+  return { [MATCH]: kind, ...initialOptions(kind, stated), ...(Object.fromEntries(others) as JsonObject) };
 }
 
 /** What an expectation was in other kinds, for as long as nobody has changed what became of it. */
-export interface Left {
+export interface KindHistory {
   now: Json;
   were: ReadonlyMap<string, Json>;
 }
 
 /** An expectation in another kind, or as it was in that kind before: looking at another kind and coming back loses nothing. */
-export function switched(value: Json | undefined, kind: string, left: Left | null, from = kindOf(value), make = inKind): Left {
-  const were = new Map(left && same(left.now, value) ? left.were : []);
+export function switchKind(value: Json | undefined, kind: string, left: KindHistory | null, from = kindOf(value), make = convertKind): KindHistory {
+  const were = new Map(left && isEqual(left.now, value) ? left.were : []);
   if (value !== undefined) were.set(from, value);
   return { now: were.has(kind) ? (were.get(kind) ?? null) : make(value, kind), were };
 }
@@ -81,19 +81,19 @@ export function switched(value: Json | undefined, kind: string, left: Left | nul
 const ANY_OPTION = new Set(Object.values(OPTIONS).flatMap((options) => Object.keys(options)));
 
 /** The value that is expected, as far as a matcher says one. */
-function statedIn(value: Json | undefined): Json {
+function expectedValue(value: Json | undefined): Json {
   if (kindOf(value) === "" || !isObject(value)) return value === undefined ? "" : value;
   if (Object.hasOwn(value, "value")) return value.value ?? null;
   if (Array.isArray(value.values)) return value.values[0] ?? "";
   return typeof value.pattern === "string" ? value.pattern.replace(/\\([.*+?^${}()|[\]\\])/g, "$1") : "";
 }
 
-function beginning(kind: string, stated: Json): JsonObject {
+function initialOptions(kind: string, stated: Json): JsonObject {
   switch (kind) {
     case "regex":
       return { pattern: textIn(stated).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") };
     case "number":
-      return { value: typeof stated === "number" || stated instanceof Exact ? stated : 0, tolerance: 0.1 };
+      return { value: typeof stated === "number" || stated instanceof ExactNumber ? stated : 0, tolerance: 0.1 };
     case "set":
       return { value: Array.isArray(stated) ? stated : [stated] };
     case "one_of":
@@ -107,5 +107,5 @@ function beginning(kind: string, stated: Json): JsonObject {
 }
 
 function textIn(stated: Json): string {
-  return typeof stated === "string" ? stated : stated instanceof Exact ? stated.text : typeof stated === "number" ? String(stated) : "";
+  return typeof stated === "string" ? stated : stated instanceof ExactNumber ? stated.text : typeof stated === "number" ? String(stated) : "";
 }

@@ -2,11 +2,11 @@ import { useState } from "react";
 import type { CasePreview, DiffLine } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Dialog } from "../../../components/forms/Dialog";
-import { visible } from "../../../components/text/safeText";
+import { safeText } from "../../../components/text/safeText";
 import styles from "../EvalCase.module.css";
 import { pointer } from "./jsonEdit";
 import { type Json, writeJson } from "./exactJson";
-import { type Clash, type Side, chosen, clashes, merged } from "./merge";
+import { type Conflict, type Side, chooseSide, findConflicts, mergeConflicts } from "./merge";
 
 const WORDS: Record<string, string> = { "-": "goes", "+": "comes", " ": "stays", "…": "left out" };
 
@@ -35,7 +35,7 @@ function Lost({ lost }: { lost: readonly string[] }) {
       <p>
         {lost.length === 1 ? "A comment stands" : `${lost.length} comments stand`} in what is replaced, and would be lost:
       </p>
-      <pre>{lost.map(visible).join("\n")}</pre>
+      <pre>{lost.map(safeText).join("\n")}</pre>
     </div>
   );
 }
@@ -52,7 +52,7 @@ function Difference({ lines }: { lines: readonly DiffLine[] }) {
               <span aria-hidden>{line.sign}</span>
               <span className="hidden">{WORDS[line.sign]}</span>
             </td>
-            <td>{visible(line.text)}</td>
+            <td>{safeText(line.text)}</td>
           </tr>
         ))}
       </tbody>
@@ -75,7 +75,7 @@ interface ConflictProps {
 
 /** Somebody else has saved the same: both sides, place by place. */
 export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: ConflictProps) {
-  const [found, setFound] = useState<Clash[]>(() => (theirs === null ? [] : clashes(base, mine, theirs)));
+  const [found, setFound] = useState<Conflict[]>(() => (theirs === null ? [] : findConflicts(base, mine, theirs)));
   if (theirs === null) {
     const foot = <Button look="first" onClick={gone?.go}>{gone?.yes}</Button>;
     return (
@@ -84,12 +84,12 @@ export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: 
       </Dialog>
     );
   }
-  const both = found.filter((clash) => clash.both).length;
+  const both = found.filter((conflict) => conflict.both).length;
   const foot = (
     <>
       <Button onClick={() => take(theirs)}>Take theirs</Button>
       <Button onClick={() => take(mine)}>Keep mine</Button>
-      <Button look="first" onClick={() => take(merged(theirs, found))}>Use what is chosen</Button>
+      <Button look="first" onClick={() => take(mergeConflicts(theirs, found))}>Use what is chosen</Button>
     </>
   );
   return (
@@ -97,27 +97,27 @@ export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: 
       <p>
         Nothing was written. {both ? `${both} ${both === 1 ? "place was" : "places were"} changed by both of you: choose.` : "You have changed different places: both can stay."}
       </p>
-      {found.map((clash) => (
-        <OneClash key={pointer(clash.path)} clash={clash} choose={(side) => setFound(chosen(found, clash.path, side))} />
+      {found.map((conflict) => (
+        <ConflictFields key={pointer(conflict.path)} conflict={conflict} choose={(side) => setFound(chooseSide(found, conflict.path, side))} />
       ))}
     </Dialog>
   );
 }
 
-function OneClash({ clash, choose }: { clash: Clash; choose: (side: Side) => void }) {
-  const name = pointer(clash.path);
+function ConflictFields({ conflict, choose }: { conflict: Conflict; choose: (side: Side) => void }) {
+  const name = pointer(conflict.path);
   return (
     <fieldset className={styles.clash}>
       <legend>
-        <code>{visible(name)}</code> {clash.both && <b className={styles.both}>changed by both</b>}
+        <code>{safeText(name)}</code> {conflict.both && <b className={styles.both}>changed by both</b>}
       </legend>
       {(["theirs", "mine"] as const).map((side) => (
-        <label key={side} data-chosen={clash.side === side || undefined}>
+        <label key={side} data-chosen={conflict.side === side || undefined}>
           <span className="row">
-            <input type="radio" name={name} checked={clash.side === side} onChange={() => choose(side)} />
+            <input type="radio" name={name} checked={conflict.side === side} onChange={() => choose(side)} />
             {side === "mine" ? "mine" : "theirs, in the file"}
           </span>
-          <pre>{clash[side] === undefined ? "(not there)" : visible(writeJson(clash[side], 2))}</pre>
+          <pre>{conflict[side] === undefined ? "(not there)" : safeText(writeJson(conflict[side], 2))}</pre>
         </label>
       ))}
     </fieldset>

@@ -6,7 +6,7 @@ import { type Json, isObject, readJson, writeJson } from "./exactJson";
 export type Refusal = Partial<Omit<CaseRefusal, "theirs">> & { theirs?: Json };
 
 /** What the server refused, with all that it said. */
-export class Refused extends SourceError {
+export class RefusedError extends SourceError {
   readonly refusal: Refusal;
 
   constructor(status: number, refusal: Refusal) {
@@ -101,7 +101,7 @@ async function ask(path: string, init: RequestInit): Promise<Json> {
   } catch {
     // a proxy's page, perhaps
   }
-  if (!response.ok) throw new Refused(response.status, isObject(read) ? (read as unknown as Refusal) : {});
+  if (!response.ok) throw new RefusedError(response.status, isObject(read) ? (read as unknown as Refusal) : {});
   return read;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Exact, readJson, same, whyNotJson, writeJson } from "./exactJson";
+import { ExactNumber, readJson, isEqual, jsonError, writeJson } from "./exactJson";
 
 describe("JSON comes back as it was", () => {
   test.each([
@@ -12,18 +12,18 @@ describe("JSON comes back as it was", () => {
 
   test("numbers that JavaScript writes the same are numbers", () => {
     expect(readJson("[1, 2.5]")).toEqual([1, 2.5]);
-    expect(readJson("1.0")).toBeInstanceOf(Exact);
+    expect(readJson("1.0")).toBeInstanceOf(ExactNumber);
   });
 
   test.each([
     ["1", "1", true], ["1.0", "1", false], ["1.0", "1.0", true], ['{"a":1,"b":2}', '{"b":2,"a":1}', true],
     ["[1,2]", "[2,1]", false], ["null", "{}", false], ["[]", "{}", false], ['{"a":null}', "{}", false], ["true", "1", false],
   ])("%s and %s are the same: %s", (one, other, expected) => {
-    expect(same(readJson(one), readJson(other))).toBe(expected);
+    expect(isEqual(readJson(one), readJson(other))).toBe(expected);
   });
 
   test("what is no JSON is told with its place", () => {
-    expect(whyNotJson('{\n  "a": 1,\n}')).toMatch(/line 3, column 1/);
-    expect(whyNotJson("{}")).toBe("");
+    expect(jsonError('{\n  "a": 1,\n}')).toMatch(/line 3, column 1/);
+    expect(jsonError("{}")).toBe("");
   });
 });

@@ -1,7 +1,7 @@
 // JSON that comes back as it was: a number that JavaScript would write in other digits (1.0, 1e3, twenty digits) keeps its own.
 
 /** A number as the text has it. */
-export class Exact {
+export class ExactNumber {
   readonly text: string;
 
   constructor(text: string) {
@@ -9,7 +9,7 @@ export class Exact {
   }
 }
 
-export type Json = null | boolean | number | string | Exact | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | ExactNumber | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -23,32 +23,32 @@ export function readJson(text: string): Json {
     token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(MARK + token),
   );
   return JSON.parse(marked, (_, value: unknown) =>
-    typeof value === "string" && value.startsWith(MARK) ? new Exact(value.slice(MARK.length)) : value,
+    typeof value === "string" && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value,
   ) as Json;
 }
 
 /** Write JSON. */
 export function writeJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, (_, inner: unknown) => (inner instanceof Exact ? MARK + inner.text : inner), indent);
+  const text = JSON.stringify(value, (_, inner: unknown) => (inner instanceof ExactNumber ? MARK + inner.text : inner), indent);
   return text.replace(MARKED, "$1");
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** Whether two values are the same JSON, whatever the order of keys. */
-export function same(one: Json | undefined, other: Json | undefined): boolean {
+export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true;
-  if (one instanceof Exact || other instanceof Exact) return one instanceof Exact && other instanceof Exact && one.text === other.text;
-  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, at) => same(item, other[at]));
+  if (one instanceof ExactNumber || other instanceof ExactNumber) return one instanceof ExactNumber && other instanceof ExactNumber && one.text === other.text;
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, at) => isEqual(item, other[at]));
   if (!isObject(one) || !isObject(other)) return false;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
+  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key], other[key]));
 }
 
 /** Where a text stops being JSON, in words: `line 3, column 7: …`. Empty where it is JSON. */
-export function whyNotJson(text: string): string {
+export function jsonError(text: string): string {
   try {
     JSON.parse(text);
     return "";

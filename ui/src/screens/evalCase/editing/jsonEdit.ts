@@ -1,10 +1,10 @@
 // A case that is being edited is the very JSON of its file: an edit changes one place of it, and every key that no field
 // shows stays where it is. Names of the format stand in either spelling; a new key takes that of the case.
-import { type Json, type JsonObject, isObject, same } from "./exactJson";
+import { type Json, type JsonObject, isObject, isEqual } from "./exactJson";
 
 export type Path = readonly (string | number)[];
 
-export function at(value: Json | undefined, path: Path): Json | undefined {
+export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let found: Json | undefined = value;
   for (const step of path) {
     if (Array.isArray(found) && typeof step === "number") found = found[step];
@@ -15,17 +15,17 @@ export function at(value: Json | undefined, path: Path): Json | undefined {
 }
 
 /** The same value with another one at `path`; `undefined` takes the place out. All that is not on the way is kept as it is. */
-export function put(value: Json | undefined, path: Path, next: Json | undefined): Json {
+export function setAt(value: Json | undefined, path: Path, next: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return next ?? null;
   if (typeof step === "number") {
     const items = Array.isArray(value) ? [...value] : [];
     if (!rest.length && next === undefined) items.splice(step, 1);
-    else items[step] = put(items[step], rest, next);
+    else items[step] = setAt(items[step], rest, next);
     return items;
   }
   const object: JsonObject = isObject(value) ? { ...value } : {};
-  if (rest.length || next !== undefined) define(object, step, put(object[step], rest, next));
+  if (rest.length || next !== undefined) define(object, step, setAt(object[step], rest, next));
   else delete object[step];
   return object;
 }
@@ -36,51 +36,51 @@ function define(object: JsonObject, key: string, value: Json): void {
 }
 
 /** A list with one item moved by so many places. */
-export function moved<Item>(items: readonly Item[], index: number, by: number): Item[] {
+export function moveItem<Item>(items: readonly Item[], index: number, by: number): Item[] {
   const next = [...items];
   const [item] = next.splice(index, 1);
   if (item !== undefined) next.splice(Math.max(0, Math.min(items.length - 1, index + by)), 0, item);
   return next;
 }
 
-export function camel(name: string): string {
+export function toCamelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The key by which an object has a field of the format; `undefined` where it has not. */
 export function keyOf(object: Json | undefined, name: string): string | undefined {
   if (!isObject(object)) return undefined;
-  return [name, camel(name)].find((key) => Object.hasOwn(object, key));
+  return [name, toCamelCase(name)].find((key) => Object.hasOwn(object, key));
 }
 
 /** The key by which it has the field, or would. */
-export function spelled(object: Json | undefined, name: string, isCamel: boolean): string {
-  return keyOf(object, name) ?? (isCamel ? camel(name) : name);
+export function keyFor(object: Json | undefined, name: string, isCamel: boolean): string {
+  return keyOf(object, name) ?? (isCamel ? toCamelCase(name) : name);
 }
 
 const TELLING = ["eval_id", "session_input", "conversation_scenario", "final_session_state", "creation_timestamp"];
 
-/** Whether a case is written in camelCase: its own keys tell, or those of its first turn. */
+/** Whether a case is written in camelCase: its own keys report, or those of its first turn. */
 export function isCamelCase(value: Json): boolean {
-  const turn = at(value, ["conversation", 0]);
+  const turn = valueAt(value, ["conversation", 0]);
   return [value, turn].some(
-    (part) => isObject(part) && [...TELLING, "user_content"].some((name) => camel(name) !== name && Object.hasOwn(part, camel(name))),
+    (part) => isObject(part) && [...TELLING, "user_content"].some((name) => toCamelCase(name) !== name && Object.hasOwn(part, toCamelCase(name))),
   );
 }
 
 function spellings(names: readonly string[], exact: boolean): ReadonlySet<string> {
-  return new Set(exact ? names : names.flatMap((name) => [name, camel(name)]));
+  return new Set(exact ? names : names.flatMap((name) => [name, toCamelCase(name)]));
 }
 
 /** An object with one of its keys called otherwise, in its place; another of that name goes. */
-export function renamed(object: JsonObject, from: string, to: string): JsonObject {
+export function renameKey(object: JsonObject, from: string, to: string): JsonObject {
   const made: JsonObject = {};
   for (const [key, value] of Object.entries(object)) if (key === from || key !== to) define(made, key === from ? to : key, value);
   return made;
 }
 
 /** What of an object none of `names` stands for. */
-export function rest(object: Json | undefined, names: readonly string[], exact = false): JsonObject {
+export function otherKeys(object: Json | undefined, names: readonly string[], exact = false): JsonObject {
   const shown = spellings(names, exact);
   const found: JsonObject = {};
   if (isObject(object)) for (const [key, value] of Object.entries(object)) if (!shown.has(key)) define(found, key, value);
@@ -88,7 +88,7 @@ export function rest(object: Json | undefined, names: readonly string[], exact =
 }
 
 /** An object with its other keys exchanged for `others`; those that `names` stand for stay, and the order does. */
-export function withRest(object: Json | undefined, names: readonly string[], others: JsonObject, exact = false): JsonObject {
+export function replaceOtherKeys(object: Json | undefined, names: readonly string[], others: JsonObject, exact = false): JsonObject {
   const shown = spellings(names, exact);
   const made: JsonObject = {};
   const old = isObject(object) ? object : {};
@@ -101,13 +101,13 @@ export function withRest(object: Json | undefined, names: readonly string[], oth
 }
 
 /** A message of one text, in the words of the format. */
-export function said(text: string, role: string): JsonObject {
+export function textContent(text: string, role: string): JsonObject {
   return { parts: [{ text }], role };
 }
 
 /** Every place in which two values differ, each as low as it has a name in both. */
 export function differences(one: Json | undefined, other: Json | undefined, path: Path = []): Path[] {
-  if (same(one, other)) return [];
+  if (isEqual(one, other)) return [];
   if (isObject(one) && isObject(other)) {
     const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
     return [...keys].flatMap((key) =>

@@ -1,10 +1,10 @@
 // Two people have changed one case: what each of them changed, and what comes of it.
-import { type Path, at, differences, pointer, put } from "./jsonEdit";
-import { type Json, same } from "./exactJson";
+import { type Path, valueAt, differences, pointer, setAt } from "./jsonEdit";
+import { type Json, isEqual } from "./exactJson";
 
 export type Side = "mine" | "theirs";
 
-export interface Clash {
+export interface Conflict {
   path: Path;
   mine: Json | undefined;
   theirs: Json | undefined;
@@ -14,21 +14,21 @@ export interface Clash {
 }
 
 /** Where mine and theirs differ, and whose change each of it is, seen from what both began with. */
-export function clashes(base: Json, mine: Json, theirs: Json): Clash[] {
+export function findConflicts(base: Json, mine: Json, theirs: Json): Conflict[] {
   return differences(theirs, mine).map((path) => {
-    const [began, my, their] = [at(base, path), at(mine, path), at(theirs, path)];
-    const isMine = !same(began, my);
-    const isTheirs = !same(began, their);
+    const [began, my, their] = [valueAt(base, path), valueAt(mine, path), valueAt(theirs, path)];
+    const isMine = !isEqual(began, my);
+    const isTheirs = !isEqual(began, their);
     return { path, mine: my, theirs: their, both: isMine && isTheirs, side: isMine ? "mine" : "theirs" };
   });
 }
 
 /** Theirs, with mine where that was chosen. */
-export function merged(theirs: Json, found: readonly Clash[]): Json {
+export function mergeConflicts(theirs: Json, found: readonly Conflict[]): Json {
   // from behind: taking an item out of a list moves those behind it
-  return [...found].reverse().reduce((value, clash) => (clash.side === "mine" ? put(value, clash.path, clash.mine) : value), theirs);
+  return [...found].reverse().reduce((value, conflict) => (conflict.side === "mine" ? setAt(value, conflict.path, conflict.mine) : value), theirs);
 }
 
-export function chosen(found: readonly Clash[], path: Path, side: Side): Clash[] {
-  return found.map((clash) => (pointer(clash.path) === pointer(path) ? { ...clash, side } : clash));
+export function chooseSide(found: readonly Conflict[], path: Path, side: Side): Conflict[] {
+  return found.map((conflict) => (pointer(conflict.path) === pointer(path) ? { ...conflict, side } : conflict));
 }

@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useState } from "react";
-import { type Path, put } from "./jsonEdit";
-import { type Json, same } from "./exactJson";
+import { type Path, setAt } from "./jsonEdit";
+import { type Json, isEqual } from "./exactJson";
 
-interface Kept {
+interface StoredDraft {
   base: Json;
   version: string;
   value: Json;
 }
 
 /** What was written and not saved, by case: going to another page and coming back loses nothing. */
-const kept = new Map<string, Kept>();
+const drafts = new Map<string, StoredDraft>();
 
 export interface Draft {
   /** As it was read, or saved last. */
@@ -25,48 +25,48 @@ export interface Draft {
   rebase: (base: Json, version: string, value: Json) => void;
   undo: () => void;
   canUndo: boolean;
-  forget: () => void;
+  discard: () => void;
 }
 
-const MOST = 200; // steps back
+const MAX_UNDO = 200; // steps back
 
-interface State extends Kept {
+interface State extends StoredDraft {
   past: readonly Json[];
 }
 
 type Action =
   | { does: "change"; make: (value: Json) => Json }
   | { does: "rebase"; base: Json; version: string; value: Json }
-  | { does: "undo" | "forget" };
+  | { does: "undo" | "discard" };
 
 function next(state: State, action: Action): State {
   switch (action.does) {
     case "change":
-      return { ...state, value: action.make(state.value), past: [...state.past.slice(1 - MOST), state.value] };
+      return { ...state, value: action.make(state.value), past: [...state.past.slice(1 - MAX_UNDO), state.value] };
     case "rebase":
       return { ...state, base: action.base, version: action.version, value: action.value };
     case "undo":
       return { ...state, value: state.past.at(-1) ?? state.value, past: state.past.slice(0, -1) };
-    case "forget":
+    case "discard":
       return { ...state, value: state.base, past: [] };
   }
 }
 
 export function useDraft(name: string, read: Json, version: string): Draft {
-  const [restored] = useState(() => kept.get(name));
+  const [restored] = useState(() => drafts.get(name));
   const [{ past, ...state }, act] = useReducer(next, { ...(restored ?? { base: read, version, value: read }), past: [] });
   const { base, value } = state;
-  const isChanged = useMemo(() => !same(base, value), [base, value]);
+  const isChanged = useMemo(() => !isEqual(base, value), [base, value]);
   useEffect(() => {
-    if (isChanged) kept.set(name, { base, version: state.version, value });
-    else kept.delete(name);
+    if (isChanged) drafts.set(name, { base, version: state.version, value });
+    else drafts.delete(name);
   }, [name, base, state.version, value, isChanged]);
-  const set = useCallback((path: Path, to: Json | undefined) => act({ does: "change", make: (now) => put(now, path, to) }), []);
+  const set = useCallback((path: Path, to: Json | undefined) => act({ does: "change", make: (now) => setAt(now, path, to) }), []);
   const replace = useCallback((to: Json) => act({ does: "change", make: () => to }), []);
   const rebase = useCallback((to: Json, newer: string, mine: Json) => act({ does: "rebase", base: to, version: newer, value: mine }), []);
   const undo = useCallback(() => act({ does: "undo" }), []);
-  const forget = useCallback(() => act({ does: "forget" }), []);
-  return { ...state, isChanged, isRestored: restored !== undefined, set, replace, rebase, undo, canUndo: past.length > 0, forget };
+  const discard = useCallback(() => act({ does: "discard" }), []);
+  return { ...state, isChanged, isRestored: restored !== undefined, set, replace, rebase, undo, canUndo: past.length > 0, discard };
 }
 
 let isLeaving = false; // the question was answered

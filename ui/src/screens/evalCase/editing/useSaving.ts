@@ -2,28 +2,28 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import type { CasePreview, FieldNote } from "../../../data/types";
-import { Refused } from "./evalSetApi";
+import { RefusedError } from "./evalSetApi";
 import type { Json } from "./exactJson";
 import type { Draft } from "./useDraft";
 
 /** What the server says of something that it wrote. */
-export interface Written {
+export interface SaveResult {
   value: Json;
   version: string;
   doubtful: readonly FieldNote[];
 }
 
 /** How a draft gets into its file. */
-export interface Way<Saved extends Written> {
+export interface SaveTarget<Saved extends SaveResult> {
   save: (value: Json, version: string, commentsMayGo: boolean) => Promise<Saved>;
   preview: (value: Json) => Promise<CasePreview>;
-  /** It was written; `words`: what is told of it. */
+  /** It was written; `words`: what is message of it. */
   saved: (saved: Saved, words: string) => void;
 }
 
-export interface Saving<Saved extends Written> {
+export interface Saving<Saved extends SaveResult> {
   busy: boolean;
-  told: string;
+  message: string;
   error: Error | null;
   wrong: readonly FieldNote[];
   doubtful: readonly FieldNote[];
@@ -41,10 +41,10 @@ export interface Saving<Saved extends Written> {
 
 const NOTHING = { error: null, wrong: [], preview: null, conflict: null } as const;
 
-export function useSaving<Saved extends Written>(draft: Draft, way: Way<Saved>, first: { told: string; doubtful: readonly FieldNote[] }): Saving<Saved> {
+export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarget<Saved>, first: { message: string; doubtful: readonly FieldNote[] }): Saving<Saved> {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState(first.told);
+  const [message, setMessage] = useState(first.message);
   const [doubtful, setDoubtful] = useState(first.doubtful);
   const [state, setState] = useState<Pick<Saving<Saved>, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
 
@@ -60,7 +60,7 @@ export function useSaving<Saved extends Written>(draft: Draft, way: Way<Saved>, 
   };
   const refused = async (error: unknown): Promise<void> => {
     const found = asError(error);
-    if (!(found instanceof Refused)) return setState({ ...NOTHING, error: found });
+    if (!(found instanceof RefusedError)) return setState({ ...NOTHING, error: found });
     const { refusal, status } = found;
     if (status === 412) return setState({ ...NOTHING, conflict: { theirs: refusal.theirs ?? null, version: refusal.version ?? "" } });
     if (status === 409 && refusal.lost?.length) return setState({ ...NOTHING, preview: await way.preview(draft.value) });
@@ -69,7 +69,7 @@ export function useSaving<Saved extends Written>(draft: Draft, way: Way<Saved>, 
   const write = (send: () => Promise<Saved>, words: string): Promise<void> =>
     attempt(async () => {
       const saved = await send();
-      setTold(words);
+      setMessage(words);
       setState(NOTHING);
       setDoubtful(saved.doubtful);
       draft.rebase(saved.value, saved.version, saved.value);
@@ -79,7 +79,7 @@ export function useSaving<Saved extends Written>(draft: Draft, way: Way<Saved>, 
   const close = (): void => setState(NOTHING);
   return {
     busy,
-    told,
+    message,
     doubtful,
     ...state,
     save: (commentsMayGo) => write(() => way.save(draft.value, draft.version, commentsMayGo), "saved"),
@@ -99,16 +99,16 @@ function asError(error: unknown): Error {
 }
 
 /** How many fields hold a text that is no JSON by now. */
-export function useBrokenFields(): { count: number; tell: (field: string, isBroken: boolean) => void } {
+export function useInvalidFields(): { count: number; report: (field: string, isInvalid: boolean) => void } {
   const [fields, setFields] = useState<ReadonlySet<string>>(new Set());
-  const tell = useCallback((field: string, isBroken: boolean) => {
+  const report = useCallback((field: string, isInvalid: boolean) => {
     setFields((before) => {
-      if (before.has(field) === isBroken) return before;
+      if (before.has(field) === isInvalid) return before;
       const next = new Set(before);
-      if (isBroken) next.add(field);
+      if (isInvalid) next.add(field);
       else next.delete(field);
       return next;
     });
   }, []);
-  return { count: fields.size, tell };
+  return { count: fields.size, report };
 }

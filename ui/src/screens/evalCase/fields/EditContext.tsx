@@ -1,6 +1,6 @@
 import { createContext, useCallback, useContext, useId, useLayoutEffect } from "react";
 import type { FieldNote } from "../../../data/types";
-import { type Path, at, pointer } from "../editing/jsonEdit";
+import { type Path, valueAt, pointer } from "../editing/jsonEdit";
 import type { Json } from "../editing/exactJson";
 
 export interface Edit {
@@ -14,7 +14,7 @@ export interface Edit {
   /** What is doubtful, but may be saved. */
   doubtful: readonly FieldNote[];
   /** A field whose text is no JSON by now: nothing is saved until it is. */
-  tellBroken: (field: string, isBroken: boolean) => void;
+  reportInvalid: (field: string, isInvalid: boolean) => void;
   personas: readonly string[];
 }
 
@@ -28,16 +28,16 @@ export function useEdit(): Edit {
 }
 
 export function useValue(path: Path): Json | undefined {
-  return at(useEdit().value, path);
+  return valueAt(useEdit().value, path);
 }
 
-export interface Told {
+export interface FieldMessages {
   error: string | null;
   hint: string | undefined;
 }
 
 /** What there is to say about a place; `below`: about all that is in it, too. */
-export function useTold(path: Path, below = false): Told {
+export function useNotes(path: Path, below = false): FieldMessages {
   const { wrong, doubtful } = useEdit();
   const here = pointer(path);
   const find = (notes: readonly FieldNote[]): string =>
@@ -49,12 +49,12 @@ export function useTold(path: Path, below = false): Told {
 }
 
 /** Tells the editor while this field cannot be read. */
-export function useBroken(isBroken: boolean): void {
-  const { tellBroken } = useEdit();
+export function useInvalid(isInvalid: boolean): void {
+  const { reportInvalid } = useEdit();
   const id = useId();
-  const tell = useCallback((broken: boolean) => tellBroken(id, broken), [id, tellBroken]);
+  const report = useCallback((invalid: boolean) => reportInvalid(id, invalid), [id, reportInvalid]);
   useLayoutEffect(() => {
-    tell(isBroken);
-    return () => tell(false);
-  }, [isBroken, tell]);
+    report(isInvalid);
+    return () => report(false);
+  }, [isInvalid, report]);
 }

@@ -1,12 +1,12 @@
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { Field } from "../../../components/forms/Field";
-import { visible } from "../../../components/text/safeText";
+import { safeText } from "../../../components/text/safeText";
 import styles from "../EvalCase.module.css";
-import { type Path, rest, withRest } from "../editing/jsonEdit";
-import { useBroken, useEdit, useTold, useValue } from "./EditContext";
-import { ValuePlace } from "../calls/ValueField";
-import { type Json, type JsonObject, isObject, readJson, same, whyNotJson, writeJson } from "../editing/exactJson";
+import { type Path, otherKeys, replaceOtherKeys } from "../editing/jsonEdit";
+import { useInvalid, useEdit, useNotes, useValue } from "./EditContext";
+import { ValueInput } from "../calls/ValueField";
+import { type Json, type JsonObject, isObject, readJson, isEqual, jsonError, writeJson } from "../editing/exactJson";
 
 interface PlaceProps {
   label: string;
@@ -15,15 +15,15 @@ interface PlaceProps {
 }
 
 /** A text. Emptied it is an empty text, unless `optional`: then it is left out. */
-export function TextPlace({ label, path, hint, lines = false, optional = false }: PlaceProps & { lines?: boolean; optional?: boolean }) {
+export function TextInput({ label, path, hint, lines = false, optional = false }: PlaceProps & { lines?: boolean; optional?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
-  if (value !== undefined && value !== null && typeof value !== "string") return <JsonPlace label={label} path={path} />;
+  const notes = useNotes(path);
+  if (value !== undefined && value !== null && typeof value !== "string") return <JsonInput label={label} path={path} />;
   const change = (text: string): void => set(path, text === "" && optional ? undefined : text);
   const shown = value ?? "";
   return (
-    <Field label={label} hint={told.hint ?? hint} error={told.error}>
+    <Field label={label} hint={notes.hint ?? hint} error={notes.error}>
       {(props) =>
         lines || shown.includes("\n") ? (
           <textarea rows={2} spellCheck readOnly={readOnly} value={shown} onChange={(event) => change(event.target.value)} {...props} />
@@ -36,11 +36,11 @@ export function TextPlace({ label, path, hint, lines = false, optional = false }
 }
 
 /** Any JSON, as text. */
-export function JsonPlace({ label, path, hint, empty }: PlaceProps & { empty?: Json }) {
+export function JsonInput({ label, path, hint, empty }: PlaceProps & { empty?: Json }) {
   const { set } = useEdit();
   const value = useValue(path);
-  const told = useTold(path, true);
-  return <JsonArea label={label} value={value ?? empty ?? null} onChange={(next) => set(path, next)} hint={told.hint ?? hint} error={told.error} />;
+  const notes = useNotes(path, true);
+  return <JsonTextArea label={label} value={value ?? empty ?? null} onChange={(next) => set(path, next)} hint={notes.hint ?? hint} error={notes.error} />;
 }
 
 interface AreaProps {
@@ -55,21 +55,21 @@ interface AreaProps {
 }
 
 /** A text that has to be JSON. While it is none it stays as it is typed, and nothing is saved. */
-export function JsonArea({ label, value, onChange, hint, error, takes, rows = 2 }: AreaProps) {
+export function JsonTextArea({ label, value, onChange, hint, error, takes, rows = 2 }: AreaProps) {
   const { readOnly } = useEdit();
   const [text, setText] = useState(() => writeJson(value, 2));
   const known = useRef(value);
   useLayoutEffect(() => {
-    if (!same(known.current, value)) setText(writeJson(value, 2)); // changed elsewhere: taken back, or somebody else's
+    if (!isEqual(known.current, value)) setText(writeJson(value, 2)); // changed elsewhere: taken back, or somebody else's
     known.current = value;
   }, [value]);
   const why = whyNot(text, takes);
-  useBroken(why !== "");
+  useInvalid(why !== "");
   const change = (next: string): void => {
     setText(next);
     if (whyNot(next, takes)) return;
     const read = readJson(next);
-    if (same(read, known.current)) return;
+    if (isEqual(read, known.current)) return;
     known.current = read;
     onChange(read);
   };
@@ -83,10 +83,10 @@ export function JsonArea({ label, value, onChange, hint, error, takes, rows = 2 
 }
 
 function whyNot(text: string, takes?: (value: Json) => string): string {
-  return whyNotJson(text) || (takes?.(readJson(text)) ?? "");
+  return jsonError(text) || (takes?.(readJson(text)) ?? "");
 }
 
-export function mustBeObject(value: Json): string {
+export function requireObject(value: Json): string {
   return isObject(value) ? "" : "This has to be an object: { … }";
 }
 
@@ -98,45 +98,45 @@ interface OthersProps {
 }
 
 /** All keys of an object that no field shows. Always there, so that nothing is hidden. */
-export function OthersPlace({ path, names, label = "Everything else", hint, exact = false }: OthersProps & { label?: string; hint?: string }) {
+export function OtherKeysInput({ path, names, label = "Everything else", hint, exact = false }: OthersProps & { label?: string; hint?: string }) {
   const { set } = useEdit();
   const value = useValue(path);
-  const others = rest(value, names, exact);
+  const others = otherKeys(value, names, exact);
   if (!isObject(value) && value !== undefined) return null;
   const takes = (next: Json): string => {
-    const bad = isObject(next) ? Object.keys(next).find((key) => !Object.hasOwn(rest({ [key]: null }, names, exact), key)) : undefined;
-    return mustBeObject(next) || (bad === undefined ? "" : `“${bad}” has a field of its own above.`);
+    const bad = isObject(next) ? Object.keys(next).find((key) => !Object.hasOwn(otherKeys({ [key]: null }, names, exact), key)) : undefined;
+    return requireObject(next) || (bad === undefined ? "" : `“${bad}” has a field of its own above.`);
   };
   return (
-    <JsonArea label={label} hint={hint} value={others} takes={takes} rows={1} onChange={(next) => set(path, withRest(value, names, next as JsonObject, exact))} />
+    <JsonTextArea label={label} hint={hint} value={others} takes={takes} rows={1} onChange={(next) => set(path, replaceOtherKeys(value, names, next as JsonObject, exact))} />
   );
 }
 
 /** The same, folded away where it holds nothing but what is `usual`, and not there where it holds nothing. */
-export function OthersFolded({ path, names, usual = [], exact = false }: OthersProps & { usual?: readonly string[] }) {
-  const keys = Object.keys(rest(useValue(path), names, exact));
+export function CollapsedOtherKeys({ path, names, usual = [], exact = false }: OthersProps & { usual?: readonly string[] }) {
+  const keys = Object.keys(otherKeys(useValue(path), names, exact));
   const [isOpen] = useState(() => keys.some((key) => !usual.includes(key)));
   const [wasThere, setWasThere] = useState(false);
   if (keys.length && !wasThere) setWasThere(true);
   if (!keys.length && !wasThere) return null;
   return (
     <details className={styles.more} open={isOpen || undefined}>
-      <summary>{keys.length ? `More: ${keys.slice(0, 4).map(visible).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
-      <OthersPlace path={path} names={names} label="More keys, as JSON" exact={exact} />
+      <summary>{keys.length ? `More: ${keys.slice(0, 4).map(safeText).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
+      <OtherKeysInput path={path} names={names} label="More keys, as JSON" exact={exact} />
     </details>
   );
 }
 
 /** An object, a key a row; its values are any JSON, or where they are `valued` matchers, too. */
-export function KeyedPlace({ path, label, hint, addWhat, valued = false }: PlaceProps & { addWhat: string; valued?: boolean }) {
+export function ObjectInput({ path, label, hint, addWhat, valued = false }: PlaceProps & { addWhat: string; valued?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const [name, setName] = useState("");
   const [asText, setAsText] = useState(false);
-  const told = useTold(path, !valued);
+  const notes = useNotes(path, !valued);
   const id = useId();
   const object = isObject(value) ? value : {};
-  if (value !== undefined && value !== null && !isObject(value)) return <JsonPlace label={label} path={path} />;
+  if (value !== undefined && value !== null && !isObject(value)) return <JsonInput label={label} path={path} />;
   const add = (): void => {
     if (!name || Object.hasOwn(object, name)) return;
     set(path, { ...object, [name]: "" });
@@ -152,15 +152,15 @@ export function KeyedPlace({ path, label, hint, addWhat, valued = false }: Place
         </Button>
       </div>
       {asText ? (
-        <JsonArea label={`${label}, as JSON`} value={object} takes={mustBeObject} onChange={(next) => set(path, next)} rows={4} />
+        <JsonTextArea label={`${label}, as JSON`} value={object} takes={requireObject} onChange={(next) => set(path, next)} rows={4} />
       ) : (
         <>
           {Object.keys(object).map((key) => (
             <div key={key} className={styles.keyed}>
               {valued ? (
-                <ValuePlace label={key === "" ? "(empty)" : key} path={[...path, key]} />
+                <ValueInput label={key === "" ? "(empty)" : key} path={[...path, key]} />
               ) : (
-                <JsonArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
+                <JsonTextArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
               )}
               {!readOnly && (
                 <Button look="quiet" aria-label={`Take ${key} out`} onClick={() => set([...path, key], undefined)}>
@@ -185,8 +185,8 @@ export function KeyedPlace({ path, label, hint, addWhat, valued = false }: Place
           )}
         </>
       )}
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
-      {(told.hint ?? hint) && <p className="dim small">{told.hint ?? hint}</p>}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {(notes.hint ?? hint) && <p className="dim small">{notes.hint ?? hint}</p>}
     </div>
   );
 }

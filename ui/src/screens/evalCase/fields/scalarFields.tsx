@@ -4,9 +4,9 @@ import { Button } from "../../../components/forms/Button";
 import { CheckField, Field, SelectField } from "../../../components/forms/Field";
 import styles from "../EvalCase.module.css";
 import type { Path } from "../editing/jsonEdit";
-import { useBroken, useEdit, useTold, useValue } from "./EditContext";
-import { Exact, type Json, readJson, same, whyNotJson, writeJson } from "../editing/exactJson";
-import { JsonArea, JsonPlace } from "./jsonFields";
+import { useInvalid, useEdit, useNotes, useValue } from "./EditContext";
+import { ExactNumber, type Json, readJson, isEqual, jsonError, writeJson } from "../editing/exactJson";
+import { JsonTextArea, JsonInput } from "./jsonFields";
 
 interface Props {
   label: string;
@@ -14,74 +14,74 @@ interface Props {
   hint?: string;
 }
 
-function isNumber(value: Json | undefined): value is number | Exact {
-  return typeof value === "number" || value instanceof Exact;
+function isNumber(value: Json | undefined): value is number | ExactNumber {
+  return typeof value === "number" || value instanceof ExactNumber;
 }
 
 /** A number, in the digits that it is written in; emptied it is left out. */
-export function NumberPlace({ label, path, hint }: Props) {
+export function NumberInput({ label, path, hint }: Props) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const [text, setText] = useState(() => (isNumber(value) ? writeJson(value) : ""));
   const known = useRef(value);
   useLayoutEffect(() => {
-    if (!same(known.current, value)) setText(isNumber(value) ? writeJson(value) : "");
+    if (!isEqual(known.current, value)) setText(isNumber(value) ? writeJson(value) : "");
     known.current = value;
   }, [value]);
-  const why = text.trim() === "" || (!whyNotJson(text) && isNumber(readJson(text))) ? "" : "This has to be a number, such as 2 or 0.5.";
-  useBroken(why !== "");
-  if (value !== undefined && !isNumber(value)) return <JsonPlace label={label} path={path} />;
+  const why = text.trim() === "" || (!jsonError(text) && isNumber(readJson(text))) ? "" : "This has to be a number, such as 2 or 0.5.";
+  useInvalid(why !== "");
+  if (value !== undefined && !isNumber(value)) return <JsonInput label={label} path={path} />;
   const change = (next: string): void => {
     setText(next);
-    const read = next.trim() === "" ? undefined : whyNotJson(next) ? null : readJson(next);
+    const read = next.trim() === "" ? undefined : jsonError(next) ? null : readJson(next);
     if (read !== undefined && !isNumber(read)) return;
     known.current = read;
     set(path, read);
   };
   return (
-    <Field label={label} hint={told.hint ?? hint} error={why || told.error}>
+    <Field label={label} hint={notes.hint ?? hint} error={why || notes.error}>
       {(props) => <input type="text" inputMode="decimal" autoComplete="off" readOnly={readOnly} value={text} onChange={(event) => change(event.target.value)} {...props} />}
     </Field>
   );
 }
 
 /** Yes, or not stated. */
-export function CheckPlace({ label, path }: Props) {
+export function CheckInput({ label, path }: Props) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
-  if (value !== undefined && typeof value !== "boolean") return <JsonPlace label={label} path={path} />;
+  const notes = useNotes(path);
+  if (value !== undefined && typeof value !== "boolean") return <JsonInput label={label} path={path} />;
   return (
     <>
-      <CheckField label={label} hint={told.hint} disabled={readOnly} checked={value === true} onChange={(event) => set(path, event.target.checked || undefined)} />
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
+      <CheckField label={label} hint={notes.hint} disabled={readOnly} checked={value === true} onChange={(event) => set(path, event.target.checked || undefined)} />
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
     </>
   );
 }
 
 /** One of some words; a word that is none of them stays, and can be chosen again. `usual`: what holds where nothing is stated. */
-export function ChoicePlace({ label, path, hint, options, usual }: Props & { options: readonly (readonly [value: string, name: string])[]; usual: string }) {
+export function ChoiceInput({ label, path, hint, options, usual }: Props & { options: readonly (readonly [value: string, name: string])[]; usual: string }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const [first] = useState(value);
-  if (value !== undefined && typeof value !== "string") return <JsonPlace label={label} path={path} />;
+  if (value !== undefined && typeof value !== "string") return <JsonInput label={label} path={path} />;
   const words = new Set(options.map(([word]) => word));
   const strange = [first, value].filter((word): word is string => typeof word === "string" && !words.has(word));
   const all = [["", usual] as const, ...options, ...[...new Set(strange)].map((word) => [word, word] as const)];
-  return <SelectField label={label} hint={told.hint ?? hint} error={told.error} disabled={readOnly} value={value ?? ""} options={all} onChange={(event) => set(path, event.target.value || undefined)} />;
+  return <SelectField label={label} hint={notes.hint ?? hint} error={notes.error} disabled={readOnly} value={value ?? ""} options={all} onChange={(event) => set(path, event.target.value || undefined)} />;
 }
 
 /** Some words with commas between them; `single`: one of them is no list. */
-export function WordsPlace({ label, path, hint, single = false, optional = false }: Props & { single?: boolean; optional?: boolean }) {
+export function WordListInput({ label, path, hint, single = false, optional = false }: Props & { single?: boolean; optional?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
-  const told = useTold(path, true);
+  const notes = useNotes(path, true);
   const [text, setText] = useState<string | null>(null);
   const words = value === undefined || value === null ? [] : Array.isArray(value) ? value : single ? [value] : null;
   const isWords = words !== null && words.every((word) => typeof word === "string" && !word.includes(",") && word === word.trim());
-  if (!isWords) return <JsonPlace label={label} path={path} />;
+  if (!isWords) return <JsonInput label={label} path={path} />;
   const change = (next: string): void => {
     setText(next);
     const found = next.split(",").map((word) => word.trim()).filter(Boolean);
@@ -90,7 +90,7 @@ export function WordsPlace({ label, path, hint, single = false, optional = false
     else set(path, one ? (found[0] ?? "") : found);
   };
   return (
-    <Field label={label} hint={told.hint ?? hint} error={told.error}>
+    <Field label={label} hint={notes.hint ?? hint} error={notes.error}>
       {(props) => (
         <input type="text" autoComplete="off" spellCheck={false} readOnly={readOnly} value={text ?? words.join(", ")} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
       )}
@@ -99,10 +99,10 @@ export function WordsPlace({ label, path, hint, single = false, optional = false
 }
 
 /** Fields, or the JSON that they stand for: the way out for what no field shows. */
-export function OrJson({ label, path, children, foot }: { label: string; path: Path; children: ReactNode; foot?: ReactNode }) {
+export function FieldsOrJson({ label, path, children, foot }: { label: string; path: Path; children: ReactNode; foot?: ReactNode }) {
   const { set } = useEdit();
   const value = useValue(path);
-  const told = useTold(path);
+  const notes = useNotes(path);
   const [asText, setAsText] = useState(false);
   return (
     <div role="group" aria-label={label}>
@@ -114,9 +114,9 @@ export function OrJson({ label, path, children, foot }: { label: string; path: P
         </Button>
         {foot}
       </div>
-      {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
-      {told.hint && <p className="dim small">{told.hint}</p>}
-      {asText ? <JsonArea label={`${label}, as JSON`} value={value ?? null} onChange={(next) => set(path, next)} rows={4} /> : children}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.hint && <p className="dim small">{notes.hint}</p>}
+      {asText ? <JsonTextArea label={`${label}, as JSON`} value={value ?? null} onChange={(next) => set(path, next)} rows={4} /> : children}
     </div>
   );
 }
