@@ -1,5 +1,4 @@
 import { Dialog } from "../components/forms/Dialog";
-import { Keys } from "./Keys";
 import styles from "./KeyHelp.module.css";
 import { type Binding, allBindings, useLayers } from "./keyboard";
 
@@ -27,4 +26,15 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
 export function sortBindings(bindings: readonly Binding[]): readonly Binding[] {
   const last = ({ keys }: Binding) => (keys === "?" ? 2 : keys.startsWith("g ") ? 1 : 0);
   return [...bindings].sort((one, other) => last(one) - last(other));
+}
+
+/** Keys as labelled on a keyboard: `g r`. */
+function Keys({ keys }: { keys: string }) {
+  return (
+    <span className={styles.sequence}>
+      {keys.split(" ").map((key, index) => (
+        <kbd key={index}>{key}</kbd>
+      ))}
+    </span>
+  );
 }

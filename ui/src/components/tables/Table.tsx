@@ -1,36 +1,11 @@
 import { type SortingState, getCoreRowModel, getSortedRowModel, useReactTable } from "@tanstack/react-table";
-import { type CSSProperties, type ReactNode, type MouseEvent, useMemo, useRef } from "react";
+import { type CSSProperties, type MouseEvent, useMemo, useRef } from "react";
 import { useLocation } from "wouter";
-import { TableRow } from "./TableRow";
+import { type Choice, type Column, TableRow } from "./TableRow";
 import styles from "./Table.module.css";
 import { rememberRow, usePrinting, useRowAt, useRowKeys, useRowWindow } from "./useTableRows";
 
-export interface Column<Row> {
-  id: string;
-  head: ReactNode;
-  cell: (row: Row) => ReactNode;
-  /** A track of a CSS grid: `120px`, `minmax(0, 2fr)`. Default `minmax(0, 1fr)`. */
-  width?: string;
-  /** The same on a narrow page, where it is another one. */
-  narrow?: string;
-  align?: "end";
-  /** Left out on a narrow page. */
-  optional?: boolean;
-  /** Left out already where a page is as wide as paper: its words need more room, and stand in another cell there. */
-  wordy?: boolean;
-  /** What the column is sorted by; without it the column is not. `null` comes last. */
-  sortBy?: (row: Row) => number | string | null;
-  /** Which way the first press sorts. Default: ascending. */
-  first?: "asc" | "desc";
-}
-
-export interface Choice {
-  chosen: ReadonlySet<string>;
-  /** `on` says which; without it, the other way round than it is. */
-  onChoose: (id: string, on?: boolean) => void;
-  /** What choosing a row means, for those who hear it: "compare". */
-  label: string;
-}
+export type { Choice, Column } from "./TableRow";
 
 export interface TableProps<Row> {
   label: string;

@@ -1,7 +1,33 @@
-import { type MouseEvent, memo } from "react";
+import { type MouseEvent, type ReactNode, memo } from "react";
 import { Link, useLocation } from "wouter";
-import type { Choice, Column } from "./Table";
 import styles from "./Table.module.css";
+
+export interface Column<Row> {
+  id: string;
+  head: ReactNode;
+  cell: (row: Row) => ReactNode;
+  /** A track of a CSS grid: `120px`, `minmax(0, 2fr)`. Default `minmax(0, 1fr)`. */
+  width?: string;
+  /** The same on a narrow page, where it is another one. */
+  narrow?: string;
+  align?: "end";
+  /** Left out on a narrow page. */
+  optional?: boolean;
+  /** Left out already where a page is as wide as paper: its words need more room, and stand in another cell there. */
+  wordy?: boolean;
+  /** What the column is sorted by; without it the column is not. `null` comes last. */
+  sortBy?: (row: Row) => number | string | null;
+  /** Which way the first press sorts. Default: ascending. */
+  first?: "asc" | "desc";
+}
+
+export interface Choice {
+  chosen: ReadonlySet<string>;
+  /** `on` says which; without it, the other way round than it is. */
+  onChoose: (id: string, on?: boolean) => void;
+  /** What choosing a row means, for those who hear it: "compare". */
+  label: string;
+}
 
 interface Props<Row> {
   id: string;

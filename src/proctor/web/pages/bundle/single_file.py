@@ -1,7 +1,7 @@
 """The web page as one file: the built page, and beside it what a server would have answered, in gzipped chunks.
 
 Nothing is loaded from anywhere: style and script stand in the file, and its Content-Security-Policy allows these two (by
-their hashes) and nothing else. The page opens a chunk when somebody looks at what is in it (`ui/src/data/file.ts`).
+their hashes) and nothing else. The page opens a chunk when somebody looks at what is in it (`ui/src/data/fileSource.ts`).
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@ import styles from "../EvalCase.module.css";
 import type { Path } from "../editing/jsonEdit";
 import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { isObject } from "../editing/exactJson";
-import { JsonInput, ObjectInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
+import { ObjectInput, ValueInput } from "./ValueField";
+import { JsonInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
 import { CheckInput, ChoiceInput, NumberInput, WordListInput } from "../fields/scalarFields";
-import { ValueInput } from "./ValueField";
 
 /** How often a call may come, beside which call it is: of calls in order, of limits, or nothing of the sort. */
 export type Times = "calls" | "limits" | "none";

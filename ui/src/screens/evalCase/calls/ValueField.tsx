@@ -5,7 +5,7 @@ import styles from "../EvalCase.module.css";
 import { type Path, moveItem } from "../editing/jsonEdit";
 import { useEdit, useNotes, useValue } from "../fields/EditContext";
 import { type Json, isObject } from "../editing/exactJson";
-import { ItemTools, JsonInput, ObjectInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
+import { type FieldProps, CollapsedOtherKeys, ItemTools, JsonInput, JsonTextArea, TextInput, requireObject } from "../fields/jsonFields";
 import { type Form, KIND_WORDS, type KindHistory, MATCH, OPTIONS, OPTION_WORDS, containsMatcher, kindOf, switchKind } from "./matchers";
 import { CheckInput, ChoiceInput, NumberInput, WordListInput } from "../fields/scalarFields";
 
@@ -106,6 +106,70 @@ export function ListInput({ label, path }: { label: string; path: Path }) {
       ))}
       {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...items, ""])}>+ value</Button>}
+    </div>
+  );
+}
+
+/** An object, a key a row; its values are any JSON, or where they are `valued` matchers, too. */
+export function ObjectInput({ path, label, hint, addWhat, valued = false }: FieldProps & { addWhat: string; valued?: boolean }) {
+  const { set, readOnly } = useEdit();
+  const value = useValue(path);
+  const [name, setName] = useState("");
+  const [asText, setAsText] = useState(false);
+  const notes = useNotes(path, !valued);
+  const id = useId();
+  const object = isObject(value) ? value : {};
+  if (value !== undefined && value !== null && !isObject(value)) return <JsonInput label={label} path={path} />;
+  const add = (): void => {
+    if (!name || Object.hasOwn(object, name)) return;
+    set(path, { ...object, [name]: "" });
+    setName("");
+  };
+  return (
+    <div role="group" aria-label={label}>
+      <div className="row">
+        <span className={styles.label}>{label}</span>
+        <span className="grow" />
+        <Button look="quiet" aria-pressed={asText} onClick={() => setAsText(!asText)}>
+          {asText ? "Key by key" : "As JSON"}
+        </Button>
+      </div>
+      {asText ? (
+        <JsonTextArea label={`${label}, as JSON`} value={object} takes={requireObject} onChange={(next) => set(path, next)} rows={4} />
+      ) : (
+        <>
+          {Object.keys(object).map((key) => (
+            <div key={key} className={styles.keyed}>
+              {valued ? (
+                <ValueInput label={key === "" ? "(empty)" : key} path={[...path, key]} />
+              ) : (
+                <JsonTextArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
+              )}
+              {!readOnly && (
+                <Button look="quiet" aria-label={`Take ${key} out`} onClick={() => set([...path, key], undefined)}>
+                  ✕
+                </Button>
+              )}
+            </div>
+          ))}
+          {!readOnly && (
+            <form
+              className="row"
+              onSubmit={(event) => {
+                event.preventDefault();
+                add();
+              }}
+            >
+              <input id={id} className={styles.keyName} aria-label={addWhat} placeholder={addWhat} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
+              <Button type="submit" disabled={!name || Object.hasOwn(object, name)}>
+                Add
+              </Button>
+            </form>
+          )}
+        </>
+      )}
+      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {(notes.hint ?? hint) && <p className="dim small">{notes.hint ?? hint}</p>}
     </div>
   );
 }

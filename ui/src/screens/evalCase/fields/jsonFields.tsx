@@ -1,21 +1,20 @@
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { Field } from "../../../components/forms/Field";
 import { safeText } from "../../../components/text/safeText";
 import styles from "../EvalCase.module.css";
 import { type Path, otherKeys, replaceOtherKeys } from "../editing/jsonEdit";
 import { useInvalid, useEdit, useNotes, useValue } from "./EditContext";
-import { ValueInput } from "../calls/ValueField";
 import { type Json, type JsonObject, isObject, readJson, isEqual, jsonError, writeJson } from "../editing/exactJson";
 
-interface PlaceProps {
+export interface FieldProps {
   label: string;
   path: Path;
   hint?: string;
 }
 
 /** A text. Emptied it is an empty text, unless `optional`: then it is left out. */
-export function TextInput({ label, path, hint, lines = false, optional = false }: PlaceProps & { lines?: boolean; optional?: boolean }) {
+export function TextInput({ label, path, hint, lines = false, optional = false }: FieldProps & { lines?: boolean; optional?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const notes = useNotes(path);
@@ -36,7 +35,7 @@ export function TextInput({ label, path, hint, lines = false, optional = false }
 }
 
 /** Any JSON, as text. */
-export function JsonInput({ label, path, hint, empty }: PlaceProps & { empty?: Json }) {
+export function JsonInput({ label, path, hint, empty }: FieldProps & { empty?: Json }) {
   const { set } = useEdit();
   const value = useValue(path);
   const notes = useNotes(path, true);
@@ -124,70 +123,6 @@ export function CollapsedOtherKeys({ path, names, usual = [], exact = false }: O
       <summary>{keys.length ? `More: ${keys.slice(0, 4).map(safeText).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
       <OtherKeysInput path={path} names={names} label="More keys, as JSON" exact={exact} />
     </details>
-  );
-}
-
-/** An object, a key a row; its values are any JSON, or where they are `valued` matchers, too. */
-export function ObjectInput({ path, label, hint, addWhat, valued = false }: PlaceProps & { addWhat: string; valued?: boolean }) {
-  const { set, readOnly } = useEdit();
-  const value = useValue(path);
-  const [name, setName] = useState("");
-  const [asText, setAsText] = useState(false);
-  const notes = useNotes(path, !valued);
-  const id = useId();
-  const object = isObject(value) ? value : {};
-  if (value !== undefined && value !== null && !isObject(value)) return <JsonInput label={label} path={path} />;
-  const add = (): void => {
-    if (!name || Object.hasOwn(object, name)) return;
-    set(path, { ...object, [name]: "" });
-    setName("");
-  };
-  return (
-    <div role="group" aria-label={label}>
-      <div className="row">
-        <span className={styles.label}>{label}</span>
-        <span className="grow" />
-        <Button look="quiet" aria-pressed={asText} onClick={() => setAsText(!asText)}>
-          {asText ? "Key by key" : "As JSON"}
-        </Button>
-      </div>
-      {asText ? (
-        <JsonTextArea label={`${label}, as JSON`} value={object} takes={requireObject} onChange={(next) => set(path, next)} rows={4} />
-      ) : (
-        <>
-          {Object.keys(object).map((key) => (
-            <div key={key} className={styles.keyed}>
-              {valued ? (
-                <ValueInput label={key === "" ? "(empty)" : key} path={[...path, key]} />
-              ) : (
-                <JsonTextArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
-              )}
-              {!readOnly && (
-                <Button look="quiet" aria-label={`Take ${key} out`} onClick={() => set([...path, key], undefined)}>
-                  ✕
-                </Button>
-              )}
-            </div>
-          ))}
-          {!readOnly && (
-            <form
-              className="row"
-              onSubmit={(event) => {
-                event.preventDefault();
-                add();
-              }}
-            >
-              <input id={id} className={styles.keyName} aria-label={addWhat} placeholder={addWhat} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
-              <Button type="submit" disabled={!name || Object.hasOwn(object, name)}>
-                Add
-              </Button>
-            </form>
-          )}
-        </>
-      )}
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
-      {(notes.hint ?? hint) && <p className="dim small">{notes.hint ?? hint}</p>}
-    </div>
   );
 }
 
