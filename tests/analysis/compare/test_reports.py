@@ -2,16 +2,17 @@
 
 import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from proctor.analysis.compare.reports.terminal import draw_comparison
-from proctor.analysis.compare.reports.text import numbers
+from proctor.analysis.compare.reports.text import comparison_blocks, numbers
 from proctor.analysis.compare.reports.write import write_comparison, writer_of
 from proctor.reports.base import ReportOptions
+from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.analysis.comparison import (
     CaseChange,
     Change,
@@ -72,7 +73,8 @@ def written(found: Comparison, name: str) -> str:
 
 def drawn(found: Comparison, *, width: int = 80, verbose: bool = False) -> str:
     out = io.StringIO()
-    draw_comparison(found, out, ReportOptions(width=width, color=False, symbols=True, verbose=verbose))
+    options = ReportOptions(width=width, color=False, symbols=True, verbose=verbose)
+    draw_blocks(partial(comparison_blocks, found), out, options)
     return out.getvalue()
 
 
@@ -121,10 +123,10 @@ DRAWN = """
     cancel  ●●●●○ → ●●●○○
         now and then
 
-                     base  candidate  change  95 %
-  passed           90.0 %     80.0 %   -10.0  -18.0 to -2.0     ✕ worse
-  quality           0.910      0.920  +0.010  -0.010 to +0.030
-  tokens a turn     1,204        980    -224  -300 to -148      better
+                     base  candidate  difference  95 % CI
+  passed           90.0 %     80.0 %       -10.0  -18.0 to -2.0     ✕ worse
+  quality           0.910      0.920      +0.010  -0.010 to +0.030
+  tokens a turn     1,204        980        -224  -300 to -148      better
   cost of the run  $0.420     $0.390
 
   ✕ regression: the pass rate fell from 90.0 % to 80.0 %

@@ -12,9 +12,8 @@ import click
 
 from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.reports.case_diff import parting, write_parting
-from proctor.analysis.compare.reports.error import write_comparison_error
 from proctor.analysis.compare.reports.json import write_parting_json
-from proctor.analysis.compare.reports.write import NAMES, Writer, writer_of
+from proctor.analysis.compare.reports.write import NAMES, Writer, write_comparison_error, writer_of
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.report_outputs import named_place, output_guard, parse_placed

@@ -1,15 +1,39 @@
-"""The sentences and numbers of a comparison that all its forms share."""
+"""A comparison of two runs as text blocks: the two runs, what differs, the cases that changed, the figures, the outcome."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 
 from proctor.reports.content.cost_text import dollars
+from proctor.reports.content.summary import short_names
+from proctor.reports.content.text_blocks import (
+    OUTCOME_ROLES,
+    Block,
+    Column,
+    Fact,
+    Gap,
+    Group,
+    Item,
+    Line,
+    Look,
+    Note,
+    Reason,
+    Record,
+    Role,
+    Row,
+    Span,
+    Spans,
+    Table,
+    Verdict,
+)
 from proctor.reports.terminal.symbols import Marks
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
     TRIAL_SECONDS,
     CaseChange,
+    Change,
     ChangedCase,
     ComparedRun,
     Comparison,
@@ -81,33 +105,177 @@ def trials_text(trials: Trials) -> str:
     return f"{trials.passed}/{trials.total}{other}"
 
 
-def strip_of(trials: Trials, marks: Marks) -> str:
+def _strip(trials: Trials, marks: Marks) -> str:
     """Return the trials as signs: those that passed first."""
-    listed = (
+    outcomes = (
         [Outcome.PASSED] * trials.passed + [Outcome.FAILED] * trials.failed + [Outcome.ERROR] * trials.other
     )
-    return marks.strip(listed) or "not run"
+    return marks.strip(outcomes) or "not run"
 
 
-def run_text(run: ComparedRun) -> str:
+def _run_text(run: ComparedRun, marks: Marks) -> str:
     """Return how large a run is: `40 cases x 5`."""
     cases = f"{run.cases:,} {'case' if run.cases == 1 else 'cases'}"
-    return f"{cases} x {run.num_runs}" if run.num_runs > 1 else cases
+    return f"{cases} {marks.times} {run.num_runs}" if run.num_runs > 1 else cases
 
 
-def cost_texts(found: Comparison) -> tuple[str, str] | None:
-    """Return what either run cost, where that is known of one of them at least."""
-    costs = found.base.cost, found.candidate.cost
+def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
+    """Return the cost of both runs, if that of at least one is known."""
+    costs = comparison.base.cost, comparison.candidate.cost
     if not any(costs):
         return None
     before, now = ("unknown" if cost is None else dollars(cost) for cost in costs)
     return before, now
 
 
-def left_out_texts(found: Comparison) -> list[str]:
+def left_out_texts(comparison: Comparison) -> list[str]:
     """Return what was not compared, in short sentences."""
-    told = []
-    if found.undecided:
-        cases = "1 case is" if found.undecided == 1 else f"{found.undecided:,} cases are"
-        told.append(f"{cases} left out of pass and fail: not every trial could be judged in both runs")
-    return told
+    if not comparison.undecided:
+        return []
+    cases = "1 case is" if comparison.undecided == 1 else f"{comparison.undecided:,} cases are"
+    return [f"{cases} left out of pass and fail: not every trial could be judged in both runs"]
+
+
+# --- Blocks ----------------------------------------------------------------------------------------------------------
+
+_OUTCOMES = {
+    Change.REGRESSION: Outcome.FAILED, Change.ERROR: Outcome.ERROR, Change.INCONCLUSIVE: Outcome.INCONCLUSIVE,
+    Change.IMPROVEMENT: Outcome.PASSED, Change.NO_REGRESSION: Outcome.PASSED,
+}  # fmt: skip
+_CASE_ROLES: dict[CaseChange, Role] = {
+    CaseChange.REGRESSION: "bad",
+    CaseChange.IN_ERROR: "error",
+    CaseChange.FIX: "good",
+    CaseChange.FLAKY: "warning",
+}
+_VERDICTS = {"worse": Outcome.FAILED, "better": Outcome.PASSED}
+
+
+def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
+    """Return a comparison as blocks; the outcome is the last one."""
+    yield Gap()
+    yield _run_fact("base", comparison.base, look)
+    yield _run_fact("candidate", comparison.candidate, look)
+    for difference in comparison.unlike:
+        label, role = ("differs", "dim") if difference.expected else ("warning", "warning")
+        yield Note(label, difference.text, role, is_data=True)
+    for text in left_out_texts(comparison):
+        yield Note("left out", text, "dim")
+    metrics = {one.name for one in comparison.measures} | {
+        case.metric for case in comparison.cases if case.metric
+    }
+    names = {
+        **short_names(sorted(metrics - FIGURES.keys())),
+        **{name: label for name, (label, _) in FIGURES.items()},
+    }
+    for change in CaseChange:
+        if cases := comparison.changed(change):
+            yield Gap()
+            yield _case_group(cases, change, names, look)
+    yield Gap()
+    yield _measures(comparison, names, look)
+    if costs := cost_texts(comparison):
+        yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
+    yield Gap()
+    outcome = _OUTCOMES[comparison.outcome]
+    sentence = comparison.sentence
+    yield Verdict(look.marks.outcome(outcome), sentence, OUTCOME_ROLES[outcome], ("OUTCOME", sentence))
+    yield from _next_command(comparison)
+    yield Gap()
+
+
+def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
+    parts: list[Spans] = [[Span(run.agent, "strong", is_data=True)], [Span(_run_text(run, look.marks))]]
+    if run.run_id:
+        parts.append([Span("run ", "dim"), Span(run.run_id, "dim", is_data=True)])
+    run_id = f"run={run.run_id}" if run.run_id else ""
+    return Fact(word, parts, (word.upper(), run.agent, f"cases={run.cases}", f"runs={run.num_runs}", run_id))
+
+
+def _case_group(
+    cases: Sequence[ChangedCase], change: CaseChange, names: Mapping[str, str], look: Look
+) -> Group:
+    several = len({case.eval_set_id for case in cases}) > 1
+    return Group(
+        HEADINGS[change],
+        _CASE_ROLES[change],
+        [_case_item(case, names, look, short=not several) for case in cases],
+        MOST,
+        is_open=change in {CaseChange.REGRESSION, CaseChange.IN_ERROR},
+    )
+
+
+def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short: bool) -> Item:
+    before, now = trials_text(case.base), trials_text(case.candidate)
+    arrow = Span(f" {look.marks.arrow} ", "dim")
+    trials = [
+        Span(before, "dim", drawn=_strip(case.base, look.marks)),
+        arrow,
+        Span(now, _CASE_ROLES[case.change], drawn=_strip(case.candidate, look.marks)),
+    ]
+    parts: list[Spans] = [trials]
+    moved = ""
+    if (scores := score_pair(case)) and case.metric:
+        metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
+        parts.append([metric, Span(f" {scores[0]} {look.marks.arrow} {scores[1]}")])
+        moved = f"{case.metric}={scores[0]} -> {scores[1]}"
+    label, prefix = ("before", "before: ") if case.change is CaseChange.FIX else ("reason", "")
+    return Item(
+        case.name,
+        parts,
+        [Reason(label, case.reason, prefix)] if case.reason else [],
+        drawn_name=case.eval_id if short else None,
+        record=(case.change.value.upper(), case.name, f"{before} -> {now}", moved),
+    )
+
+
+def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> Table:
+    right = (Column(name, right=True) for name in ("base", "candidate", "difference"))
+    interval = Column(f"{100 * comparison.confidence:g} % CI")
+    columns = [Column(wraps=True), *right, interval, Column("p", is_drawn=False), Column()]
+    rows = [_measure(one, comparison.confidence, names, look) for one in comparison.measures]
+    if costs := cost_texts(comparison):
+        texts = ["cost of the run", *costs, "", "", "", ""]
+        rows.append(Row([[Span(text, "dim")] for text in texts]))
+    return Table(columns, rows)
+
+
+def _measure(one: Measured, confidence: float, names: Mapping[str, str], look: Look) -> Row:
+    before, now, difference, low, high = numbers(one)
+    role: Role = "" if one.decides else "dim"
+    texts = (
+        before,
+        now,
+        difference,
+        f"{low} to {high}",
+        _p_text(one.p_value if one.adjusted is None else one.adjusted),
+    )
+    name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
+    record = (
+        "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({100 * confidence:g} %: {low} to {high})",
+        f"p={_p_text(one.p_value)}", "" if one.adjusted is None else f"adjusted={_p_text(one.adjusted)}",
+        f"pairs={one.pairs}", one.verdict, "not judged alike" if one.apart else "",
+    )  # fmt: skip
+    return Row([[name], *([Span(text, role)] for text in texts), _measure_verdict(one, look)], record)
+
+
+def _measure_verdict(one: Measured, look: Look) -> Spans:
+    if one.apart:
+        return [Span("not judged alike", "warning")]
+    if not one.verdict:
+        return []
+    outcome = _VERDICTS[one.verdict]
+    if not one.decides:
+        return [Span(one.verdict, "dim")]
+    return [Span(f"{look.marks.outcome(outcome)} {one.verdict}", OUTCOME_ROLES[outcome])]
+
+
+def _p_text(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def _next_command(comparison: Comparison) -> Iterator[Line]:
+    runs = comparison.base.run_id, comparison.candidate.run_id
+    if comparison.cases and all(runs):
+        command = shlex.join(["proctor", "compare", *runs, comparison.cases[0].name])
+        yield Line([Span(command, "dim", is_data=True)], indent=2)

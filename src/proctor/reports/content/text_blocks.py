@@ -1,0 +1,190 @@
+"""The text of a report before it has a form: facts, notes, groups of cases, tables, lines and a verdict.
+
+A report builds its blocks once. `terminal/block_drawing`, `plain/block_lines` and `formats/markdown_blocks` render them.
+A block has its text for people, and a `record`: the fields of its line in the plain form, which programs read. Where the
+two forms differ, a block without a record is for people only, and `Record` is for programs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proctor.reports.terminal.symbols import ASCII, Marks
+from proctor.schema.results.outcome import Outcome
+
+Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]
+"""What a text means to the reader; a terminal shows it as a colour or a weight."""
+OUTCOME_ROLES: dict[Outcome, Role] = {
+    Outcome.PASSED: "good",
+    Outcome.FAILED: "bad",
+    Outcome.ERROR: "error",
+    Outcome.INCONCLUSIVE: "undecided",
+}
+
+
+def outcome_role(outcome: Outcome) -> Role:
+    """Return the role of a text about this outcome."""
+    return OUTCOME_ROLES.get(outcome, "dim")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The properties of a form that the text depends on."""
+
+    marks: Marks = ASCII
+    width: int = 80
+    """Columns of the page."""
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text with one meaning."""
+
+    text: str
+    role: Role = ""
+    drawn: str | None = None
+    """A shorter text for a terminal: signs instead of counts, a metric's short name."""
+    is_data: bool = False
+    """Whether the text comes from a file, an agent or a model: Markdown shows it as code and hides secrets."""
+    is_prose: bool = False
+    """Whether names between backticks are emphasised."""
+
+
+Spans = Sequence[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text; its spans follow each other without a gap."""
+
+    spans: Spans
+    indent: int = 0
+    record: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A line that only programs read."""
+
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An empty line between two parts of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A labelled line: the parts are separated by dots."""
+
+    label: str
+    parts: Sequence[Spans]
+    record: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A labelled sentence: a difference, a warning, what was left out."""
+
+    label: str
+    text: str
+    role: Role = ""
+    """Of the label."""
+    is_data: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the case above ended so; a terminal shows two lines of it unless everything is asked for."""
+
+    label: str
+    text: str
+    prefix: str = ""
+    """What people read before the text."""
+    role: Role = "dim"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A case in a group."""
+
+    name: str
+    parts: Sequence[Spans]
+    notes: Sequence[Reason | Line | Record] = ()
+    """Below the case."""
+    above: Sequence[Line] = ()
+    """What this case and the next ones have in common."""
+    drawn_name: str | None = None
+    record: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cases under a heading with their number; of many, the first ones are named."""
+
+    heading: str
+    role: Role
+    items: Sequence[Item]
+    most: int
+    is_open: bool = False
+    """Whether Markdown shows the cases without a click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    heading: str = ""
+    right: bool = False
+    wraps: bool = False
+    is_drawn: bool = True
+    """Whether a terminal has room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: one text for each column."""
+
+    cells: Sequence[Spans]
+    record: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows in columns; the headings are shown if any column has one."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome as a sign, a word and a sentence; Markdown begins with it."""
+
+    sign: str
+    sentence: str
+    """Begins with the word and a colon."""
+    role: Role
+    record: tuple[str, ...] = ()
+
+
+Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict
+BuildBlocks = Callable[[Look], Iterable[Block]]
+
+
+def text_line(text: str, indent: int = 0) -> Line:
+    """Return a line that is the same in every form."""
+    return Line([Span(text)], indent, record=(" " * indent + text,))
+
+
+def dotted(parts: Iterable[Span], look: Look) -> Iterator[Span]:
+    """Return spans with dots between them."""
+    for index, part in enumerate(parts):
+        if index:
+            yield Span(f" {look.marks.dot} ", "dim")
+        yield part

@@ -1,0 +1,65 @@
+"""Text blocks as plain lines: stable, made for `grep`, logs and pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from proctor.common.safe_text import clean, encodable
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.text_blocks import (
+    Block,
+    BuildBlocks,
+    Fact,
+    Group,
+    Line,
+    Look,
+    Note,
+    Reason,
+    Record,
+    Table,
+    Verdict,
+)
+
+
+def write_lines(lines: Iterable[str], out: TextIO) -> None:
+    """Write lines to `out`, each with everything unsafe as a visible escape."""
+    encoding = getattr(out, "encoding", None)
+    out.writelines(encodable(clean(line), encoding).rstrip() + "\n" for line in lines)
+
+
+def fields(*texts: str) -> str:
+    """Return the fields of a line, two spaces apart; empty ones are left out."""
+    return "  ".join(text for text in texts if text)
+
+
+def write_plain(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
+    """Write the blocks line by line."""
+    look = Look(verbose=bool(options.verbose))
+    write_lines((line for block in build(look) for line in _lines(block, verbose=look.verbose)), out)
+
+
+def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
+    match block:
+        case Record():
+            yield fields(*block.fields)
+        case Note():
+            yield fields(block.label.upper().replace(" ", "_"), block.text)
+        case Reason():
+            yield f"    {block.label}: {block.text}"
+        case Group():
+            yield from _group_lines(block, verbose=verbose)
+        case Table():
+            yield from (fields(*row.record) for row in block.rows if row.record)
+        case Line() | Fact() | Verdict() if block.record:
+            yield fields(*block.record)
+
+
+def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:
+    shown = group.items if verbose else group.items[: group.most]
+    for item in shown:
+        yield fields(*item.record)
+        for note in item.notes:
+            yield from _lines(note, verbose=verbose)
+    if len(shown) < len(group.items):
+        yield f"    ... {len(group.items) - len(shown)} more (-v: all)"

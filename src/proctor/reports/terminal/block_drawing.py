@@ -1,0 +1,162 @@
+"""Text blocks on a terminal: colours for roles, signs for outcomes, tables that fit the page."""
+
+from __future__ import annotations
+
+from functools import singledispatchmethod
+from typing import TextIO
+
+from rich.table import Column as RichColumn
+from rich.text import Text
+
+from proctor.common.safe_text import cells, shorten
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.text_blocks import (
+    Block,
+    BuildBlocks,
+    Fact,
+    Gap,
+    Group,
+    Item,
+    Line,
+    Look,
+    Note,
+    Reason,
+    Record,
+    Role,
+    Span,
+    Spans,
+    Table,
+    Verdict,
+)
+from proctor.reports.terminal.console import STYLES, Page
+from proctor.schema.results.outcome import Outcome
+
+_ROLE_STYLES: dict[Role, str] = {
+    "": "",
+    "strong": "bold",
+    "dim": "dim",
+    "warning": "yellow",
+    "good": STYLES[Outcome.PASSED],
+    "bad": STYLES[Outcome.FAILED],
+    "error": STYLES[Outcome.ERROR],
+    "undecided": STYLES[Outcome.INCONCLUSIVE],
+    "active": "cyan",
+}
+_LABEL = 10
+_ITEM_INDENT = 4
+_REASON_INDENT = 8
+_REASON_LINES = 2
+
+
+def draw_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
+    """Draw the blocks on `out`; without colour not one escape sequence is written."""
+    page = Page(out, options)
+    look = Look(page.marks, page.width, bool(options.verbose))
+    drawing = _BlockDrawing(page, look)
+    for block in build(look):
+        drawing.draw(block)
+
+
+class _BlockDrawing:
+    def __init__(self, page: Page, look: Look) -> None:
+        self._page = page
+        self._verbose = look.verbose
+
+    @singledispatchmethod
+    def draw(self, block: Block) -> None:
+        raise TypeError(f"no drawing for {type(block).__name__}")
+
+    @draw.register
+    def _(self, block: Line) -> None:
+        self._page.print(self._text(block.spans), indent=2 + block.indent)
+
+    @draw.register
+    def _(self, block: Record) -> None:
+        """Programs read it, people do not."""
+
+    @draw.register
+    def _(self, block: Gap) -> None:
+        self._page.print()
+
+    @draw.register
+    def _(self, block: Fact) -> None:
+        parts = self._page.joined(self._text(part) for part in block.parts)
+        self._page.print(Text.assemble((f"{block.label:{_LABEL}}", "dim"), parts))
+
+    @draw.register
+    def _(self, block: Note) -> None:
+        label = (f"{block.label:{_LABEL}}", _ROLE_STYLES[block.role])
+        self._page.print(Text.assemble(label, self._page.prose(block.text)))
+
+    @draw.register
+    def _(self, block: Reason) -> None:
+        self._draw_reason(block, _REASON_INDENT)
+
+    def _draw_reason(self, block: Reason, indent: int) -> None:
+        text = self._page.safe(block.prefix + block.text)
+        if not self._verbose:
+            text = shorten(text, _REASON_LINES * (self._page.width - indent), mark=self._page.marks.cut)
+            text += "`" * (text.count("`") % 2)  # a name that is cut keeps both of its backticks
+        self._page.print(self._page.prose(text, _ROLE_STYLES[block.role]), indent=indent)
+
+    @draw.register
+    def _(self, block: Group) -> None:
+        heading = self._page.text(block.heading, _ROLE_STYLES[block.role])
+        self._page.print(Text.assemble((f"{len(block.items):,} ", "bold"), heading))
+        shown = block.items if self._verbose else block.items[: block.most]
+        names = [item.name if item.drawn_name is None else item.drawn_name for item in shown]
+        width = min(max(map(cells, names)), self._page.width // 3)
+        for name, item in zip(names, shown, strict=True):
+            self._draw_item(item, name, width)
+        if len(shown) < len(block.items):
+            more = f"… {len(block.items) - len(shown):,} more (-v: all)"
+            self._page.print(self._page.text(more, "dim"), indent=_ITEM_INDENT)
+
+    def _draw_item(self, item: Item, name: str, width: int) -> None:
+        for line in item.above:
+            self._page.print(self._text(line.spans), indent=_ITEM_INDENT)
+        text = self._page.text(name, "bold")
+        text.append(" " * max(2, width + 2 - text.cell_len))
+        for index, part in enumerate(item.parts):
+            text.append("   " if index else "").append_text(self._text(part))
+        self._page.print(text, indent=_ITEM_INDENT)
+        for note in item.notes:
+            self.draw(note)
+
+    @draw.register
+    def _(self, block: Table) -> None:
+        shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
+        columns = [block.columns[index] for index in shown]
+        grid = self._page.grid(
+            *(
+                RichColumn(
+                    justify="right" if column.right else "left",
+                    no_wrap=not column.wraps,
+                    overflow="fold" if column.wraps else "ellipsis",
+                )
+                for column in columns
+            )
+        )
+        if any(column.heading for column in columns):
+            grid.add_row(*(Text(column.heading, "dim") for column in columns))
+        for row in block.rows:
+            grid.add_row(*(self._text(row.cells[index]) for index in shown))
+        if grid.row_count:
+            self._page.print(grid, indent=2 + block.indent)
+
+    @draw.register
+    def _(self, block: Verdict) -> None:
+        word, _, sentence = block.sentence.partition(": ")
+        style = f"bold {_ROLE_STYLES[block.role]}"
+        self._page.print(Text.assemble((f"{block.sign} {word}", style), ": ", self._page.text(sentence)))
+
+    def _text(self, spans: Spans) -> Text:
+        text = Text()
+        for span in spans:
+            text.append_text(self._span(span))
+        return text
+
+    def _span(self, span: Span) -> Text:
+        text = span.text if span.drawn is None else span.drawn
+        style = _ROLE_STYLES[span.role]
+        return self._page.prose(text, style) if span.is_prose else self._page.text(text, style)
