@@ -13,8 +13,9 @@ import jsonschema
 import pytest
 
 import proctor
-from proctor.analysis.history.terminal import draw_history
+from proctor.analysis.history.report import history_blocks
 from proctor.reports.base import ReportOptions
+from proctor.reports.terminal.block_drawing import draw_blocks
 from tests.cli.project import in_this_process, write_set
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -253,7 +254,7 @@ def test_control_sequences_reach_no_terminal(run: Run) -> None:
     assert found.cases[0].eval_id == EVIL
     for one in (found, proctor.history_sync(EVIL)):
         out = io.StringIO()
-        draw_history(one, out, "", ReportOptions(width=80, color=False))
+        draw_blocks(partial(history_blocks, one, ""), out, ReportOptions(width=80, color=False))
         assert "\x1b" not in out.getvalue()
         assert "evil " in out.getvalue()
         assert max(map(len, out.getvalue().splitlines())) <= 80
@@ -332,7 +333,9 @@ def test_cases_that_broke_together_are_told_together(run: Run) -> None:
     run()
     run({"a": "no", **WRONG}, build=True)
     out = io.StringIO()
-    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    draw_blocks(
+        partial(history_blocks, proctor.history_sync(), ""), out, ReportOptions(width=100, color=False)
+    )
     drawn = out.getvalue()
     assert drawn.count("broke in run") == drawn.count("the source of the agent") == 1
     assert [line.split()[0] for line in drawn.splitlines() if "●○" in line] == ["a", "b"]
@@ -345,7 +348,9 @@ def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
     another_case(tmp_path)
     run({"a": "no", **WRONG}, build=True)
     out = io.StringIO()
-    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    draw_blocks(
+        partial(history_blocks, proctor.history_sync(), ""), out, ReportOptions(width=100, color=False)
+    )
     groups = out.getvalue().split("broke in run")[1:]
     assert len(groups) == 2
     (changed,) = (group for group in groups if "the case itself was changed" in group)

@@ -1,15 +1,10 @@
-"""What runs say of cases over time, in words and as plain lines; the words are those of every form."""
+"""The sentences about cases over time that the reports and the page share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TextIO
+from collections.abc import Sequence
 
-from proctor.common.safe_text import clean, encodable
-from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.plain.run_list import short_commit, when
-from proctor.reports.terminal.choose import is_terminal
-from proctor.reports.terminal.sparkline import sparkline
 from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.analysis.history import (
     CaseHistory,
@@ -23,38 +18,10 @@ from proctor.schema.analysis.history import (
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.score import score_text
 
-HEADINGS = {
-    Course.BROKE: "broke in their newest run",
-    Course.FAILING: "still failing",
-    Course.UNDECIDED: "could not be judged",
-    Course.FLAKY: "flaky",
-    Course.FIXED: "fixed in their newest run",
-    Course.STEADY: "steady",
-}
 LETTERS = {
     Outcome.PASSED: "p", Outcome.FAILED: "f", Outcome.ERROR: "e", Outcome.INCONCLUSIVE: "i", Outcome.NOT_RUN: "n",
     Outcome.SKIPPED: "s",
 }  # fmt: skip
-MOST = 50
-"""Cases of a course that are named, unless every one is asked for."""
-LISTED = tuple(course for course in Course if course is not Course.STEADY)
-"""Courses whose cases are named one by one."""
-
-
-def write_history(
-    found: RunHistory, out: TextIO, *, metric: str = "", options: ReportOptions = DEFAULTS
-) -> None:
-    """Write `found` to `out`: drawn on a terminal, plain lines elsewhere; of `metric` only, where one is named."""
-    if is_terminal(out):
-        from proctor.analysis.history.terminal import draw_history
-
-        draw_history(found, out, metric, options)
-        return
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding) + "\n" for line in _lines(found, metric, options))
-
-
-# --- words -----------------------------------------------------------------------------------------------------------
 
 
 def run_name(run: HistoryRun) -> str:
@@ -188,100 +155,3 @@ def point_text(point: MetricPoint) -> str:
     if point.low is None or point.high is None:
         return text
     return f"{text} (95 %: {point.low:.2f} to {point.high:.2f})"
-
-
-# --- plain lines -----------------------------------------------------------------------------------------------------
-
-
-def _lines(found: RunHistory, metric: str, options: ReportOptions) -> Iterator[str]:
-    if found.case:
-        yield from _one_case(found, found.cases[0], metric, every=bool(options.verbose))
-        return
-    yield _fields("RUNS", str(len(found.runs)), f"older={found.older}" if found.older else "")
-    if metric:
-        yield from _metric(found, metric)
-        return
-    for course in LISTED:
-        cases = found.of(course)
-        shown = cases if options.verbose else cases[:MOST]
-        for case in shown:
-            yield from _case(found, case)
-        if len(shown) < len(cases):
-            yield f"    ... {len(cases) - len(shown)} more (-v: all)"
-    yield _fields("CASES", *(f"{course.value}={count}" for course, count in found.counts().items() if count))
-
-
-def _case(found: RunHistory, case: CaseHistory) -> Iterator[str]:
-    letters = "".join(_letter(point) for point in strip_of_runs(case, runs_of(case, found.runs)))
-    yield _fields(case.course.value.upper(), case.name, letters, sentence_of(case, found.older))
-    yield from _why(case)
-
-
-def _letter(point: CasePoint | None) -> str:
-    return "-" if point is None else LETTERS.get(point.outcome, "-")
-
-
-def _why(case: CaseHistory) -> Iterator[str]:
-    if reason := reason_of(case):
-        yield f"    {'before' if case.course is Course.FIXED else 'reason'}: {reason}"
-    if case.turn is not None and case.course is not Course.FLAKY:
-        for one in case.turn.changed:
-            yield f"    {'differs' if one.expected else 'warning'}: {one.text}"
-        if not case.turn.changed and (text := unlike_text(case.turn)):
-            yield f"    warning: {text}"
-
-
-def _one_case(found: RunHistory, case: CaseHistory, metric: str, *, every: bool) -> Iterator[str]:
-    yield _fields("CASE", case.name, case.course.value, sentence_of(case, found.older))
-    for name in metric_names(found, metric, every=every):
-        line = sparkline(metric_values(found, name), rich=False)
-        yield _fields("METRIC", name, line)
-    for point in case.points:
-        yield from _point(point, metric)
-
-
-def _point(point: CasePoint, metric: str) -> Iterator[str]:
-    scores = {name: one for name, one in point.metrics.items() if not metric or name == metric}
-    yield _fields(
-        "RUN",
-        point.run.short,
-        point.outcome.value,
-        when(point.run.started_at),
-        f"trials={''.join(LETTERS.get(one, '-') for one in point.trials)}" if point.trials else "",
-        *(
-            f"{name}={point_text(one) if metric else _score(one)}"
-            for name, one in scores.items()
-            if one.gate or metric
-        ),
-        f"agent={point.run.agent}",
-        f"commit={short_commit(point.run.commit)}" if point.run.commit else "",
-    )
-    if point.reason:
-        yield f"    reason: {point.reason}"
-    for one in point.changed:
-        yield f"    {'differs' if one.expected else 'warning'}: {one.text}"
-
-
-def _score(point: MetricPoint) -> str:
-    return (
-        WORDS[point.outcome].replace(" ", "_")
-        if point.score is None
-        else score_text(point.score, point.threshold)
-    )
-
-
-def _metric(found: RunHistory, metric: str) -> Iterator[str]:
-    points = found.metrics[metric]
-    yield _fields("METRIC", metric, sparkline(metric_values(found, metric), rich=False))
-    for run in found.runs:
-        if (point := points.get(run.run_id)) is not None:
-            needs = f"needs={point.threshold:g}" if point.threshold is not None else ""
-            commit = f"commit={short_commit(run.commit)}" if run.commit else ""
-            yield _fields(
-                "RUN", run.short, when(run.started_at), point_text(point), f"cases={point.count}", needs,
-                f"agent={run.agent}", commit,
-            )  # fmt: skip
-
-
-def _fields(*fields: str) -> str:
-    return "  ".join(field for field in fields if field)

@@ -104,7 +104,7 @@ def _check_metric(found: RunHistory, metric: str) -> None:
 
 def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
     from proctor.analysis.history.json import write_json
-    from proctor.analysis.history.text import write_history
+    from proctor.analysis.history.report import write_history
     from proctor.reports.base import ReportOptions
 
     if as_json:

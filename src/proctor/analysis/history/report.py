@@ -1,0 +1,326 @@
+"""Cases over time as text blocks: the cases by course, one case run by run, or one metric run by run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TextIO
+
+from proctor.analysis.history.text import (
+    LETTERS,
+    metric_names,
+    metric_values,
+    point_text,
+    reason_of,
+    runs_of,
+    sentence_of,
+    strip_of_runs,
+    times,
+    unlike_text,
+    without_trials,
+)
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.summary import short_names
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Group,
+    Item,
+    Line,
+    Look,
+    Reason,
+    Record,
+    Role,
+    Row,
+    Span,
+    Table,
+    dotted,
+    outcome_role,
+)
+from proctor.reports.plain.run_list import short_commit, when
+from proctor.reports.terminal.choose import write_blocks
+from proctor.reports.terminal.sparkline import sparkline
+from proctor.reports.terminal.symbols import WORDS
+from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.history import (
+    CaseHistory,
+    CasePoint,
+    Course,
+    HistoryRun,
+    MetricPoint,
+    RunHistory,
+)
+from proctor.schema.results.score import score_text
+
+_HEADINGS: dict[Course, tuple[str, Role]] = {
+    Course.BROKE: ("broke in their newest run", "bad"),
+    Course.FAILING: ("still failing", "bad"),
+    Course.UNDECIDED: ("could not be judged", "error"),
+    Course.FLAKY: ("flaky", "warning"),
+    Course.FIXED: ("fixed in their newest run", "good"),
+    Course.STEADY: ("steady", "dim"),
+}
+_LISTED = tuple(course for course in Course if course is not Course.STEADY)
+"""Courses whose cases are named one by one."""
+_MOST = 50
+"""Cases of a course that are named, unless every one is asked for."""
+_MOST_RUNS = 40
+"""Runs of a strip that are drawn at most: the newest."""
+
+
+def write_history(
+    history: RunHistory, out: TextIO, *, metric: str = "", options: ReportOptions = DEFAULTS
+) -> None:
+    """Write a history to `out`: drawn on a terminal, plain lines elsewhere; only `metric`, if one is named."""
+    write_blocks(partial(history_blocks, history, metric), out, options)
+
+
+def history_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
+    """Return a history as blocks."""
+    yield Gap()
+    if history.case:
+        yield from _case_blocks(history, history.cases[0], metric, look)
+    else:
+        yield Record(("RUNS", str(len(history.runs)), f"older={history.older}" if history.older else ""))
+        yield from _metric_blocks(history, metric, look) if metric else _cases_blocks(history, look)
+    yield Gap()
+
+
+# --- all cases -------------------------------------------------------------------------------------------------------
+
+
+def _cases_blocks(history: RunHistory, look: Look) -> Iterator[Block]:
+    for course in _LISTED:
+        if cases := history.of(course):
+            heading, role = _HEADINGS[course]
+            yield Group(heading, role, [*_items(history, cases, look)], _MOST)
+            yield Gap()
+    counts = {course: count for course, count in history.counts().items() if count}
+    runs = times(len(history.runs), "run")
+    if history.older:
+        runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)"
+    texts = [runs, *(f"{count:,} {course.value}" for course, count in counts.items())]
+    record = ("CASES", *(f"{course.value}={count}" for course, count in counts.items()))
+    yield Line([*dotted(map(Span, texts), look)], record=record)
+    worst = next((case for case in history.cases if case.course in _LISTED), None)
+    if worst is not None:
+        yield _command("history", worst.name)
+
+
+def _items(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Item]:
+    """Return the cases of a course. Cases that turned together have their common sentence once, above the first."""
+    several_sets = len({case.eval_set_id for case in history.cases}) > 1
+    above: list[Line] = []
+    for case in cases:
+        sentence, trials = without_trials(case, history.older)
+        turn = [] if case.course is Course.FLAKY else _turn_lines(case, sentence)
+        below = sentence if case.course is Course.FLAKY else trials
+        yield Item(
+            case.name,
+            [_strip(history, case, look)],
+            [*([Line([Span(below)], indent=6)] if below else []), *_notes(case)],
+            above=turn if turn != above else [],
+            drawn_name=None if several_sets else case.eval_id,
+            record=(
+                case.course.value.upper(), case.name, _letters(history, case), sentence_of(case, history.older)
+            ),
+        )  # fmt: skip
+        above = turn
+
+
+def _turn_lines(case: CaseHistory, sentence: str) -> list[Line]:
+    """Return in which run a case turned, and the known differences from the run before."""
+    lines = [Line([Span(sentence)])]
+    if case.turn is not None:
+        lines += [Line([_difference(one)]) for one in case.turn.changed]
+        if not case.turn.changed and (text := unlike_text(case.turn)):
+            lines.append(Line([Span(text, "dim")]))
+    return lines
+
+
+def _notes(case: CaseHistory) -> Iterator[Reason | Record]:
+    if reason := reason_of(case):
+        label, prefix = ("before", "before: ") if case.course is Course.FIXED else ("reason", "")
+        yield Reason(label, reason, prefix)
+    if case.turn is not None and case.course is not Course.FLAKY:
+        yield from (Record((_difference_record(one),)) for one in case.turn.changed)
+        if not case.turn.changed and (text := unlike_text(case.turn)):
+            yield Record((f"    warning: {text}",))
+
+
+def _difference(one: Unlike) -> Span:
+    return Span(one.text, "dim" if one.expected else "warning", is_data=True)
+
+
+def _difference_record(one: Unlike) -> str:
+    return f"    {'differs' if one.expected else 'warning'}: {one.text}"
+
+
+def _strip(history: RunHistory, case: CaseHistory, look: Look) -> list[Span]:
+    """Return a sign for each run, oldest first; runs that did not reach the case leave a gap."""
+    points = strip_of_runs(case, runs_of(case, history.runs))
+    room = _strip_width(look)
+    spans = [Span(look.marks.cut, "dim")] if len(points) > room else []
+    for point in points[-room:]:
+        if point is None:
+            spans.append(Span(" "))
+        else:
+            spans.append(Span(look.marks.trial(point.outcome), _point_role(point)))
+    return spans
+
+
+def _strip_width(look: Look) -> int:
+    return max(8, min(_MOST_RUNS, look.width // 2))
+
+
+def _point_role(point: CasePoint) -> Role:
+    return "warning" if point.is_mixed else outcome_role(point.outcome)
+
+
+def _letters(history: RunHistory, case: CaseHistory) -> str:
+    points = strip_of_runs(case, runs_of(case, history.runs))
+    return "".join("-" if point is None else LETTERS.get(point.outcome, "-") for point in points)
+
+
+# --- one case --------------------------------------------------------------------------------------------------------
+
+
+def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
+    sentence = sentence_of(case, history.older)
+    yield Record(("CASE", case.name, case.course.value, sentence))
+    yield Line([Span(case.name, "strong", is_data=True), Span("  "), *_strip(history, case, look)])
+    yield Line([Span(case.course.value, _HEADINGS[case.course][1]), Span(": "), Span(sentence)])
+    if case.turn is not None and (text := unlike_text(case.turn)):
+        yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
+    yield Gap()
+    yield from _sparklines(history, metric, look)
+    shown = metric_names(history, metric)
+    short = short_names(sorted(history.metrics))
+    several = len({point.run.agent for point in case.points}) > 1
+    for point in case.points:
+        yield _point_line(
+            point, metric, {name: short.get(name, name) for name in shown}, look, several=several
+        )
+        if point.reason:
+            yield Reason("reason", point.reason, role="")
+        for one in point.changed:
+            yield Line([_difference(one)], indent=6, record=(_difference_record(one),))
+    yield from _next_commands(case)
+
+
+def _sparklines(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
+    rows = []
+    for name in metric_names(history, metric, every=look.verbose):
+        values = metric_values(history, name)
+        known = [value for value in values if value is not None]
+        line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
+        texts = [f"{value:.2f}" for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
+        change = Span(f" {look.marks.arrow} ".join(texts), "dim")
+        record = ("METRIC", name, sparkline(values, rich=False))
+        if known:
+            rows.append(Row([[Span(name, "dim")], [Span(line)], [change]], record))
+        else:
+            yield Record(record)
+    if rows:
+        yield Table([Column(wraps=True), Column(), Column()], rows)
+        yield Gap()
+
+
+def _point_line(point: CasePoint, metric: str, names: dict[str, str], look: Look, *, several: bool) -> Line:
+    """Return one run of a case: its outcome, trials and scores; with the agent, if there are several."""
+    run = point.run
+    spans = [
+        Span(f"{look.marks.outcome(point.outcome)} {WORDS[point.outcome]:9} ", outcome_role(point.outcome)),
+        Span(run.short, "strong"),
+        Span(f"  {when(run.started_at)}  ", "dim"),
+        Span(look.marks.strip([*point.trials]), _point_role(point)),
+    ]
+    for name, short in names.items():
+        if (one := point.metrics.get(name)) is not None:
+            spans += [Span("  "), *_score_spans(short, one, full=bool(metric))]
+    agent = [Span(run.agent, "dim", is_data=True)] if several else []
+    spans += [Span("  "), *dotted([*agent, *_commit_span(run)], look)]
+    scores = {
+        name: point_text(one) if metric else _score_field(one)
+        for name, one in point.metrics.items()
+        if (name == metric if metric else one.gate)
+    }
+    trials = "".join(LETTERS.get(one, "-") for one in point.trials)
+    record = (
+        "RUN", run.short, point.outcome.value, when(run.started_at), f"trials={trials}" if trials else "",
+        *(f"{name}={score}" for name, score in scores.items()), *_agent_fields(run),
+    )  # fmt: skip
+    return Line(spans, record=record)
+
+
+def _commit_span(run: HistoryRun) -> list[Span]:
+    return [Span(short_commit(run.commit), "dim")] if run.commit else []
+
+
+def _agent_fields(run: HistoryRun) -> tuple[str, str]:
+    return f"agent={run.agent}", f"commit={short_commit(run.commit)}" if run.commit else ""
+
+
+def _score_spans(name: str, point: MetricPoint, *, full: bool) -> list[Span]:
+    if point.score is None:
+        return [Span(f"{name} {WORDS[point.outcome]}", "dim")]
+    text = point_text(point) if full else score_text(point.score, point.threshold)
+    return [Span(f"{name} ", "dim"), Span(text, outcome_role(point.outcome))]
+
+
+def _score_field(point: MetricPoint) -> str:
+    if point.score is None:
+        return WORDS[point.outcome].replace(" ", "_")
+    return score_text(point.score, point.threshold)
+
+
+def _next_commands(case: CaseHistory) -> Iterator[Block]:
+    """Return the commands that show both runs side by side where the case turned, and the commits between them."""
+    if case.turn is None or case.turn.before is None:
+        return
+    before, first = case.turn.before, case.turn.first
+    yield Gap()
+    yield _command("compare", before.short, first.short, case.name)
+    commits = [(run.commit or "").removesuffix("+") for run in (before, first)]
+    if all(commits) and commits[0] != commits[1]:
+        between = f"{short_commit(commits[0])}..{short_commit(commits[1])}"
+        yield Line([Span(shlex.join(["git", "log", "--oneline", between]), "dim")], indent=2)
+
+
+def _command(*words: str) -> Line:
+    return Line([Span(shlex.join(["proctor", *words]), "dim", is_data=True)], indent=2)
+
+
+# --- one metric ------------------------------------------------------------------------------------------------------
+
+
+def _metric_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
+    values = metric_values(history, metric)
+    line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
+    record = ("METRIC", metric, sparkline(values, rich=False))
+    yield Line([Span(metric, "strong"), Span("  "), Span(line)], record=record)
+    yield Gap()
+    points = history.metrics[metric]
+    rows = [_metric_row(run, points[run.run_id], look) for run in history.runs if run.run_id in points]
+    columns = [Column(), Column(), Column(wraps=True), Column(right=True), Column(wraps=True)]
+    yield Table(columns, rows)
+
+
+def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
+    is_met = point.threshold is None or (point.score or 0.0) >= point.threshold
+    needs = f" needs {point.threshold:g}" if point.threshold is not None else ""
+    return Row(
+        [
+            [Span(run.short, "strong")],
+            [Span(when(run.started_at), "dim")],
+            [Span(point_text(point), "" if is_met else "bad"), Span(needs, "dim")],
+            [Span(times(point.count, "case"), "dim")],
+            [*dotted([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
+        ],
+        (
+            "RUN", run.short, when(run.started_at), point_text(point), f"cases={point.count}",
+            needs.strip().replace(" ", "="), *_agent_fields(run),
+        ),
+    )  # fmt: skip
