@@ -202,7 +202,7 @@ class TestWhatAMetricSaysNothingOf:
         assert [label.told for label in found.unsaid] == ["silent"]
         out = io.StringIO()
         write_calibration(found, out)
-        assert "labels left out: 1, of what the metric says nothing of\n  silent\n" in out.getvalue()
+        assert "labels left out: 1, the metric does not apply\n  silent\n" in out.getvalue()
 
     def test_a_slip_in_a_rubrics_id_is_none_of_that(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.registry import METRICS
 from proctor.reports.content.case_data import CaseView, Judged
-from proctor.reports.plain.run_list import ListedRun, short_ids
+from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import PlannedCase, counting

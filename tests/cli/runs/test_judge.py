@@ -27,7 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_calibration_is_shown_with_what_can_be_read() -> None:
     done = in_this_process("judge", "calibrate", "latest", "--labels", "labels.csv", "--held-out", "1")
     assert done.returncode == 0
-    assert "people fail                1             4" in done.stdout
+    assert "people fail             1            4" in done.stdout
     assert (
         "  case4: people fail it, the judge passes it (held out)\n    user   question 1 of case4"
         in done.stdout

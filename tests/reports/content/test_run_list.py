@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 import pytest
@@ -14,10 +15,10 @@ from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, view_trial
 from proctor.reports.content.rescoring_changes import changes_of, write_changes
+from proctor.reports.content.run_list import SHORTEST, ListedRun, run_list_blocks, short_ids, write_list
 from proctor.reports.plain.case import case_lines
-from proctor.reports.plain.run_list import SHORTEST, ListedRun, short_ids, write_list
+from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.reports.terminal.case import draw_case
-from proctor.reports.terminal.run_list import draw_list
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -54,7 +55,8 @@ def record(run_id: str = "7f3k2cdghj", **more: object) -> RunRecord:
 def drawn(*runs: RunRecord, width: int = 110, more: int = 0, commit: str | None = "4f2c91a" * 6 + "+") -> str:
     out = io.StringIO()
     listed = [ListedRun(run, run.run_id[:6], commit) for run in runs]
-    draw_list(listed, out, more=more, options=ReportOptions(width=width, color=False, symbols=True))
+    options = ReportOptions(width=width, color=False, symbols=True)
+    draw_blocks(partial(run_list_blocks, listed, more), out, options)
     return out.getvalue()
 
 

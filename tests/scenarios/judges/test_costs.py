@@ -389,7 +389,7 @@ class TestBadges:
         out = io.StringIO()
         write_calibration(report, out)
         told = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
-        assert out.getvalue().splitlines()[0].endswith(f" was judged again: {told}")
+        assert out.getvalue().splitlines()[0].endswith(f" was scored again: {told}")
 
     def test_without_a_calibration_nothing_is_said(self, tmp_path: Path) -> None:
         assert evaluated(Judge(), store=tmp_path / "s.db").badges == {}

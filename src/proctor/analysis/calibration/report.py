@@ -1,16 +1,19 @@
-"""What a judge is worth: figures with their intervals, and what it says otherwise than people, for these to read."""
+"""The calibration of a judge as text blocks and as JSON: agreement with people, and each disagreement."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any, TextIO
 
-from proctor.common.safe_text import clean, clean_json, encodable, shorten
+from proctor.common.safe_text import clean_json, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import money_by_purpose
 from proctor.reports.content.summary import percent
+from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
+from proctor.reports.terminal.choose import write_blocks
 from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.analysis.calibration import Agreement, CalibrationReport, Disagreement
 from proctor.schema.analysis.label import Labelled
@@ -20,11 +23,8 @@ _UNITS = {"trial": "trials", "turn": "turns", "rubric": "rubrics"}
 
 
 def write_calibration(report: CalibrationReport, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
-    """Write a calibration for people; `verbose` shows what was held out, too, and shortens nothing."""
-    encoding = getattr(out, "encoding", None)
-    out.writelines(
-        encodable(clean(line.rstrip()), encoding) + "\n" for line in _lines(report, verbose=options.verbose)
-    )
+    """Write a calibration for people; `verbose` also shows held-out disagreements, and shortens nothing."""
+    write_blocks(partial(calibration_blocks, report), out, options)
 
 
 def write_json(report: CalibrationReport, out: TextIO) -> None:
@@ -78,106 +78,137 @@ def _about(label: Labelled) -> dict[str, Any]:
     }
 
 
-# --- for people --------------------------------------------------------------------------------------------------------
+# --- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def _lines(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:
-    found, agreement = report.calibration, report.calibration.agreement
+def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]:
+    """Return a calibration as blocks, the same in every form."""
+    calibration, agreement = report.calibration, report.calibration.agreement
+    yield from _rescoring(report)
     rest = report.rest.labels if report.rest else 0
-    at = f", threshold {found.threshold:g}" if found.threshold is not None and found.unit != "rubric" else ""
-    if report.judged is not None:
-        counts = [f"{count} {WORDS[outcome]}" for outcome, count in report.judged.counts.items() if count]
-        took = [
-            f"judges {told}" for purpose, told in money_by_purpose(report.judged.spent) if purpose == "judge"
-        ]
-        yield f"run {found.run_id} was judged again: {'; '.join([', '.join(counts), *took])}"
-        yield ""
-    yield f"{found.metric} by {found.model} (prompt {found.prompt}{at}), run {found.run_id}"
-    held = f"; {agreement.labels} of them held out: the figures rest on these" if rest else ""
-    yield f"{agreement.labels + rest} labels of {_UNITS[found.unit]}{held}"
-    yield ""
-    yield from _table(agreement)
-    yield ""
-    yield f"intervals at {percent(found.confidence)} %"
-    yield from _figures(agreement)
-    if report.rest is not None:
-        yield f"  kappa of the {rest} others   {report.rest.kappa}"
-    yield ""
+    has_threshold = calibration.threshold is not None and calibration.unit != "rubric"
+    at = f", threshold {calibration.threshold:g}" if has_threshold else ""
+    prompt = f"prompt {calibration.prompt}{at}"
+    yield text_line(f"{calibration.metric} by {calibration.model} ({prompt}), run {calibration.run_id}")
+    held_out = f"; {agreement.labels} of them held out: the figures rest on these" if rest else ""
+    yield text_line(f"{agreement.labels + rest} labels of {_UNITS[calibration.unit]}{held_out}")
+    yield _BLANK
+    yield _confusion_table(agreement)
+    yield _BLANK
+    yield text_line(f"intervals at {percent(calibration.confidence)} %")
+    yield _agreement_table(report)
+    yield _BLANK
     yield from _pass_rate(report)
-    yield from _left_out(report, verbose=verbose)
-    yield from _disagreements(report, verbose=verbose)
-    yield ""
-    for said in report.void:
-        yield f"before this: {said}"
-    yield found.badge
+    yield from _left_out(report, look)
+    yield _BLANK
+    yield from _disagreements(report, look)
+    yield _BLANK
+    for reason in report.void:
+        yield text_line(f"before this: {reason}")
+    yield text_line(calibration.badge)
 
 
-def _table(found: Agreement) -> Iterator[str]:
-    yield f"  {'':14}{'judge passes':>14}{'judge fails':>14}"
-    yield f"  {'people pass':14}{found.both_pass:>14}{found.judge_fails:>14}"
-    yield f"  {'people fail':14}{found.judge_passes:>14}{found.both_fail:>14}"
+_BLANK = Gap(is_everywhere=True)
 
 
-def _figures(found: Agreement) -> Iterator[str]:
-    yield f"  accuracy  {found.accuracy}"
-    yield f"  TPR       {found.tpr}   of what people pass, the judge passes"
-    yield f"  TNR       {found.tnr}   of what people fail, the judge fails"
-    yield f"  kappa     {found.kappa}   agreement beyond chance: 1 complete, 0 none"
+def _rescoring(report: CalibrationReport) -> Iterator[Block]:
+    if report.judged is None:
+        return
+    counts = ", ".join(
+        f"{count} {WORDS[outcome]}" for outcome, count in report.judged.counts.items() if count
+    )
+    costs = [
+        f"judges {cost}" for purpose, cost in money_by_purpose(report.judged.spent) if purpose == "judge"
+    ]
+    yield text_line(f"run {report.calibration.run_id} was scored again: {'; '.join([counts, *costs])}")
+    yield _BLANK
 
 
-def _pass_rate(report: CalibrationReport) -> Iterator[str]:
+def _confusion_table(found: Agreement) -> Table:
+    return text_table(
+        [Column(), Column("judge passes", right=True), Column("judge fails", right=True)],
+        [
+            ["people pass", f"{found.both_pass}", f"{found.judge_fails}"],
+            ["people fail", f"{found.judge_passes}", f"{found.both_fail}"],
+        ],
+    )
+
+
+def _agreement_table(report: CalibrationReport) -> Table:
+    found = report.calibration.agreement
+    rows = [
+        ["accuracy", f"{found.accuracy}", ""],
+        ["TPR", f"{found.tpr}", "true positive rate: of what people pass, the judge passes"],
+        ["TNR", f"{found.tnr}", "true negative rate: of what people fail, the judge fails"],
+        ["kappa", f"{found.kappa}", "agreement beyond chance: 1 complete, 0 none"],
+    ]
+    if report.rest is not None:
+        rows.append([f"kappa of the {report.rest.labels} others", f"{report.rest.kappa}", ""])
+    return text_table([Column(), Column(), Column(wraps=True)], rows)
+
+
+def _pass_rate(report: CalibrationReport) -> Iterator[Block]:
     rate = report.pass_rate
-    yield f"pass rate of the run ({report.verdicts} verdicts)"
-    yield f"  by the judge   {rate.apparent}"
-    yield f"  corrected      {rate.corrected}   for what the judge gets wrong (Rogan-Gladen)"
+    yield text_line(f"pass rate of the run ({report.verdicts} verdicts)")
+    rows = [
+        ["by the judge", f"{rate.apparent}", ""],
+        ["corrected", f"{rate.corrected}", "for the errors of the judge (Rogan-Gladen)"],
+    ]
+    yield text_table([Column(), Column(), Column(wraps=True)], rows)
     if rate.corrected.value is None:
-        yield f"  {_why_unknown(report.calibration.agreement)}"
+        yield text_line(_why_unknown(report.calibration.agreement), 2)
     elif rate.unclipped != rate.corrected.value:
-        yield f"  the formula gives {rate.unclipped:.2f}: labels and verdicts hardly fit together"
+        yield text_line(
+            f"the formula gives {rate.unclipped:.2f}: labels and verdicts are hardly consistent", 2
+        )
 
 
 def _why_unknown(found: Agreement) -> str:
     if not found.confusion.human_passes or not found.confusion.human_fails:
         kind = "fail" if found.confusion.human_passes else "pass"
-        return f"no held-out label of a {kind}: how often the judge is wrong there is unknown; label some"
-    return "the judge is no better than a coin: its verdicts say nothing of the rate"
+        return f"no held-out label of a {kind}: the error rate of the judge there is unknown; label some"
+    return "the judge is no better than chance: its verdicts give no information about the rate"
 
 
-def _left_out(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:
+def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
     if report.without_verdict:
-        yield f"left out: {report.without_verdict} without a verdict of the judge"
+        yield text_line(f"left out: {report.without_verdict} without a verdict of the judge")
     for labels, why in (
-        (report.unjudged, "of what the judge gave no verdict on"),
-        (report.unsaid, "of what the metric says nothing of"),
+        (report.unjudged, "the judge gave no verdict"),
+        (report.unsaid, "the metric does not apply"),
     ):
         if labels:
-            yield f"labels left out: {len(labels)}, {why}"
-        shown = labels if verbose else labels[:5]
-        yield from (f"  {label.told}" for label in shown)
+            yield text_line(f"labels left out: {len(labels)}, {why}")
+        shown = labels if look.verbose else labels[:5]
+        yield from (text_line(label.told, 2) for label in shown)
         if len(shown) < len(labels):
-            yield f"  … {len(labels) - len(shown)} more (-v shows them)"
+            yield text_line(f"… {len(labels) - len(shown)} more (-v shows them)", 2)
 
 
-def _disagreements(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:
-    yield ""
-    hidden = [one for one in report.disagreements if one.held_out and report.rest is not None and not verbose]
+def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
+    hidden = [
+        one for one in report.disagreements if one.held_out and report.rest is not None and not look.verbose
+    ]
     shown = [one for one in report.disagreements if one not in hidden]
-    yield f"{len(report.disagreements)} disagreement{'' if len(report.disagreements) == 1 else 's'}"
+    yield text_line(
+        f"{len(report.disagreements)} disagreement{'' if len(report.disagreements) == 1 else 's'}"
+    )
     for one in shown:
-        yield from _disagreement(one, verbose=verbose)
+        yield from _disagreement(one, look)
     if hidden:
-        yield (
-            f"  {len(hidden)} of them held out and not shown: whoever sets the judge up by them needs new labels to "
-            "measure it (-v shows them)"
+        yield text_line(
+            f"{len(hidden)} of them held out and not shown: to tune the judge by them, you need new labels to "
+            "measure it (-v shows them)",
+            2,
         )
 
 
-def _disagreement(one: Disagreement, *, verbose: bool) -> Iterator[str]:
+def _disagreement(one: Disagreement, look: Look) -> Iterator[Block]:
     people, judge = ("pass", "fails") if one.label.passes else ("fail", "passes")
-    held = " (held out)" if one.held_out else ""
-    yield f"  {one.label.told}: people {people} it, the judge {judge} it{held}"
-    told = {"user": one.asked, "agent": one.answered, "judge": one.reason, "note": one.label.note}
-    for name, text in told.items():
+    held_out = " (held out)" if one.held_out else ""
+    yield text_line(f"{one.label.told}: people {people} it, the judge {judge} it{held_out}", 2)
+    texts = {"user": one.asked, "agent": one.answered, "judge": one.reason, "note": one.label.note}
+    for name, text in texts.items():
         if text:
             line = " ".join(text.split())
-            yield f"    {name:6} {line if verbose else shorten(line, _LONGEST)}"
+            yield text_line(f"{name:6} {line if look.verbose else shorten(line, _LONGEST)}", 4)

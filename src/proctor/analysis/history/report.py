@@ -21,6 +21,7 @@ from proctor.analysis.history.text import (
     without_trials,
 )
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.summary import short_names
 from proctor.reports.content.text_blocks import (
     Block,
@@ -39,7 +40,6 @@ from proctor.reports.content.text_blocks import (
     dotted,
     outcome_role,
 )
-from proctor.reports.plain.run_list import short_commit, when
 from proctor.reports.terminal.choose import write_blocks
 from proctor.reports.terminal.sparkline import sparkline
 from proctor.reports.terminal.symbols import WORDS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.reports.plain.run_list import short_ids
+from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import knows_cases, unlike
 from proctor.runs.queries import RunFilter, is_set
 from proctor.runs.setup.user_functions import AN_OBJECT

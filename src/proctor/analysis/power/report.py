@@ -1,4 +1,4 @@
-"""How large a run must be to see a drop, in words and as JSON."""
+"""The size of a run that detects a drop, as text blocks and as JSON."""
 
 from __future__ import annotations
 
@@ -6,35 +6,43 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from proctor.common.safe_text import clean, clean_json, encodable
+from proctor.common.safe_text import clean_json
 from proctor.reports.content.cost_text import dollars
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Table,
+    text_line,
+    text_table,
+)
+from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
 
 
-def write_run_size(found: RunSize, out: TextIO) -> None:
-    """Write it for people: what the run finds as it stands, then the ways to find more."""
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding).rstrip() + "\n" for line in _lines(found))
+def write_run_size(size: RunSize, out: TextIO) -> None:
+    """Write it for people: the drop that the run detects now, then the run sizes that detect more."""
+    write_blocks(lambda _: run_size_blocks(size), out)
 
 
-def write_json(found: RunSize, out: TextIO) -> None:
+def write_json(size: RunSize, out: TextIO) -> None:
     """Write it for programs; docs/schemas/plan.schema.json has its form."""
-    out.write(clean_json(json.dumps(as_data(found), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
+    out.write(clean_json(json.dumps(as_data(size), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
-def as_data(found: RunSize) -> dict[str, Any]:
+def as_data(size: RunSize) -> dict[str, Any]:
     """Return it as plain data; what is not known is null."""
     return {
         "version": 1,
-        "run_id": found.run_id or None,
-        "agent": found.agent,
-        "cases": found.cases,
-        "left_out": found.left_out,
-        "trials": found.trials,
-        "power": found.power,
-        "confidence": found.confidence,
-        "sentence": found.sentence,
-        "measures": [_measure(one) for one in found.measures],
+        "run_id": size.run_id or None,
+        "agent": size.agent,
+        "cases": size.cases,
+        "left_out": size.left_out,
+        "trials": size.trials,
+        "power": size.power,
+        "confidence": size.confidence,
+        "sentence": size.sentence,
+        "measures": [_measure(one) for one in size.measures],
     }
 
 
@@ -56,40 +64,38 @@ def _measure(one: MeasureSize) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lines(found: RunSize) -> Iterator[str]:
-    yield from found.sentence.split(". ")
-    name = f"run {found.run_id} of {found.agent}" if found.run_id else f"a run of {found.agent}"
-    yield f"by {name}"
-    for one in found.measures:
-        yield ""
-        yield from _table(one, named=len(found.measures) > 1)
-        for note in one.notes:
-            yield f"note: {note}"
-    if found.left_out:
-        cases = "1 case is" if found.left_out == 1 else f"{found.left_out:,} cases are"
-        yield f"note: {cases} left out: not every trial could be judged"
-    yield "note: the drop is taken to break a few cases wholly; one that is spread over many is found with fewer"
-    yield "note: trials, cost and time are those of one run; a comparison takes two of them"
+def run_size_blocks(size: RunSize) -> Iterator[Block]:
+    """Return a plan as blocks, the same in every form."""
+    yield from map(text_line, size.sentence.split(". "))
+    yield text_line(f"by run {size.run_id} of {size.agent}" if size.run_id else f"by a run of {size.agent}")
+    for measure in size.measures:
+        yield Gap(is_everywhere=True)
+        if len(size.measures) > 1:
+            yield text_line(f"{measure.name}, a drop of {measure.detect:g}")
+        yield _table(measure.rows)
+        yield from (text_line(f"note: {note}") for note in measure.notes)
+    if size.left_out:
+        cases = "1 case is" if size.left_out == 1 else f"{size.left_out:,} cases are"
+        yield text_line(f"note: {cases} left out: not every trial could be judged")
+    yield text_line(
+        "note: the plan assumes that the drop breaks a few cases completely; fewer cases detect a drop spread over many"
+    )
+    yield text_line("note: trials, cost and time are those of one run; a comparison needs two")
 
 
-def _table(one: MeasureSize, *, named: bool) -> Iterator[str]:
-    if named:
-        yield f"{one.name}, a drop of {one.detect:g}"
-    heads = ["trials a case", "cases", "trials"]
-    columns: list[Sequence[str]] = [
-        [f"{row.trials:,}" for row in one.rows],
-        [f"{row.cases:,}" for row in one.rows],
-        [f"{row.total:,}" for row in one.rows],
-    ]
-    if any(row.cost for row in one.rows):
-        heads.append("cost")
-        columns.append([_cost(row) for row in one.rows])
-    if all(row.seconds is not None for row in one.rows):
-        heads.append("time")
-        columns.append([duration(row.seconds or 0.0) for row in one.rows])
-    widths = [max(map(len, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]
-    for line in zip(*([head, *cells] for head, cells in zip(heads, columns, strict=True)), strict=True):
-        yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+def _table(rows: Sequence[SizeRow]) -> Table:
+    columns = {
+        "trials a case": [f"{row.trials:,}" for row in rows],
+        "cases": [f"{row.cases:,}" for row in rows],
+        "trials": [f"{row.total:,}" for row in rows],
+    }
+    if any(row.cost for row in rows):
+        columns["cost"] = [_cost(row) for row in rows]
+    if all(row.seconds is not None for row in rows):
+        columns["time"] = [duration(row.seconds or 0.0) for row in rows]
+    return text_table(
+        [Column(heading, right=True) for heading in columns], [*zip(*columns.values(), strict=True)]
+    )
 
 
 def _cost(row: SizeRow) -> str:

@@ -115,7 +115,7 @@ def export(*, name: str, file: str, store: str | None, overwrite: bool, make_par
 
 
 def _line(one: NamedBaseline) -> str:
-    from proctor.reports.plain.run_list import when
+    from proctor.reports.content.run_list import when
 
     cases = f"cases={one.cases}" + (f"  runs={one.num_runs}" if one.num_runs > 1 else "")
     return f"{one.name}  run={one.run_id}  {when(one.started_at)}  agent={one.agent}  {cases}"

@@ -105,7 +105,7 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
 
 
 def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str:
-    from proctor.reports.plain.run_list import ListedRun, as_data
+    from proctor.reports.content.run_list import ListedRun, as_data
 
     runs = [as_data(ListedRun(run, run.run_id)) for run in doomed]
     text = json.dumps(
@@ -115,7 +115,7 @@ def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str
 
 
 def _told(doomed: Sequence[RunRecord], store: Store) -> str:
-    from proctor.reports.plain.run_list import how_it_stands, short_ids, when
+    from proctor.reports.content.run_list import short_ids, state_text, when
 
     short = short_ids([run.run_id for run in store.runs()])
     lines = [f"{_runs(len(doomed))} of {len(short)} in {store.url}:"]
@@ -123,7 +123,7 @@ def _told(doomed: Sequence[RunRecord], store: Store) -> str:
         cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
         sets = ", ".join(run.sets)
         lines.append(
-            f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {how_it_stands(run)}"
+            f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {state_text(run)}"
         )
     if len(doomed) > _MOST_LISTED:
         lines.append(f"  … and {len(doomed) - _MOST_LISTED} older ones")

@@ -13,7 +13,7 @@ from proctor.cli.run_options import store_option
 from proctor.cli.times import Moment
 
 if TYPE_CHECKING:
-    from proctor.reports.plain.run_list import ListedRun
+    from proctor.reports.content.run_list import ListedRun
     from proctor.runs.queries import RunFilter
     from proctor.schema.results.manifest import RunRecord
     from proctor.stores.base import Store
@@ -137,7 +137,7 @@ def _look(store: Store, wanted: RunFilter, limit: int) -> tuple[list[RunRecord],
 
 
 def _listed(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Iterator[ListedRun]:
-    from proctor.reports.plain.run_list import ListedRun, short_ids
+    from proctor.reports.content.run_list import ListedRun, short_ids
 
     short = short_ids(ids)
     for run in found:
@@ -155,7 +155,7 @@ def _write(listed: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json:
     import sys
 
     from proctor.reports.base import ReportOptions
-    from proctor.reports.plain.run_list import write_json, write_list
+    from proctor.reports.content.run_list import write_json, write_list
 
     if as_json:
         write_json(listed, sys.stdout)

@@ -20,8 +20,7 @@ from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_data import CaseView
-from proctor.reports.plain.run_header import write_head
-from proctor.reports.plain.run_list import ListedRun
+from proctor.reports.content.run_list import ListedRun, write_run_header
 from proctor.reports.terminal.choose import show as show_report
 from proctor.reports.write_case import write_case
 from proctor.runs.failed_attempts import find_current_run, warning_of_attempt
@@ -144,7 +143,7 @@ def _show_for_people(
 ) -> None:
     options = ReportOptions(verbose=given["verbose"], color=given["color"])
     listed = listed_run(store, result.run_id)
-    write_head(listed, judging, stdout, options=options)
+    write_run_header(listed, judging, stdout, options=options)
     show_report([result], stdout, options=options)
     if listed.run.state is RunState.UNFINISHED:
         say(_way_on(listed))

@@ -1,4 +1,4 @@
-"""What a run will take, in words and as JSON."""
+"""The expected calls, tokens, cost and time of a run, as text blocks and as JSON."""
 
 from __future__ import annotations
 
@@ -6,40 +6,41 @@ import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from proctor.common.safe_text import clean, clean_json, encodable
+from proctor.common.safe_text import clean_json
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import duration
+from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
+from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
 
 _NAMES = {"judge": "judges", "agent": "agent", "user": "played users"}
 
 
-def write_estimate(found: Estimate, out: TextIO) -> None:
+def write_estimate(estimate: Estimate, out: TextIO) -> None:
     """Write an estimate for people."""
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding) + "\n" for line in _lines(found))
+    write_blocks(lambda _: estimate_blocks(estimate), out)
 
 
-def write_json(found: Estimate, out: TextIO) -> None:
+def write_json(estimate: Estimate, out: TextIO) -> None:
     """Write an estimate as JSON."""
-    out.write(clean_json(json.dumps(as_data(found), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
+    out.write(clean_json(json.dumps(as_data(estimate), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
-def as_data(found: Estimate) -> dict[str, Any]:
+def as_data(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate as plain data; what is not known is null."""
     return {
-        "cases": found.cases,
-        "trials": found.trials,
-        "confidence": found.confidence,
-        "run_id": found.run_id or None,
-        "seen": found.seen,
-        "cost": _data(found.cost),
-        "seconds": _data(found.seconds),
+        "cases": estimate.cases,
+        "trials": estimate.trials,
+        "confidence": estimate.confidence,
+        "run_id": estimate.run_id or None,
+        "seen": estimate.seen,
+        "cost": _data(estimate.cost),
+        "seconds": _data(estimate.seconds),
         "purposes": {
             part.purpose: {name: _data(getattr(part, name)) for name in ("calls", "tokens", "cost")}
-            for part in found.parts
+            for part in estimate.parts
         },
-        "notes": found.notes,
+        "notes": estimate.notes,
     }
 
 
@@ -47,35 +48,35 @@ def _data(forecast: Forecast | None) -> dict[str, Any] | None:
     return forecast.model_dump() if forecast is not None else None
 
 
-def brief(found: Estimate) -> str:
+def brief(estimate: Estimate) -> str:
     """Return an estimate in a line: `about $6.20 (5.90-6.60), 620 calls of judges`."""
-    judges = next((part.calls for part in found.parts if part.purpose == "judge"), None)
-    told = [_cost(found.cost), f"{_whole(judges)} calls of judges" if judges is not None else ""]
-    return ", ".join(filter(None, told))
+    judges = next((part.calls for part in estimate.parts if part.purpose == "judge"), None)
+    texts = [_cost(estimate.cost), f"{_whole(judges)} calls of judges" if judges is not None else ""]
+    return ", ".join(filter(None, texts))
 
 
-def _lines(found: Estimate) -> Iterator[str]:
-    seen = (
-        f"; by {found.seen} case{'' if found.seen == 1 else 's'} of run {found.run_id}"
-        if found.run_id
-        else ""
-    )
-    yield f"{_count(found.trials, 'trial')} of {_count(found.cases, 'case')}{seen}"
-    for part in found.parts:
-        yield f"  {_NAMES.get(part.purpose, part.purpose):12} {', '.join(_told(part))}"
-    if len(found.parts) > 1:
-        yield f"  {'together':12} {_cost(found.cost)}"
-    if found.seconds is not None:
-        yield f"  {'time':12} {_time(found.seconds)}"
-    if found.run_id and found.seen > 1:
-        yield f"between brackets: where it will lie at {100 * found.confidence:g} %, if its cases are like those"
-    elif found.run_id:
-        yield "how far it may be from that, one case cannot tell"
-    for note in found.notes:
-        yield f"note: {note}"
+def estimate_blocks(estimate: Estimate) -> Iterator[Block]:
+    """Return an estimate as blocks, the same in every form."""
+    basis = f"; by {_count(estimate.seen, 'case')} of run {estimate.run_id}" if estimate.run_id else ""
+    yield text_line(f"{_count(estimate.trials, 'trial')} of {_count(estimate.cases, 'case')}{basis}")
+    rows = [(_NAMES.get(part.purpose, part.purpose), ", ".join(_figures(part))) for part in estimate.parts]
+    if len(estimate.parts) > 1:
+        rows.append(("together", _cost(estimate.cost)))
+    if estimate.seconds is not None:
+        rows.append(("time", _time(estimate.seconds)))
+    if rows:
+        yield text_table([Column(), Column(wraps=True)], rows)
+    if estimate.run_id and estimate.seen > 1:
+        yield text_line(
+            f"in brackets: {100 * estimate.confidence:g} % prediction interval, if the cases are like those of the run"
+        )
+    elif estimate.run_id:
+        yield text_line("no prediction interval: the run has one case only")
+    for note in estimate.notes:
+        yield text_line(f"note: {note}")
 
 
-def _told(part: PurposeEstimate) -> Iterator[str]:
+def _figures(part: PurposeEstimate) -> Iterator[str]:
     if part.calls is not None:
         yield f"{_whole(part.calls)} calls"
     if part.tokens is not None:

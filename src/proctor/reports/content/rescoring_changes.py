@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TextIO
 
-from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.repeat_stats import held_text
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Line,
+    Look,
+    Record,
+    Row,
+    Span,
+    Table,
+    outcome_role,
+)
 from proctor.reports.evidence.case_evidence import reason_of
-from proctor.reports.terminal.choose import is_terminal
-from proctor.reports.terminal.symbols import ASCII, WORDS, Marks
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.reports.terminal.choose import write_blocks
+from proctor.reports.terminal.symbols import WORDS
+from proctor.schema.results.run_result import Outcome, RunResult
 
 MOST_CHANGES = 50
 """Cases that are named, unless every one is asked for."""
@@ -47,11 +59,7 @@ def changes_of(
 
 def write_changes(changes: Changes, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write `changes` in the form that suits `out`."""
-    if is_terminal(out):
-        _draw(changes, out, options)
-        return
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding) + "\n" for line in _lines(changes))
+    write_blocks(partial(change_blocks, changes), out, options)
 
 
 def summary(changes: Changes) -> str:
@@ -62,47 +70,39 @@ def summary(changes: Changes) -> str:
     return f"{cases} came out differently than in judging {changes.before}"
 
 
-def _lines(changes: Changes) -> Iterator[str]:
-    for position, (before, now) in changes.changed.items():
-        case = changes.run.cases[position]
-        scores = (f"{name}={told.replace(' of ', '/').replace(' ', '')}" for name, told in _scores(case))
-        fields = ["CHANGED", f"{case.eval_set_id}/{case.eval_id}", f"{before.value} -> {now.value}", *scores]
-        yield "  ".join(fields)
-    yield f"JUDGING  {changes.now}  {summary(changes)}"
-
-
-def _scores(case: CaseResult, marks: Marks = ASCII) -> Iterator[tuple[str, str]]:
-    """The scores that decide."""
-    for metric in case.metrics.values():
-        if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR):
-            yield metric.name, held_text(case, metric, marks)
-
-
-def _draw(changes: Changes, out: TextIO, options: ReportOptions) -> None:
-    from rich.table import Column
-    from rich.text import Text
-
-    from proctor.reports.terminal.console import STYLES, Page
-
-    page = Page(out, options)
-    page.print(Text.assemble((f"judging {changes.now}", "bold"), ": ", page.text(summary(changes))))
-    grid = page.grid(
-        *(Column(no_wrap=True) for _ in range(3)), Column(overflow="fold"), Column(overflow="fold")
-    )
+def change_blocks(changes: Changes, look: Look) -> Iterator[Block]:
+    """Return the changes as blocks; a table for people names the first `MOST_CHANGES` cases."""
+    sentence = summary(changes)
+    yield Line([Span(f"judging {changes.now}", "strong"), Span(": "), Span(sentence)])
     shown = list(changes.changed.items())
-    most = len(shown) if options.verbose else MOST_CHANGES
-    for position, (before, now) in shown[:most]:
-        case = changes.run.cases[position]
-        told = reason_of(case) or ", ".join(f"{name} {score}" for name, score in _scores(case, page.marks))
-        grid.add_row(
-            Text(f"{page.marks.outcome(before)} {WORDS[before]}", STYLES.get(before, "dim")),
-            Text(page.marks.arrow, "dim"),
-            Text(f"{page.marks.outcome(now)} {WORDS[now]}", STYLES.get(now, "dim")),
-            page.text(case.eval_id, "bold"),
-            page.prose(told),
-        )
-    if shown:
-        page.print(grid, indent=4)
+    most = len(shown) if look.verbose else MOST_CHANGES
+    columns = [*(Column() for _ in range(3)), Column(wraps=True), Column(wraps=True)]
+    yield Table(columns, [_row(changes, position, look) for position, _ in shown[:most]], indent=2)
+    for position, _ in shown[most:]:
+        yield Record(_row(changes, position, look).record)
     if len(shown) > most:
-        page.print(page.text(f"… {len(shown) - most} more (-v: all)", "dim"), indent=4)
-    page.print()
+        yield Line([Span(f"{look.marks.cut} {len(shown) - most} more (-v: all)", "dim")], indent=2)
+    yield Record(("JUDGING", str(changes.now), sentence))
+    yield Gap()
+
+
+def _row(changes: Changes, position: int, look: Look) -> Row:
+    case = changes.run.cases[position]
+    before, now = changes.changed[position]
+    scores = [
+        (metric.name, held_text(case, metric, look.marks))
+        for metric in case.metrics.values()
+        if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
+    ]
+    reason = reason_of(case) or ", ".join(f"{name} {score}" for name, score in scores)
+    fields = (f"{name}={score.replace(' of ', '/').replace(' ', '')}" for name, score in scores)
+    return Row(
+        [
+            [Span(f"{look.marks.outcome(before)} {WORDS[before]}", outcome_role(before))],
+            [Span(look.marks.arrow, "dim")],
+            [Span(f"{look.marks.outcome(now)} {WORDS[now]}", outcome_role(now))],
+            [Span(case.eval_id, "strong", is_data=True)],
+            [Span(reason, is_data=True, is_prose=True)],
+        ],
+        ("CHANGED", f"{case.eval_set_id}/{case.eval_id}", f"{before.value} -> {now.value}", *fields),
+    )

@@ -76,6 +76,9 @@ class Record:
 class Gap:
     """An empty line between two parts of a page."""
 
+    is_everywhere: bool = False
+    """Whether the plain form has it, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -141,6 +144,8 @@ class Column:
     heading: str = ""
     right: bool = False
     wraps: bool = False
+    is_cut: bool = False
+    """Whether its texts may be cut where the page is narrow."""
     is_drawn: bool = True
     """Whether a terminal has room for it."""
 
@@ -155,7 +160,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows in columns; the headings are shown if any column has one."""
+    """Rows in columns; the headings are shown if any column has one.
+
+    The plain form has the records of the rows. A table whose rows have none is the same in every form.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -180,6 +188,11 @@ BuildBlocks = Callable[[Look], Iterable[Block]]
 def text_line(text: str, indent: int = 0) -> Line:
     """Return a line that is the same in every form."""
     return Line([Span(text)], indent, record=(" " * indent + text,))
+
+
+def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 2) -> Table:
+    """Return a table of plain texts that is the same in every form."""
+    return Table(columns, [Row([[Span(text)] for text in row]) for row in rows], indent)
 
 
 def dotted(parts: Iterable[Span], look: Look) -> Iterator[Span]:

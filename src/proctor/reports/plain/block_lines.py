@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from proctor.common.safe_text import clean, encodable
+from proctor.common.safe_text import cells, clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
     Fact,
+    Gap,
     Group,
     Line,
     Look,
@@ -49,10 +50,28 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
             yield f"    {block.label}: {block.text}"
         case Group():
             yield from _group_lines(block, verbose=verbose)
-        case Table():
+        case Gap() if block.is_everywhere:
+            yield ""
+        case Table() if any(row.record for row in block.rows):
             yield from (fields(*row.record) for row in block.rows if row.record)
+        case Table():
+            yield from _table_lines(block)
         case Line() | Fact() | Verdict() if block.record:
             yield fields(*block.record)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    """Return the rows of a table without records, in aligned columns."""
+    headings = [column.heading for column in table.columns]
+    rows = [["".join(span.text for span in cell) for cell in row.cells] for row in table.rows]
+    lines = [*([headings] if any(headings) else []), *rows]
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        texts = (
+            " " * (width - cells(text)) + text if column.right else text + " " * (width - cells(text))
+            for text, width, column in zip(line, widths, table.columns, strict=True)
+        )
+        yield " " * table.indent + "  ".join(texts)
 
 
 def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:

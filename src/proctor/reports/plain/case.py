@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
 from proctor.reports.content.reasons import warnings_beside
 from proctor.reports.content.repeat_stats import FLAKY, is_repeated
+from proctor.reports.content.run_list import when
 from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.evidence.played_users import told_of
 from proctor.reports.plain.evidence import evidence_lines
 from proctor.reports.plain.run import rate_field, score_field
-from proctor.reports.plain.run_list import when
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text
 

@@ -13,6 +13,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
+    Column,
     Fact,
     Gap,
     Group,
@@ -127,20 +128,11 @@ class _BlockDrawing:
     def _(self, block: Table) -> None:
         shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
         columns = [block.columns[index] for index in shown]
-        grid = self._page.grid(
-            *(
-                RichColumn(
-                    justify="right" if column.right else "left",
-                    no_wrap=not column.wraps,
-                    overflow="fold" if column.wraps else "ellipsis",
-                )
-                for column in columns
-            )
-        )
+        grid = self._page.grid(*map(_rich_column, columns))
         if any(column.heading for column in columns):
-            grid.add_row(*(Text(column.heading, "dim") for column in columns))
+            grid.add_row(*(Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns))
         for row in block.rows:
-            grid.add_row(*(self._text(row.cells[index]) for index in shown))
+            grid.add_row(*(self._cell(row.cells[index], block.columns[index]) for index in shown))
         if grid.row_count:
             self._page.print(grid, indent=2 + block.indent)
 
@@ -149,6 +141,13 @@ class _BlockDrawing:
         word, _, sentence = block.sentence.partition(": ")
         style = f"bold {_ROLE_STYLES[block.role]}"
         self._page.print(Text.assemble((f"{block.sign} {word}", style), ": ", self._page.text(sentence)))
+
+    def _cell(self, spans: Spans, column: Column) -> Text:
+        text = self._text(spans)
+        if column.is_cut:
+            text.no_wrap = True
+            text.overflow = "ellipsis" if self._page.marks_are_rich else "crop"
+        return text
 
     def _text(self, spans: Spans) -> Text:
         text = Text()
@@ -160,3 +159,11 @@ class _BlockDrawing:
         text = span.text if span.drawn is None else span.drawn
         style = _ROLE_STYLES[span.role]
         return self._page.prose(text, style) if span.is_prose else self._page.text(text, style)
+
+
+def _rich_column(column: Column) -> RichColumn:
+    return RichColumn(
+        justify="right" if column.right else "left",
+        no_wrap=not (column.wraps or column.is_cut),
+        overflow="fold" if column.wraps else "ellipsis",
+    )

@@ -204,13 +204,13 @@ class BarWatch(_Watch):
     def _new_bar(self) -> RichProgress:
         from proctor.reports.terminal.progress_bar import new_bar
 
-        return new_bar(self._out, self._options, self._sync, self._told_counts)
+        return new_bar(self._out, self._options, self._sync, self._outcome_counts)
 
     def _sync(self) -> None:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._tally.done, total=self._tally.total)
 
-    def _told_counts(self) -> Text:
+    def _outcome_counts(self) -> Text:
         from proctor.reports.terminal.progress_bar import counts_text
 
         done = f"{self._tally.done}/{self._tally.total}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from typing import TextIO
 
 from proctor.common.quick_dataclasses import dataclass, field
-from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, dotted
 from proctor.reports.evidence.diff_kind import Kind
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_text import cut_value, value_text
-from proctor.reports.terminal.choose import is_terminal
+from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.schema.results.score import score_text
@@ -177,12 +178,7 @@ def _score(case: CaseResult, place: int, name: str) -> str:
 
 def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write it in the form that suits `out`."""
-    longest = None if options.verbose else _LONGEST
-    if is_terminal(out):
-        _draw(found, out, options, longest)
-        return
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding) + "\n" for line in _plain(found, longest))
+    write_blocks(partial(parting_blocks, found), out, options)
 
 
 def parting_sentence(found: Parting) -> str:
@@ -193,53 +189,33 @@ def parting_sentence(found: Parting) -> str:
     return f"they part in turn {found.turn + 1}, {alike}"
 
 
-_SIGNS = {Kind.SAME: "=", Kind.MISSING: "-", Kind.EXTRA: "+"}
-
-
-def _plain(found: Parting, longest: int | None) -> Iterator[str]:
-    yield f"CASE  {found.name}  {parting_sentence(found)}"
-    yield f"BASE  {found.base}"
-    yield f"CANDIDATE  {found.candidate}"
+def parting_blocks(found: Parting, look: Look) -> Iterator[Block]:
+    """Return both trials as blocks: their steps from the turn in which they part, and the scores that differ."""
+    sentence = parting_sentence(found)
+    yield Gap()
+    name = Span(found.name, "strong", is_data=True)
+    yield Line([*dotted([name, Span(sentence)], look)], record=("CASE", found.name, sentence))
+    for word, trial in (("base", found.base), ("candidate", found.candidate)):
+        yield Fact(word, [[Span(trial)]], (word.upper(), trial))
+    yield Gap()
     for kind, text in found.lines:
-        yield f"    {_SIGNS[kind]} {_cut(text, longest)}"
+        yield _step_line(kind, text if look.verbose else cut_value(text, _LONGEST), look)
     for saw in found.saw:
-        yield f"SAW  {saw.metric}"
-        yield f"    - {saw.base}"
-        yield f"    + {saw.candidate}"
+        yield Gap()
+        yield Line([Span(saw.metric, "strong", is_data=True)], indent=2, record=("SAW", saw.metric))
+        for kind, text in ((Kind.MISSING, saw.base), (Kind.EXTRA, saw.candidate)):
+            yield _step_line(kind, text, look)
+    yield Gap()
 
 
-def _cut(text: str, longest: int | None) -> str:
-    return text if longest is None else cut_value(text, longest)
+_STEPS: dict[Kind, tuple[str, Role]] = {
+    Kind.SAME: ("=", "dim"),
+    Kind.MISSING: ("-", "bad"),
+    Kind.EXTRA: ("+", "warning"),
+}
 
 
-def _draw(found: Parting, out: TextIO, options: ReportOptions, longest: int | None) -> None:
-    from rich.text import Text
-
-    from proctor.reports.terminal.console import STEP_STYLES, Page
-
-    page = Page(out, options)
-    page.print()
-    page.print(
-        Text.assemble(
-            page.text(found.name, "bold"), f" {page.marks.dot} ", page.text(parting_sentence(found))
-        )
-    )
-    for word, told in (("base", found.base), ("candidate", found.candidate)):
-        page.print(Text.assemble((f"{word:10}", "dim"), page.text(told)))
-    page.print()
-
-    def line(kind: Kind, text: str) -> None:
-        style = STEP_STYLES[kind]
-        page.print(
-            Text.assemble((f"{page.marks.steps[kind]} ", style), page.text(_cut(text, longest), style)),
-            indent=4,
-        )
-
-    for kind, text in found.lines:
-        line(kind, text)
-    for saw in found.saw:
-        page.print()
-        page.print(page.text(saw.metric, "bold"), indent=4)
-        line(Kind.MISSING, saw.base)
-        line(Kind.EXTRA, saw.candidate)
-    page.print()
+def _step_line(kind: Kind, text: str, look: Look) -> Line:
+    sign, role = _STEPS[kind]
+    spans = [Span(f"{look.marks.steps[kind]} ", role), Span(text, role, is_data=True)]
+    return Line(spans, indent=2, record=(f"    {sign} {text}",))

@@ -157,8 +157,13 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
     yield _run_fact("base", comparison.base, look)
     yield _run_fact("candidate", comparison.candidate, look)
     for difference in comparison.unlike:
-        label, role = ("differs", "dim") if difference.expected else ("warning", "warning")
-        yield Note(label, difference.text, role, is_data=True)
+        is_warning = not difference.expected
+        yield Note(
+            "warning" if is_warning else "differs",
+            difference.text,
+            "warning" if is_warning else "dim",
+            is_data=True,
+        )
     for text in left_out_texts(comparison):
         yield Note("left out", text, "dim")
     metrics = {one.name for one in comparison.measures} | {

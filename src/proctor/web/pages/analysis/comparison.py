@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from proctor.analysis.compare.reports.text import FIGURES, left_out_texts, numbers, trials_text
 from proctor.analysis.compare.reports.write import write_markdown
-from proctor.reports.plain.run_list import SHORTEST
+from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
     Change,

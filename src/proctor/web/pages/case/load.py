@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.analysis.calibration.labels import labels_for
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import UnknownNameError
-from proctor.reports.plain.run_list import short_ids
+from proctor.reports.content.run_list import short_ids
 from proctor.runs.lookup import case_of, judging_of, lacks_reasons, listed_run, view_case
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import PlannedCase, counting

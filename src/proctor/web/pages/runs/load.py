@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
 from proctor.reports.content.run_digest import Digest
-from proctor.reports.plain.run_list import ListedRun, short_ids
+from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.lookup import judging_of
 from proctor.runs.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange

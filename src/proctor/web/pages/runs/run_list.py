@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.content.cost_text import cost_text
-from proctor.reports.plain.run_list import ListedRun, how_it_stands
+from proctor.reports.content.run_list import ListedRun, state_text
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.page_model import PageModel
@@ -74,7 +74,7 @@ def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
         short=listed.short,
         state=run.state,
         outcome=summary.outcome if run.state is RunState.FINISHED else None,
-        standing=how_it_stands(run),
+        standing=state_text(run),
         created_at=run.created_at,
         agent=run.agent,
         commit=listed.commit,

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.reports.content import summary
 from proctor.reports.content.cost_text import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.repeat_stats import rule_text
-from proctor.reports.plain.run_list import ListedRun
+from proctor.reports.content.run_list import ListedRun
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.page_model import PageModel

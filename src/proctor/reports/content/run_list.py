@@ -1,0 +1,255 @@
+"""The list of stored runs as text blocks and as JSON, and the texts about a stored run that other reports share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import pairwise
+from typing import Any, TextIO
+
+from proctor.common.safe_text import clean_json
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.cost_text import cost_text
+from proctor.reports.content.summary import duration
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Line,
+    Look,
+    Record,
+    Row,
+    Span,
+    Spans,
+    Table,
+    dotted,
+    outcome_role,
+)
+from proctor.reports.terminal.choose import write_blocks
+from proctor.reports.terminal.symbols import WORDS
+from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.run_result import Outcome
+
+SHORTEST = 6
+"""Characters of an id that are shown at least, so that it stays unambiguous for a while."""
+
+_COMMIT = 9
+_TOLD = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run in a list."""
+
+    run: RunRecord
+    short: str
+    """The beginning of its id that no other run shares."""
+    commit: str | None = None
+    """The git commit that its agent was at."""
+    imported_from: str = ""
+    """The result file that it came from; empty for one that was carried out here."""
+
+
+def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
+    """Return for every id the shortest beginning, of six characters at least, that no other one shares."""
+    ordered = sorted(run_ids)
+    shared = [_shared(one, other) for one, other in pairwise(ordered)]
+    return {
+        one: one[: max(SHORTEST, before + 1, after + 1)]
+        for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
+    }
+
+
+def _shared(one: str, other: str) -> int:
+    """Count the characters that two ids begin with alike."""
+    both = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in both if a != b), min(len(one), len(other)))
+
+
+def write_list(
+    runs: Sequence[ListedRun], out: TextIO, *, more: int = 0, options: ReportOptions = DEFAULTS
+) -> None:
+    """Write `runs` in the form that suits `out`; `more` is how many there are beyond these."""
+    write_blocks(partial(run_list_blocks, runs, more), out, options)
+
+
+def write_json(runs: Iterable[ListedRun], out: TextIO) -> None:
+    """Write `runs` as one JSON object, a run on each line, as they come."""
+    out.write('{"runs": [')
+    for index, listed in enumerate(runs):
+        out.write(",\n" if index else "\n")
+        out.write(clean_json(json.dumps(as_data(listed), ensure_ascii=False, allow_nan=False)))
+    out.write("\n]}\n")
+
+
+def as_data(listed: ListedRun) -> dict[str, Any]:
+    """Return what there is to say of a run in a list, as JSON."""
+    run = listed.run
+    return {
+        "run_id": run.run_id,
+        "state": run.state.value,
+        "created_at": run.created_at,
+        "agent": run.agent,
+        "commit": listed.commit,
+        "imported_from": listed.imported_from or None,
+        "sets": list(run.sets),
+        "cases": run.cases,
+        "num_runs": run.num_runs,
+        "judgings": run.judgings,
+        "judging": run.judging,
+        **run.summary.model_dump(mode="json"),
+    }
+
+
+# --- texts that other reports share -----------------------------------------------------------------------------------
+
+
+def state_text(run: RunRecord) -> str:
+    """Return how a run ended, or that it has not: `failed`, `running`, `unfinished`."""
+    if run.state is RunState.FINISHED and run.summary.outcome is not None:
+        return WORDS[run.summary.outcome]
+    return run.state.value
+
+
+def outcome_counts(run: RunRecord) -> list[tuple[Outcome, int]]:
+    """Return how many cases ended how; those that were not reached follow from the number of cases."""
+    return [(outcome, count) for outcome in _TOLD if (count := run.summary.counts.get(outcome.value))]
+
+
+def when(seconds: float) -> str:
+    """Return a time on the clock here: `2026-11-22 14:02`."""
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def short_commit(commit: str | None) -> str:
+    """Return the beginning of a commit, with the `+` of a changed folder."""
+    if not commit:
+        return ""
+    return commit.removesuffix("+")[:_COMMIT] + ("+" if commit.endswith("+") else "")
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+_COLUMNS = {
+    "": 0, "run": 0, "began": 0, "agent": 0, "sets": 64, "cases": 0, "counts": 72, "took": 92, "cost": 92,
+    "commit": 104,
+}  # fmt: skip
+"""The columns of the table, and from which width of the page on each is shown; --json has everything."""
+_SHORT_BELOW = 92
+
+
+def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterator[Block]:
+    """Return the list as blocks, newest run first; `more` is how many there are beyond these."""
+    names = [name for name, least in _COLUMNS.items() if look.width >= least]
+    if not any(listed.run.summary.spent for listed in runs):
+        names = [name for name in names if name != "cost"]
+    columns = [
+        Column(
+            "" if name == "counts" else name,
+            right=name in {"cases", "took", "cost"},
+            is_cut=name in {"agent", "sets"},
+        )
+        for name in names
+    ]
+    rows = [_cells(listed, look) for listed in runs]
+    yield Gap()
+    yield Table(
+        columns,
+        [Row([row[name] for name in names], _record(listed)) for listed, row in zip(runs, rows, strict=True)],
+    )
+    yield Gap()
+    texts = ["proctor show RUN [CASE]"]
+    if more:
+        texts.append(f"{len(runs)} of {len(runs) + more:,} runs: --limit 0 lists all")
+        yield Record(("MORE", f"{more} runs", "(--limit 0 lists all)"))
+    yield Line([*dotted([Span(text, "dim") for text in texts], look)])
+    yield Gap()
+
+
+def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
+    run, summary = listed.run, listed.run.summary
+    trials = f" {look.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
+    return {
+        "": [_state_span(run, look)],
+        "run": [Span(listed.short, "strong")],
+        "began": [Span(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
+        "agent": [Span(run.agent, is_data=True)],
+        "sets": [Span(", ".join(run.sets), is_data=True)],
+        "cases": [Span(f"{run.cases}{trials}")],
+        "counts": [
+            Span(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
+            for index, (outcome, count) in enumerate(outcome_counts(run))
+        ],
+        "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
+        "cost": [Span(cost_text(summary.spent) if summary.spent else "", "dim")],
+        "commit": [Span(short_commit(listed.commit), "dim")],
+    }
+
+
+def _state_span(run: RunRecord, look: Look) -> Span:
+    outcome = run.summary.outcome
+    if run.state is RunState.RUNNING:
+        return Span(f"{look.marks.cut} {state_text(run)}", "active")
+    if run.state is not RunState.FINISHED or outcome is None:
+        return Span(f"{look.marks.rest} {state_text(run)}", "dim")
+    return Span(f"{look.marks.outcome(outcome)} {state_text(run)}", outcome_role(outcome))
+
+
+def _began(seconds: float, *, short: bool) -> str:
+    """Return the time when a run began: `today 14:02`; without the day, or without the time of day, if `short`."""
+    began = datetime.fromtimestamp(seconds).astimezone()
+    today = datetime.now().astimezone().date()
+    if began.date() == today:
+        return f"{began:%H:%M}" if short else f"today {began:%H:%M}"
+    if short:
+        return f"{began:%Y-%m-%d}"
+    if began.date() == today - timedelta(days=1):
+        return f"yesterday {began:%H:%M}"
+    return when(seconds)
+
+
+def _record(listed: ListedRun) -> tuple[str, ...]:
+    run, summary = listed.run, listed.run.summary
+    return (
+        "RUN",
+        listed.short,
+        state_text(run).replace(" ", "_"),
+        when(run.created_at),
+        f"agent={run.agent}",
+        f"sets={','.join(run.sets)}",
+        f"cases={run.cases}",
+        f"runs={run.num_runs}",
+        *(f"{outcome.value}={count}" for outcome, count in outcome_counts(run)),
+        f"duration={duration(summary.duration)}" if summary.duration else "",
+        f"cost={cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
+        f"commit={short_commit(listed.commit)}" if listed.commit else "",
+        f"judgings={run.judgings}" if run.judgings > 1 else "",
+    )
+
+
+# --- the run whose report follows ------------------------------------------------------------------------------------
+
+
+def write_run_header(
+    listed: ListedRun, judging: int, out: TextIO, *, options: ReportOptions = DEFAULTS
+) -> None:
+    """Write one line about the stored run whose report follows."""
+    write_blocks(partial(_header_blocks, listed, judging), out, options)
+
+
+def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Block]:
+    run = listed.run
+    began = when(run.created_at)
+    parts = [
+        f"judging {judging} of {run.judgings}" if run.judgings > 1 else "",
+        run.state.value if run.state is not RunState.FINISHED else "",
+        f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
+        f"imported from {listed.imported_from}" if listed.imported_from else "",
+        f"commit {short_commit(listed.commit)}" if listed.commit else "",
+    ]
+    yield Gap()
+    spans = [Span(text, "dim") for text in (f"run {listed.short}", began, *parts) if text]
+    yield Line([*dotted(spans, look)], record=("KEPT", run.run_id, began, *parts))
