@@ -8,11 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from proctor.common.option_kinds import LARGEST
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import did_you_mean
-
-LARGEST = 2**63 - 1
-"""The largest number that an option takes: a store and other programs read no larger one back."""
 
 OTHER = "Other"
 """The heading under which options are listed that belong to every command."""

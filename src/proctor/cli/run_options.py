@@ -1,17 +1,30 @@
-"""Options that the commands about kept runs share."""
+"""Options that several commands share: those of a run, and those for output files and the store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import click
 
 from proctor.cli.options import OTHER, option
+from proctor.common.option_kinds import (
+    Amount,
+    Choice,
+    Flag,
+    Fraction,
+    Kind,
+    MemorySize,
+    Names,
+    RepeatedText,
+    WholeNumber,
+)
+from proctor.engine.planning.run_options import OPTIONS, Use, options_of
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-JUDGE = "How to judge"
 SHOW = "What to show"
 STORE_HELP = "Where runs are kept: a URL (sqlite:///PATH) or a path.  [the project's .proctor/store.sqlite3]"
 
@@ -68,51 +81,83 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
     )  # fmt: skip
 
 
-def keys_option(section: str) -> Callable[[_Command], _Command]:
-    """Add `--allow-unknown-keys`."""
-    return option(
-        "--allow-unknown-keys", section=section, is_flag=True,
-        help="Only warn of keys that seem to state an expectation and that nothing reads, instead of refusing the set.",
-    )  # fmt: skip
+# --- the options of a run, from their declarations in `engine/planning/run_options.py` --------------------------------
 
 
-def strict_option(section: str) -> Callable[[_Command], _Command]:
-    """Add `--warnings-as-errors`."""
-    return option(
-        "--warnings-as-errors", section=section, is_flag=True,
-        help="Refuse what has a warning: every one is a configuration error, and nothing is run.",
-    )  # fmt: skip
+def run_options(
+    options: Sequence[str],
+    *,
+    section: str = "",
+    unset: Mapping[str, str] | None = None,
+    aliases: bool = False,
+) -> Callable[[_Command], _Command]:
+    """Add the options of a run that are named, each under the heading of its group, or all under `section`.
 
-
-def judge_options(config: str, *, judge: str, trials: str) -> Callable[[_Command], _Command]:
-    """Add what evidence that is there already is judged with; the words are defaults, and what is judged at once."""
-    from proctor.cli.eval.command import names
-
+    `unset` replaces, for some of them, what the help says about the option that is not given. `aliases` adds the further
+    spellings that `proctor eval` has.
+    """
     declared = [
-        option("--config", section=JUDGE, metavar="FILE", help=f"The criteria.  [{config}]"),
-        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
-               help="Only these metrics of the config; the others are reported as skipped."),
-        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
-        option("--allow-unasserted", section=JUDGE, is_flag=True,
-               help="Score a case that asserts nothing, and record it as skipped, instead of refusing it."),
-        option("--judge", section=JUDGE, metavar="MODEL",
-               help=f"The model that metrics ask whose criterion names none.  [{judge}PROCTOR_JUDGE_MODEL, the setting "
-                    "`judge`]"),
-        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
-               help="Score exactly as google-adk does, known weaknesses included."),
-        keys_option(JUDGE),
-        strict_option(JUDGE),
-        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
-               help="Spend at most USD on judges; passed by less than one call."),
-        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help="Ask judges at most N times."),
-        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help=f"{trials} judged at once.  [8]"),
-    ]  # fmt: skip
+        run_option(name, section=section, unset=(unset or {}).get(name), aliases=aliases) for name in options
+    ]
+    return lambda command: reduce(lambda decorated, declare: declare(decorated), reversed(declared), command)
 
-    def declare(command: _Command) -> _Command:
-        for one in reversed(declared):
-            command = one(command)
-        return command
 
-    return declare
+def run_option(
+    name: str, *, section: str = "", text: str = "", unset: str | None = None, aliases: bool = False
+) -> Callable[[_Command], _Command]:
+    """Add one option of a run; `text` and `unset` replace what its declaration says."""
+    declared = OPTIONS[name]
+    unset = declared.default_text if unset is None else unset
+    help_text = _with_flags(text or declared.help) + (f"  [{unset}]" if unset else "")
+    return option(
+        *(declared.flags if aliases else declared.flags[:1]),
+        name,
+        section=section or declared.group.value,
+        help=help_text,
+        metavar=declared.metavar or None,
+        **_click_type(declared.kind),
+    )
+
+
+def _with_flags(text: str) -> str:
+    """Write options that a help text names in backticks as flags: `num_runs` becomes --num-runs."""
+
+    def flag(match: re.Match[str]) -> str:
+        known = OPTIONS.get(match[1])
+        return next((each for each in known.flags if each.startswith("--")), match[0]) if known else match[0]
+
+    return re.sub(r"`(\w+)`", flag, text)
+
+
+def _click_type(kind: Kind) -> dict[str, Any]:
+    """Return the arguments of `click.option` for values of a kind."""
+    match kind:
+        case Flag():
+            return {"is_flag": True}
+        case WholeNumber():
+            return {"type": click.IntRange(min=kind.least)}
+        case Amount():
+            return {"type": click.FloatRange(min=0, min_open=True)}
+        case Fraction():
+            return {"type": click.FloatRange(min=0, max=1, min_open=True, max_open=True)}
+        case Choice():
+            return {"type": click.Choice(kind.words)}
+        case RepeatedText():
+            return {"multiple": True}
+        case Names() | MemorySize():
+            return {"callback": partial(_read, kind)}
+        case _:
+            return {}
+
+
+def _read(kind: Kind, _ctx: click.Context, _parameter: click.Parameter, value: str | None) -> object:
+    try:
+        return None if value is None else kind.read(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
+    """Add the options for scoring recorded evidence. `config` and `judge` are what applies without these options."""
+    names = [name for name in options_of(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
+    return run_options(names, unset={"config": config, "judge": judge})

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.errors import problems_of
-from proctor.cli.eval.isolation import isolation
 from proctor.cli.eval.stores import Keeping, results_places
 from proctor.cli.options import OTHER, SectionedCommand, common, common_options, option
 from proctor.cli.report_outputs import Output, output_guard, parse_outputs
-from proctor.cli.run_options import STORE_HELP, report_options
+from proctor.cli.run_options import STORE_HELP, report_options, run_options
+from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.resume import Outputs, known_places, nothing_to_do, outputs_of
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
-HOW = "How to go on"
+HOW = "How to resume"
+_OPTIONS = [name for name in options_of(Use.RESUME) if OPTIONS[name].flags and name != "judge"]
+_LIMITS = [name for name in _OPTIONS if OPTIONS[name].group is Group.LIMITS]
+_KEPT = [name for name in _OPTIONS if name not in _LIMITS]
 
 EXAMPLES = """
 proctor resume                     the newest run that is unfinished
@@ -34,41 +37,22 @@ proctor resume --report json=out.json
 """
 
 
-def _how_options(command: Any) -> Any:
-    seconds = click.FloatRange(min=0, min_open=True)
-    count = click.IntRange(min=1)
-    declared = [
-        option("--force", section=HOW, is_flag=True,
-               help="Go on although the set, the config, the agent or a version has changed since."),
-        option("--retry-errors", section=HOW, is_flag=True,
-               help="Also run again what ended in an error; both attempts are kept."),
-        option("--allow-unasserted", section=HOW, is_flag=True,
-               help="Run a case that asserts nothing, and record it as skipped, instead of refusing it.  [as before]"),
-        option("--user", section=HOW, metavar="WHO",
-               help="Who plays the users of scenarios: a model, module:function or file.py:function.  [as before]"),
-        option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
-        isolation(HOW),
-        option("--max-text", section=HOW, type=count, metavar="N",
-               help="Keep N characters of a text of the agent; with --retry-errors also of what was cut.  [as before]"),
-        option("--max-events", section=HOW, type=count, metavar="N",
-               help="Stop an agent after N events in one turn.  [as before]"),
-        option("--max-time", section=HOW, type=seconds, metavar="S", help="Begin no trial after S seconds."),
-        option("--max-tokens", section=HOW, type=count, metavar="N",
-               help="Begin no trial once the agent has used N more tokens."),
-        option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
-               help="Spend at most USD more on models."),
-        option("--max-judge-calls", section=HOW, type=count, metavar="N", help="Ask judges at most N more times."),
-        option("--max-failures", section=HOW, type=count, metavar="N",
-               help="Begin no trial once N cases did not pass."),
-    ]  # fmt: skip
-    for declare in reversed(declared):
-        command = declare(command)
-    return command
-
-
 @click.command("resume", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("run", required=False, metavar="[RUN]")
-@_how_options
+@option(
+    "--force",
+    section=HOW,
+    is_flag=True,
+    help="Resume although the set, the config, the agent or a version has changed since.",
+)
+@option(
+    "--retry-errors",
+    section=HOW,
+    is_flag=True,
+    help="Also run again what ended in an error; both attempts are kept.",
+)
+@run_options(_KEPT, section=HOW, unset=dict.fromkeys(_KEPT, "as before"))
+@run_options(_LIMITS, section="Limits, counted from now")
 @report_options
 @option(
     "--store",
@@ -158,20 +142,14 @@ def _others_left(store: Store) -> str:
     )
 
 
-_TAKEN = (
-    "force", "retry_errors", "concurrency", "isolate", "isolate_memory", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
-    "max_cost", "max_judge_calls", "user", "allow_unasserted",
-)  # fmt: skip
-
-
 def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
     """Return what goes on with the run."""
     from proctor import api
 
     async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
-        taken = {name: given[name] for name in _TAKEN}
-        for name in ("isolate", "allow_unasserted"):
-            taken[name] = taken[name] or None  # as before
+        taken = {name: given[name] for name in ("force", "retry_errors")}
+        # a flag that is not given leaves the option as it was
+        taken |= {name: given[name] or None for name in (*_KEPT, *_LIMITS)}
         watching = {name: options[name] for name in ("progress", "stop")}
         return [await api.resume(run, store=store, results=(), **taken, **watching)]
 

@@ -10,6 +10,7 @@ import click
 
 from proctor.cli.options import SectionedCommand, common, common_options
 from proctor.cli.run_options import judge_options, report_options, store_option
+from proctor.engine.planning.run_options import Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Shown, Start
@@ -27,7 +28,10 @@ proctor show 7f3k2c --judging 1           as it was judged first
 
 @click.command("score", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("run", default="latest", metavar="[RUN]")
-@judge_options("those that the run was judged with last", judge="that of the run, else ", trials="Trials")
+@judge_options(
+    config="the criteria that the run was last scored with",
+    judge="that of the run, else PROCTOR_JUDGE_MODEL, the setting `judge`",
+)
 @report_options
 @store_option
 @common_options
@@ -81,12 +85,6 @@ def _score(
         return execution.carry_out(_scoring(run, opened, given, settings.judge))
 
 
-_TAKEN = (
-    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
-    "warnings_as_errors", "allow_unknown_keys",
-)  # fmt: skip
-
-
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
     """Return what judges the run again. `setting`: the judge that the project's settings name."""
     from proctor import api
@@ -94,7 +92,7 @@ def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None)
     from proctor.runs.setup.judge_provider import judge_again
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
-        taken: dict[str, Any] = {name: given[name] for name in _TAKEN if given[name]}
+        taken: dict[str, Any] = {name: given[name] for name in options_of(Use.SCORE) if given.get(name)}
         taken["judge"] = judge_again(
             given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
         )

@@ -12,8 +12,9 @@ import click
 
 from proctor.cli.errors import SETUP_ERROR
 from proctor.cli.options import SectionedCommand, common, common_options, option
-from proctor.cli.run_options import keys_option, strict_option
+from proctor.cli.run_options import run_option, run_options
 from proctor.common.safe_text import clean, clean_json
+from proctor.engine.planning.run_options import Group
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -32,23 +33,8 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 @click.command("check", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @option("--json", "as_json", section="What to show", is_flag=True, help="The result as JSON.")
-@option(
-    "--allow-duplicate-ids", section="What to accept", is_flag=True, help="Let cases of a set share an id."
-)
-@keys_option("What to accept")
-@strict_option("What to accept")
-@option(
-    "--allow-unasserted",
-    section="What to accept",
-    is_flag=True,
-    help="Let a case assert nothing: a run skips it.",
-)
-@option(
-    "--config",
-    section="What to accept",
-    metavar="FILE",
-    help="The config that judges the sets; otherwise the one that a run would find.",
-)
+@run_options(["allow_duplicate_ids", "allow_unknown_keys", "warnings_as_errors", "allow_unasserted"])
+@run_option("config", section=Group.PROBLEMS.value, unset="the one that a run would find")
 @common_options
 @click.pass_context
 def check(

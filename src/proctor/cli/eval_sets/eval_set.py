@@ -13,7 +13,7 @@ from proctor.cli.confirm import is_sure
 from proctor.cli.errors import say
 from proctor.cli.files import show_problems
 from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.run_options import parents_option
+from proctor.cli.run_options import parents_option, run_option
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
 from proctor.reports.content.source_locations import lines_of
@@ -202,9 +202,7 @@ proctor eval-set generate my_agent > scenarios.json
 )
 @option("--persona", section=WHAT, metavar="ID", help="How the users behave: EXPERT, NOVICE or EVALUATOR.")
 @option("--model", section=WHAT, metavar="MODEL", help="Who writes them.  [gemini-2.5-flash]")
-@option(
-    "--agent-name", section=WHAT, metavar="NAME", help="Write for this sub-agent instead of the root agent."
-)
+@run_option("agent_name", section=WHAT, text="Write for this sub-agent instead of the root agent.")
 @option(
     "--user-simulation-config-file",
     "--user_simulation_config_file",

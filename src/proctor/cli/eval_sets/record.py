@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.errors import say
-from proctor.cli.eval.isolation import isolation
 from proctor.cli.files import show_problems
 from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import parents_option
+from proctor.cli.run_options import parents_option, run_options
 from proctor.common.safe_text import clean, has_lone_surrogate
 from proctor.errors import SetupError
 
@@ -64,7 +63,7 @@ COMMANDS = """\
     "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
     help="The session that the conversation starts in: app, user, state.",
 )  # fmt: skip
-@isolation(HOW)
+@run_options(["isolate", "isolate_memory"], section=HOW)
 @option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=300.0, metavar="SECONDS",
         help="For one turn.  [300]")  # fmt: skip
 @common_options

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import SectionedCommand, SectionedGroup, common, common_options, option
-from proctor.cli.run_options import store_option
+from proctor.cli.run_options import run_option, run_options, store_option
 
 WHAT, HOW, SHOW = "What", "How", "What to show"
 
@@ -57,22 +57,9 @@ proctor judge calibrate latest --labels labels.csv --json
     metavar="C",
     help="Of the intervals.  [0.95]",
 )
-@option("--config", section=HOW, metavar="FILE", help="Judge the run again first, by this config.")
-@option("--judge", "model", section=HOW, metavar="MODEL", help="Judge the run again first, by this model.")
-@option(
-    "--max-cost",
-    section=HOW,
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="USD",
-    help="Of judging it again: spend no more than so many dollars.",
-)
-@option(
-    "--max-judge-calls",
-    section=HOW,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Of judging it again: ask judges at most N times.",
-)
+@run_option("config", section=HOW, text="Score the run again first, with this config.", unset="")
+@option("--judge", "model", section=HOW, metavar="MODEL", help="Score the run again first, with this model.")
+@run_options(["max_cost", "max_judge_calls"], section=HOW)
 @option("--no-keep", section=HOW, is_flag=True, help="Only show it: later scores have no badge of it.")
 @option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, all disagreements included.")
 @store_option

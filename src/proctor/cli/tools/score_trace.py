@@ -11,6 +11,7 @@ import click
 
 from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.run_options import judge_options, report_options
+from proctor.engine.planning.run_options import Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
@@ -46,9 +47,8 @@ def _options(command: Any) -> Any:
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @_options
 @judge_options(
-    "with --set: test_config.json beside each set or above it, else ADK's defaults",
-    judge="",
-    trials="Conversations",
+    config="with --set: test_config.json beside each set or above it, else ADK's defaults",
+    judge="PROCTOR_JUDGE_MODEL, the setting `judge`",
 )
 @report_options
 @common_options
@@ -87,7 +87,11 @@ def _score_traces(
 
     settings = read_settings(given)
     prepare_process(settings)
-    options = {name: value for name, value in engine_options(given, settings).items() if name in _TAKEN}
+    options = {
+        name: value
+        for name, value in engine_options(given, settings).items()
+        if name in options_of(Use.SCORE)
+    }
     outputs, keeping = (
         parse_outputs(given["reports"], given["format_"], guard),
         choose_keeping(given["stores"], settings),
@@ -103,12 +107,6 @@ def _score_traces(
         start = _scoring(traces, given["sets"], {**options, "store": keeping.store})
         executions.append(Execution(shown, stdout))
         return executions[-1].carry_out(start)
-
-
-_TAKEN = (
-    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
-    "warnings_as_errors", "allow_unknown_keys",
-)  # fmt: skip
 
 
 def _scoring(traces: Sequence[str], sets: Sequence[str], options: dict[str, Any]) -> Start:

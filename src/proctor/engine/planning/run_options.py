@@ -1,164 +1,413 @@
-"""What a run can be told beyond agent, sets and criteria."""
+"""The options of a run. Each one is declared once, as a field of `RunOptions`.
+
+A field carries how users meet the option: its flags, its help, its group, the kind of its values, and who else takes it.
+The command line (`cli/run_options.py`), the settings (`runs/settings.py`), the pytest plug-in, the server's form for a new
+run, the checks and the documentation of `evaluate` are all derived from these fields.
+
+To add an option, add a field and run `make options`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.common.limits import MAX_EVENTS, MAX_TEXT
-from proctor.common.quick_dataclasses import dataclass
-from proctor.engine.execution.executor import MOST_ASIDE
-from proctor.engine.execution.stop_request import StopRequest
-from proctor.engine.planning.sharding import parse_shard
+from proctor.common.option_kinds import (
+    Amount,
+    Checked,
+    Choice,
+    Flag,
+    Fraction,
+    FunctionName,
+    Kind,
+    MemorySize,
+    Names,
+    PythonObject,
+    RepeatedText,
+    Share,
+    WholeNumber,
+)
+from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
+    from proctor.engine.execution.progress import Progress
+    from proctor.engine.execution.stop_request import StopRequest
     from proctor.engine.planning.stopping_rule import StoppingRule
     from proctor.engine.usage.budget import RunBudget
     from proctor.judges.base import Judges
+    from proctor.schema.format.config import EvalConfig
     from proctor.simulation.base import Users
+    from proctor.stores.base import Store
+
+
+class Group(Enum):
+    """The groups in which help and documentation list the options."""
+
+    CASES = "What to run"
+    TRIALS = "How often"
+    EXECUTION = "How to run"
+    LIMITS = "When to stop"
+    PROBLEMS = "What to accept"
+    SCORING = "How to score"
+    RESULT = "Where the result goes"
+
+
+class Use(Enum):
+    """Who takes an option besides `evaluate` and, if it has a flag, `proctor eval`."""
+
+    SETTING = "the project's settings"
+    PYTEST = "the pytest plug-in"
+    RESUME = "resume"
+    SCORE = "score and score-trace"
+
+
+SETTING, PYTEST, RESUME, SCORE = Use
+
+
+@dataclass(frozen=True)
+class Option:
+    """How users meet one option of a run."""
+
+    kind: Kind
+    help: str
+    """One sentence. A name of another option stands in backticks; the command line shows its flag."""
+    flags: tuple[str, ...]
+    """The spellings on the command line; empty if only Python code can give it."""
+    metavar: str
+    group: Group
+    uses: frozenset[Use]
+    unset: str
+    """What applies if the option is not given."""
+    python: str
+    """What Python code can give besides, for the documentation of `evaluate`."""
+    name: str = ""
+    annotation: str = ""
+    default: object = None
+
+    @property
+    def default_text(self) -> str:
+        """What applies if the option is not given, as text; empty if the option then has no effect."""
+        if self.unset or self.default is None or isinstance(self.default, bool | tuple):
+            return self.unset
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+
+def option(
+    default: object,
+    kind: Kind,
+    help_text: str,
+    *flags: str,
+    group: Group,
+    metavar: str = "",
+    uses: Iterable[Use] = (),
+    unset: str = "",
+    python: str = "",
+) -> Any:
+    """Return a field of `RunOptions`."""
+    declared = Option(kind, help_text, flags, metavar, group, frozenset(uses), unset, python)
+    return field(default=default, metadata={"option": declared})
+
+
+def _config_problem(name: str, value: object) -> str:
+    from os import PathLike
+
+    from proctor.schema.format.config import EvalConfig
+
+    if isinstance(value, str | PathLike | Mapping | EvalConfig):
+        return ""
+    return f"{name}: expected a path, an EvalConfig or a dict, got {type(value).__name__}"
+
+
+def _shard_problem(_name: str, value: object) -> str:
+    from proctor.engine.planning.sharding import parse_shard
+
+    try:
+        parse_shard(value)
+    except SetupError as problem:
+        return str(problem)
+    return ""
+
+
+FAILURES_OR_ALL = Choice("all", "failures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The options of one run; the defaults are those of the command line."""
+    """The options of one run."""
 
-    num_runs: int | None = None
-    """Trials per case; `None`: as many as each set's config says, else 1."""
-    until_decided: bool = False
-    """Trials of a case are added while it is not decided, up to `num_runs`; or were, where they are judged again."""
+    # --- which cases ---------------------------------------------------------------------------------------------------
+
+    agent_name: str | None = option(
+        None, Kind("the name of an agent"), "Run this sub-agent instead of the root agent.", "--agent-name",
+        metavar="NAME", group=Group.CASES, uses=[SETTING, PYTEST],
+    )  # fmt: skip
+    limit: int | None = option(
+        None, WholeNumber(), "Only the first N cases of each set.", "--limit", metavar="N", group=Group.CASES,
+    )  # fmt: skip
+    tags: Sequence[str] = option(
+        (), RepeatedText(), "Only cases with this tag; may be repeated.", "--tag", metavar="T", group=Group.CASES,
+        python="A list of tags.",
+    )  # fmt: skip
+    only: Mapping[str, Sequence[str]] | None = option(
+        None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=Group.CASES,
+    )  # fmt: skip
+    shard: str | None = option(
+        None, Checked(_shard_problem), "Only the I-th of N parts of the cases, for N machines; case ids decide the part.",
+        "--shard", metavar="I/N", group=Group.CASES,
+    )  # fmt: skip
+    changed_since: str | None = option(
+        None, Kind(), "Only cases that differ from REF, a commit of git; all cases of a set whose config differs.",
+        "--changed-since", metavar="REF", group=Group.CASES,
+    )  # fmt: skip
+
+    # --- how many trials -----------------------------------------------------------------------------------------------
+
+    num_runs: int | None = option(
+        None, WholeNumber(1, most=1_000_000), "Run every case N times.", "--num-runs", "--trials", metavar="N",
+        group=Group.TRIALS, uses=[SETTING, PYTEST], unset="the config's `trials`, else 1",
+    )  # fmt: skip
+    min_pass_rate: float | None = option(
+        None, Share(), "The share of a case's trials that must pass, such as 0.8.", metavar="SHARE",
+        group=Group.TRIALS, uses=[PYTEST], unset="the config's `trials`, else 1",
+    )  # fmt: skip
+    pass_k: int | None = option(
+        None, PythonObject(), "Decide by pass^k, the probability that K trials all pass, instead of the share that passes.", group=Group.TRIALS,
+    )  # fmt: skip
+    confidence: float | None = option(
+        None, PythonObject(), "Decide a case only if the confidence interval of its pass rate does; for example 0.95.",
+        group=Group.TRIALS,
+    )  # fmt: skip
+    until_decided: bool = option(
+        False, Flag(), "Add trials only where needed, up to `num_runs`, until each case, or `against`, is decided.",
+        "--until-decided", group=Group.TRIALS,
+    )  # fmt: skip
+    against: str | None = option(
+        None, Kind(), "With `until_decided`: compare with this run or baseline, and decide that.", "--against", metavar="RUN",
+        group=Group.TRIALS,
+    )  # fmt: skip
+    margin: float | None = option(
+        None, Fraction(), "With `against`: the largest drop of the pass rate that is not a regression.", "--margin",
+        metavar="D", group=Group.TRIALS, unset="0.05: 5 points",
+    )  # fmt: skip
+    retry_errors: int = option(
+        0, WholeNumber(0, most=1_000), "Repeat a trial up to N times after an infrastructure or simulator error.",
+        "--retry-errors", metavar="N", group=Group.TRIALS, uses=[SETTING, PYTEST], unset="0; a wrong answer is never repeated",
+    )  # fmt: skip
+
+    # --- how trials run ------------------------------------------------------------------------------------------------
+
+    concurrency: int = option(
+        8, WholeNumber(1, most=10_000), "Trials that run at the same time.", "--concurrency", metavar="N",
+        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME, SCORE],
+    )  # fmt: skip
+    isolate: bool = option(
+        False, Flag(), "Run a Python agent in worker processes: contains crashes, memory and blocking code.", "--isolate",
+        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+    )  # fmt: skip
+    isolate_memory: str | int | None = option(
+        None, MemorySize(), "The memory of each worker (512MB, 2GB); a trial that needs more is an error. Implies `isolate`.",
+        "--isolate-memory", metavar="SIZE", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+    )  # fmt: skip
+    timeout: float | None = option(
+        300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
+        uses=[SETTING, PYTEST, SCORE], python="`None`: no limit.",
+    )  # fmt: skip
+    trial_timeout: float | None = option(
+        None, Amount(), "Seconds that one trial may take.", "--trial-timeout", metavar="S", group=Group.EXECUTION,
+        uses=[SETTING, PYTEST],
+    )  # fmt: skip
+    max_text: int = option(
+        MAX_TEXT, WholeNumber(), "Keep N characters of a text of the agent; a longer one is cut, and an error.", "--max-text",
+        metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+    )  # fmt: skip
+    max_events: int = option(
+        MAX_EVENTS, WholeNumber(), "Stop an agent after N events in one turn, which is an error.", "--max-events",
+        metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+    )  # fmt: skip
+    user: object = option(
+        None, Kind("the name of a model, module:function or file.py:function"),
+        "The simulated user of scenarios: a model, module:function or file.py:function.", "--user", metavar="WHO",
+        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME], unset="the config's user_simulator_config",
+        python="Also a `ChatModel` or a function from the conversation so far to the next message.",
+    )  # fmt: skip
+    setup: Callable[..., object] | None = option(
+        None, FunctionName(), "Called before each trial.", "--setup", metavar="MODULE:FUNCTION",
+        group=Group.EXECUTION, uses=[SETTING], python="May take `case` and `session`.",
+    )  # fmt: skip
+    teardown: Callable[..., object] | None = option(
+        None, FunctionName(), "Called after each trial, even a failed one.", "--teardown", metavar="MODULE:FUNCTION",
+        group=Group.EXECUTION, uses=[SETTING], python="May take `case` and `session`.",
+    )  # fmt: skip
+
+    # --- limits: a run that reaches one stops in order and can be resumed, which starts each limit again ----------------
+
+    fail_fast: bool = option(
+        False, Flag(), "Stop after the first case that does not pass.", "-x", "--fail-fast", group=Group.LIMITS,
+    )  # fmt: skip
+    max_failures: int | None = option(
+        None, WholeNumber(), "Start no trial once N cases did not pass.", "--max-failures", metavar="N",
+        group=Group.LIMITS, uses=[RESUME],
+    )  # fmt: skip
+    max_time: float | None = option(
+        None, Amount(), "Start no trial after S seconds; `proctor resume` runs the rest.", "--max-time", metavar="S",
+        group=Group.LIMITS, uses=[RESUME],
+    )  # fmt: skip
+    max_tokens: int | None = option(
+        None, WholeNumber(), "Start no trial once the agent has used N tokens.", "--max-tokens", metavar="N",
+        group=Group.LIMITS, uses=[RESUME],
+    )  # fmt: skip
+    max_cost: float | None = option(
+        None, Amount("US dollars"), "Spend at most USD on models: judges, simulated users and, if its price is known, the agent.",
+        "--max-cost", metavar="USD", group=Group.LIMITS, uses=[SETTING, RESUME, SCORE],
+    )  # fmt: skip
+    max_judge_calls: int | None = option(
+        None, WholeNumber(), "Call LLM judges at most N times.", "--max-judge-calls", metavar="N",
+        group=Group.LIMITS, uses=[SETTING, RESUME, SCORE],
+    )  # fmt: skip
+    stop: StopRequest | None = option(
+        None, PythonObject("listen"), "An object that stops the run early when it is called.", group=Group.LIMITS,
+        uses=[RESUME, SCORE],
+    )  # fmt: skip
+
+    # --- which problems are no errors, and which warnings are ------------------------------------------------------------
+
+    keep_going: bool = option(
+        False, Flag(), "An eval set that cannot be read is an error of its own; the others run.", "--keep-going",
+        group=Group.PROBLEMS,
+    )  # fmt: skip
+    allow_duplicate_ids: bool = option(
+        False, Flag(), "Run cases that share an id under distinct ids, instead of refusing the set.",
+        "--allow-duplicate-ids", group=Group.PROBLEMS, uses=[PYTEST],
+    )  # fmt: skip
+    allow_unknown_keys: bool = option(
+        False, Flag(), "Only warn of unknown keys that look like an expectation, instead of refusing the set.",
+        "--allow-unknown-keys", group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE],
+    )  # fmt: skip
+    allow_unasserted: bool = option(
+        False, Flag(), "Skip a case that asserts nothing, instead of refusing it.", "--allow-unasserted",
+        group=Group.PROBLEMS, uses=[SETTING, PYTEST, RESUME, SCORE],
+    )  # fmt: skip
+    warnings_as_errors: bool = option(
+        False, Flag(), "Every warning about eval sets, configs and criteria is a configuration error.", "--warnings-as-errors",
+        group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE],
+    )  # fmt: skip
+
+    # --- scores and verdicts -------------------------------------------------------------------------------------------
+
+    config: str | PathLike[str] | EvalConfig | Mapping[str, object] | None = option(
+        None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
+        metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+        unset="test_config.json beside each set or above it, else ADK's defaults",
+        python="Also an `EvalConfig` or a dict.",
+    )  # fmt: skip
+    default_config: Literal["adk-rs"] | None = option(
+        None, Choice("adk-rs"), "`adk-rs`: the criteria of adk-rs's `eval` where no config is found.",
+        group=Group.SCORING,
+    )  # fmt: skip
+    metrics: Sequence[str] | None = option(
+        None, Names("the name of a metric, or an array of names"),
+        "Only these metrics of the config; the others are reported as skipped.", "--metrics", metavar="A,B",
+        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+    )  # fmt: skip
+    no_judge: bool = option(
+        False, Flag(), "Leave out the metrics that ask a language model.", "--no-judge", group=Group.SCORING,
+        uses=[PYTEST, SCORE],
+    )  # fmt: skip
+    judge: object = option(
+        None, Kind("the name of a model"), "The model of judges whose criterion names none: openai:gpt-5, ollama/llama3.2 …",
+        "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE],
+        unset="PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash",
+        python="Also a `ChatModel` or a function from messages to an answer, for every judge.",
+    )  # fmt: skip
+    compat: str | None = option(
+        None, Choice("adk"), "Score exactly as google-adk does, known weaknesses included.", "--compat",
+        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+    )  # fmt: skip
+    explain: Literal["all", "failures"] = option(
+        "failures", FAILURES_OR_ALL, "`all`: give reasons for passed metrics, too.", group=Group.SCORING, uses=[SCORE],
+    )  # fmt: skip
+
+    # --- the result ----------------------------------------------------------------------------------------------------
+
+    store: str | Path | Store | None = option(
+        None, PythonObject(), "Write the run to this store (a URL, a path, a `Store`) as it happens, so that it can be resumed.",
+        group=Group.RESULT, uses=[RESUME, SCORE], unset="in memory only",
+    )  # fmt: skip
+    outputs: Mapping[str, Sequence[str]] | None = option(
+        None, PythonObject(), 'Where the caller writes the result, for `resume`: `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`.',
+        group=Group.RESULT,
+    )  # fmt: skip
+    keep_evidence: Literal["all", "failures"] = option(
+        "all", FAILURES_OR_ALL, "`failures`: drop the evidence of passed cases, which limits memory.", group=Group.RESULT,
+    )  # fmt: skip
+    progress: Progress | None = option(
+        None, PythonObject("run_started", "trial_finished", "case_finished", "run_finished"),
+        "An object that is told how the run proceeds (see `Progress`).", group=Group.RESULT, uses=[RESUME, SCORE],
+    )  # fmt: skip
+
+    # --- objects that the setup of a run makes from the options ---------------------------------------------------------
+
     looks: StoppingRule | None = None
-    """Not each case is to be decided, but how the run compares with another one."""
-    concurrency: int = 8
-    """Trials under way at once."""
-    timeout: float | None = 300.0
-    """Seconds per turn; `None` for no limit."""
-    trial_timeout: float | None = None
-    """Seconds per trial, all turns together."""
-    metrics: Collection[str] | None = None
-    """Only these metrics of the config; the others are reported as skipped."""
-    no_judge: bool = False
-    """Leave out the metrics that ask a language model."""
-    allow_unasserted: bool = False
-    """Run cases that assert nothing, and record them as skipped; else they are refused."""
-    limit: int | None = None
-    """At most this many cases of each set."""
-    tags: Collection[str] = ()
-    """Only cases that carry one of these tags."""
-    shard: str | None = None
-    """`I/N`: only the cases that belong to the I-th of N shards (`engine/sharding.py`), of what the other options choose."""
-    retry_errors: int = 0
-    """Further attempts at a trial that ended in an infrastructure error."""
-    fail_fast: bool = False
-    """Stop after the first case that did not pass."""
-    max_failures: int | None = None
-    """Stop after so many cases that did not pass."""
-    max_tokens: int | None = None
-    """Stop when the agent has reported so many tokens."""
-    max_cost: float | None = None
-    """Stop when so many US dollars are spent: on judges, played users and, as far as it is known, the agent."""
-    max_judge_calls: int | None = None
-    """Ask judges at most so often."""
+    """Ends the run when its comparison with another run is decided (`against`)."""
     budget: RunBudget | None = None
-    """Keeps the two limits before this; whoever calls a model asks it. `None`: there are none."""
-    max_time: float | None = None
-    """Stop after so many seconds; trials under way get a few more to finish."""
-    max_text: int = MAX_TEXT
-    """Characters that one text of an agent may have; longer ones are cut, and say so. All texts and media of a turn
-    together may have eight times as many."""
-    max_events: int = MAX_EVENTS
-    """Events that an agent may emit in one turn; one that does not stop by then is an error."""
-    stop: StopRequest | None = None
-    """Lets somebody else end the run early, in order."""
+    """Enforces `max_cost` and `max_judge_calls`: asked before each call of a model. `None`: there are no such limits."""
     judges: Judges | None = None
-    """Whom metrics ask that ask a language model; `None`: nobody, and such metrics are refused."""
+    """The judges of the metrics. `None`: metrics that need one are refused."""
     users: Users | None = None
-    """Who plays the users of scenarios; `None`: nobody, where recorded evidence is judged."""
-    compat: str | None = None
-    """`adk`: score every metric exactly as google-adk does."""
-    setup: Callable[..., Any] | None = None
-    """Called before each trial; may take `case` and `session`; plain or async."""
-    teardown: Callable[..., Any] | None = None
-    """Called after each trial, whatever came of it."""
-    keep_evidence: Literal["all", "failures"] = "all"
-    explain: Literal["all", "failures"] = "failures"
+    """The simulated users of scenarios. `None`: none are needed, because recorded evidence is scored."""
 
     @property
     def most_aside(self) -> int:
-        """Trials that may wait for judges while others have their places; none where the first failure may end it all."""
+        """The number of trials that may wait for judges while others run; 0 if the first failure may end the run."""
+        from proctor.engine.execution.executor import MOST_ASIDE
+
         return 0 if self.fail_fast or self.max_failures is not None else MOST_ASIDE
 
-    def listen(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with the reason when no judge will be asked any more: a cap is reached, or it refuses."""
+    def listen(self, notify: Callable[[str], None]) -> None:
+        """Call `notify` with the reason when judges stop answering: a limit is reached, or the judge refuses."""
         if self.budget is not None:
-            self.budget.listen(tell)
+            self.budget.listen(notify)
         if self.judges is not None:
-            self.judges.listen(tell)
+            self.judges.listen(notify)
 
     def problems(self) -> list[SetupError]:
-        """Return what is wrong with these options."""
-        return [SetupError(message) for message in self._wrong().values()]
+        """Return the configuration errors in these options."""
+        return [SetupError(message) for message in self._invalid().values()]
 
     def usable(self) -> RunOptions:
-        """Return these options with the default in place of each that is wrong, to find out what else is."""
-        defaults = RunOptions()
-        return replace(self, **{name: getattr(defaults, name) for name in self._wrong()})
+        """Return these options with the default in place of each invalid one, so that a plan finds further problems."""
+        defaults: dict[str, Any] = {name: OPTIONS[name].default for name in self._invalid()}
+        return replace(self, **defaults)
 
-    def _wrong(self) -> dict[str, str]:
-        wrong: dict[str, str] = {}
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            may_be_none = name in _MAY_BE_NONE
-            if problem := count_problem(value, least, MOST.get(name, LARGEST), may_be_none=may_be_none):
-                wrong[name] = f"{name} must be {problem}"
-        for name in ("timeout", "trial_timeout", "max_time", "max_cost"):
-            value = getattr(self, name)
-            if value is not None and not (_is_number(value) and 0 < value <= LARGEST):
-                unit = "US dollars" if name == "max_cost" else "seconds"
-                limit = "at most 2**63 - 1" if _is_number(value) and value > 0 else "above 0"
-                wrong[name] = f"{name} must be a number of {unit} {limit}, got {shown(value)}"
-        for name in ("keep_evidence", "explain"):
-            if (value := getattr(self, name)) not in ("all", "failures"):
-                wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
-        if self.shard is not None:
-            try:
-                parse_shard(self.shard)
-            except SetupError as problem:
-                wrong["shard"] = str(problem)
-        if self.compat not in (None, "adk"):
-            wrong["compat"] = f"compat knows only 'adk', got {self.compat!r}"
-        return wrong
+    def _invalid(self) -> dict[str, str]:
+        """Return the error message of each option that is invalid. `None` is valid if it is the default, or lifts a limit."""
+        values = {name: getattr(self, name) for name in OPTIONS}
+        problems = {
+            name: OPTIONS[name].kind.problem(name, value)
+            for name, value in values.items()
+            if value is not None
+            or (OPTIONS[name].default is not None and "None" not in OPTIONS[name].annotation)
+        }
+        return {name: problem for name, problem in problems.items() if problem}
 
 
-_LEAST = {
-    "num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1,
-    "max_judge_calls": 1,    "max_text": 1, "max_events": 1,
-}  # fmt: skip
-MOST = {"num_runs": 1_000_000, "concurrency": 10_000, "retry_errors": 1_000}
-"""What is planned or started at once for each of these takes memory: what is more is a slip of the pen."""
-LARGEST = 2**63 - 1
-"""The largest whole number that a store and other programs read back."""
-_MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens", "max_judge_calls"})
+OPTIONS: Mapping[str, Option] = {
+    each.name: replace(
+        each.metadata["option"], name=each.name, annotation=str(each.type), default=each.default
+    )
+    for each in fields(RunOptions)
+    if each.metadata
+}
+"""Every option of a run by its name, in the order of the help."""
 
 
-def count_problem(value: object, least: int, most: int, *, may_be_none: bool = False) -> str:
-    """Return what a whole number must be and what it is; empty where it is in its range."""
-    if value is None and may_be_none:
-        return ""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return f"a whole number, got {value!r}"
-    if value < least:
-        return f"at least {least}, got {shown(value)}"
-    if value > most:
-        return f"at most {'2**63 - 1' if most == LARGEST else f'{most:,}'}, got {shown(value)}"
-    return ""
-
-
-def shown(value: object) -> str:
-    """Return a value for a message; Python refuses to write whole numbers of thousands of digits."""
-    return "a larger one" if isinstance(value, int) and abs(value) > 10**100 else repr(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def options_of(use: Use) -> list[str]:
+    """Return the names of the options that `use` takes."""
+    return [option.name for option in OPTIONS.values() if use in option.uses]

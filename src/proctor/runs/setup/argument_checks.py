@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.common.error_text import safe_repr
+from proctor.common.option_kinds import LARGEST, number_problem
 from proctor.errors import SetupError, StoreError
 from proctor.schema.results.run_result import RunResult
 
@@ -56,7 +57,5 @@ def check_count(name: str, value: object) -> None:
     Raises:
         SetupError: it is no whole number, is below 0 or above 2**63 - 1.
     """
-    from proctor.engine.planning.run_options import LARGEST, count_problem
-
-    if problem := count_problem(value, 0, LARGEST, may_be_none=True):
+    if value is not None and (problem := number_problem(value, 0, LARGEST)):
         raise SetupError(f"{name} must be {problem}")

@@ -1,0 +1,274 @@
+"""The kinds of values that options take: what is valid in Python, in a settings file and as text.
+
+Each kind is used by the command line, the settings, the pytest plug-in and the Python functions. `Kind` is the contract.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeGuard
+
+from proctor.common.byte_sizes import EXPECTED, read_size
+
+LARGEST = 2**63 - 1
+"""The largest whole number that a store and other programs read back."""
+
+_WORDS = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
+
+
+class Kind:
+    """Values of one kind. A subclass overrides what it checks."""
+
+    def __init__(self, expected: str = "") -> None:
+        self.expected = expected
+        """What a settings file may contain, for an error message."""
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return isinstance(value, str) and bool(value.strip())
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for a value that Python code gives; empty if it is valid, or is checked where it is used."""
+        return ""
+
+    def read(self, text: str) -> object:
+        """Read a value that is written as text.
+
+        Raises:
+            ValueError: the text is not valid; the message tells what was expected.
+        """
+        return text
+
+
+class Flag(Kind):
+    """On or off."""
+
+    def __init__(self) -> None:
+        super().__init__("true or false")
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return isinstance(value, bool)
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        return "" if isinstance(value, bool) else f"{name} must be True or False, got {value!r}"
+
+    def read(self, text: str) -> bool:
+        """Read `text`; raises ValueError if it is not valid."""
+        word = text.strip().lower()
+        if word not in _WORDS:
+            raise ValueError(f"expected {self.expected}, got {text!r}")
+        return _WORDS[word]
+
+
+class WholeNumber(Kind):
+    """A whole number from `least` to `most`."""
+
+    def __init__(self, least: int = 1, most: int = LARGEST) -> None:
+        super().__init__(f"a whole number of at least {least}")
+        self.least, self.most = least, most
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        range_problem = number_problem(value, self.least, self.most)
+        return f"{name} must be {range_problem}" if range_problem else ""
+
+    def read(self, text: str) -> int:
+        """Read `text`; raises ValueError if it is not valid."""
+        if not text.strip().isdecimal() or int(text) < self.least:
+            raise ValueError(f"expected {self.expected}, got {text!r}")
+        return int(text)
+
+
+class Amount(Kind):
+    """A number above 0 of a unit, such as seconds."""
+
+    def __init__(self, unit: str = "seconds") -> None:
+        super().__init__(f"a number of {unit} above 0")
+        self.unit = unit
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return is_number(value) and 0 < value < float("inf")
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        if is_number(value) and 0 < value <= LARGEST:
+            return ""
+        limit = "at most 2**63 - 1" if is_number(value) and value > 0 else "above 0"
+        return f"{name} must be a number of {self.unit} {limit}, got {short_repr(value)}"
+
+    def read(self, text: str) -> float:
+        """Read `text`; raises ValueError if it is not valid."""
+        if not 0 < (value := _number(text)) < float("inf"):
+            raise ValueError(f"expected {self.expected}, got {text!r}")
+        return value
+
+
+class Share(Kind):
+    """A share of something, above 0 and up to 1."""
+
+    def __init__(self) -> None:
+        super().__init__("a share above 0 and up to 1, such as 0.8")
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return is_number(value) and 0 < value <= 1
+
+    def read(self, text: str) -> float:
+        """Read `text`; raises ValueError if it is not valid."""
+        if not self.accepts(value := _number(text)):
+            raise ValueError(f"expected {self.expected}, got {text!r}")
+        return value
+
+
+class Fraction(Kind):
+    """A number above 0 and below 1."""
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        if is_number(value) and 0 < value < 1:
+            return ""
+        return f"{name} must be above 0 and below 1, got {value!r}"
+
+
+class Names(Kind):
+    """One or more names. As text they are separated by commas."""
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        is_name = super().accepts
+        return is_name(value) or (isinstance(value, list) and bool(value) and all(map(is_name, value)))
+
+    def read(self, text: str) -> list[str]:
+        """Read `text`; raises ValueError if it is not valid."""
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if not names:
+            raise ValueError(f"expected one or more names, separated by commas, got {text!r}")
+        return names
+
+
+class RepeatedText(Kind):
+    """Texts, one for each time the option is given."""
+
+
+class Choice(Kind):
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(" or ".join(f'"{word}"' for word in words))
+        self.words = words
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return value in self.words
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        if value in self.words:
+            return ""
+        if len(self.words) == 1:
+            return f"{name} knows only {self.words[0]!r}, got {value!r}"
+        return f"{name} must be {' or '.join(map(repr, self.words))}, got {value!r}"
+
+    def read(self, text: str) -> str:
+        """Read `text`; raises ValueError if it is not valid."""
+        if text not in self.words:
+            raise ValueError(f"expected {' or '.join(self.words)}, got {text!r}")
+        return text
+
+
+class MemorySize(Kind):
+    """An amount of memory, such as `2GB`."""
+
+    def __init__(self) -> None:
+        super().__init__(EXPECTED)
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return read_size(value) is not None
+
+    def read(self, text: str) -> str:
+        """Read `text`; raises ValueError if it is not valid."""
+        if not self.accepts(text):
+            raise ValueError(f"expected {self.expected}, got {text!r}")
+        return text
+
+
+class FunctionName(Kind):
+    """A function: an object in Python, elsewhere `module:function`."""
+
+    def __init__(self) -> None:
+        super().__init__('"module:function"')
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return isinstance(value, str) and re.fullmatch(r"[^:\s]+:[A-Za-z_][\w.]*", value) is not None
+
+
+class Checked(Kind):
+    """A value that a function checks. The function takes the name and the value and returns the error message, or an empty text."""
+
+    def __init__(self, check: Callable[[str, object], str], expected: str = "") -> None:
+        super().__init__(expected)
+        self.check = check
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        return self.check(name, value)
+
+
+class PythonObject(Kind):
+    """An object that only Python code can give. It must have some methods."""
+
+    def __init__(self, *methods: str) -> None:
+        super().__init__()
+        self.methods = methods
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        missing = [f"`{method}`" for method in self.methods if not callable(getattr(value, method, None))]
+        return f"{name}: {type(value).__name__} has no {', '.join(missing)}" if missing else ""
+
+
+def number_problem(value: object, least: int, most: int) -> str:
+    """Return what a whole number must be and what it is; empty if it is in its range."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return f"a whole number, got {value!r}"
+    if value < least:
+        return f"at least {least}, got {short_repr(value)}"
+    if value > most:
+        return f"at most {'2**63 - 1' if most == LARGEST else f'{most:,}'}, got {short_repr(value)}"
+    return ""
+
+
+def short_repr(value: object) -> str:
+    """Return a value for a message; Python refuses to write whole numbers of thousands of digits."""
+    return "a larger one" if isinstance(value, int) and abs(value) > 10**100 else repr(value)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether `value` is a number, and not a bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
