@@ -1,11 +1,13 @@
 """Settings: where they are found, what they may say, and what is said about those that cannot be."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from proctor.common.project_root import project_root
 from proctor.errors import SettingsError
-from proctor.settings import Settings, load_settings, project_root
+from proctor.runs.settings import Settings, load_settings
 
 
 def write(path: Path, text: str) -> Path:
@@ -27,13 +29,13 @@ class TestWhereTheyAreFound:
         write(tmp_path / "proctor.toml", "num_runs = 3")
         below = tmp_path / "a" / "b"
         below.mkdir(parents=True)
-        assert load_settings(below).num_runs == 3
+        assert load_settings(below).options.get("num_runs") == 3
 
     def test_the_nearest_wins_and_nothing_is_merged(self, tmp_path: Path) -> None:
         write(tmp_path / "proctor.toml", "num_runs = 3\ntimeout = 5")
         write(tmp_path / "a" / "proctor.toml", "num_runs = 4")
         found = load_settings(tmp_path / "a")
-        assert (found.num_runs, found.timeout) == (4, None)
+        assert (found.options.get("num_runs"), found.options.get("timeout")) == (4, None)
 
     @pytest.mark.parametrize("git", ["folder", "file of a worktree"])
     def test_not_beyond_the_repository(self, tmp_path: Path, git: str) -> None:
@@ -48,7 +50,7 @@ class TestWhereTheyAreFound:
     def test_a_pyproject_without_the_table_does_not_end_the_search(self, tmp_path: Path) -> None:
         write(tmp_path / "proctor.toml", "num_runs = 3")
         write(tmp_path / "package" / "pyproject.toml", '[project]\nname = "x"')
-        assert load_settings(tmp_path / "package").num_runs == 3
+        assert load_settings(tmp_path / "package").options.get("num_runs") == 3
 
     def test_none_at_all(self, tmp_path: Path) -> None:
         (tmp_path / ".git").mkdir()
@@ -94,7 +96,7 @@ def test_project_root(tmp_path: Path, files: dict[str, str], expected: str) -> N
         ("max-text = 100", "max_text", 100),
         ("max_events = 50", "max_events", 50),
         ("retry_errors = 0", "retry_errors", 0),
-        ('metrics = "response_match_score"', "metrics", ("response_match_score",)),
+        ('metrics = "response_match_score"', "metrics", ["response_match_score"]),
         ('compat = "adk"', "compat", "adk"),
         ('judge = "some-model"', "judge", "some-model"),
         ('store = "memory:"', "store", ("memory:",)),
@@ -105,7 +107,9 @@ def test_project_root(tmp_path: Path, files: dict[str, str], expected: str) -> N
 )
 def test_what_can_be_said(tmp_path: Path, text: str, name: str, value: object) -> None:
     write(tmp_path / "proctor.toml", text)
-    assert getattr(load_settings(tmp_path), name) == value
+    settings = load_settings(tmp_path)
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    assert {**values, **settings.options}[name] == value
 
 
 @pytest.mark.parametrize(

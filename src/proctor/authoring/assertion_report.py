@@ -14,9 +14,9 @@ from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
+from proctor.runs.settings import Settings, load_settings
 from proctor.runs.setup.find_config import Configs
 from proctor.schema.format.case import EvalCase
-from proctor.settings import Settings, load_settings
 
 __all__ = ["assertion_findings", "assertion_problems", "assertion_problems_of_file", "warning_texts"]
 
@@ -49,7 +49,7 @@ def assertion_problems(
     bound = _bound(path, settings)
     if bound is None:
         return []
-    seen = Assertions(bound, settings.allow_unasserted)
+    seen = Assertions(bound, settings.options.get("allow_unasserted", False))
     ids = source.ids()
     for index in range(len(source)):
         if eval_ids is None or ids[index] in eval_ids:
@@ -67,7 +67,7 @@ def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
     bound = _bound(path, settings)
     if bound is None:
         return []
-    seen = Assertions(bound, settings.allow_unasserted)
+    seen = Assertions(bound, settings.options.get("allow_unasserted", False))
     _look_at(seen, 0, case)
     return [Finding((), message, hint) for message, hint, _ in _groups(seen, _REFUSED)]
 
@@ -106,5 +106,5 @@ def _bound(path: Path, settings: Settings) -> Bound | None:
     config, _ = Configs(settings.config, problems, []).of(path)
     if config is None or problems:
         return None
-    bound = bind_without_code(config, settings.user)
+    bound = bind_without_code(config, settings.options.get("user"))
     return None if bound.problems else bound

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.cli.errors import say
+from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.errors import SetupProblems
+from proctor.runs.settings import Settings, load_settings
 from proctor.runs.setup.strict_warnings import errors_from
-from proctor.settings import PYPROJECT, SETTINGS_FILE, Settings, load_settings, project_root
 
 
 def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
@@ -23,7 +24,9 @@ def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
     """
     settings = load_settings(Path.cwd())
     warnings = misspelled_settings(Path.cwd())
-    if warnings and ((given or {}).get("warnings_as_errors") or settings.warnings_as_errors):
+    if warnings and (
+        (given or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
+    ):
         raise SetupProblems(errors_from(warnings))
     for warning in warnings:
         say(f"warning: {warning}")

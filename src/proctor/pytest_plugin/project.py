@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,13 @@ from proctor import api
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import given, stated
 from proctor.runs.queries import is_for_results, open_store
+from proctor.runs.settings import Settings, load_settings, setting_kinds
 from proctor.runs.setup.project_defaults import (
     as_seen_from_here,
     engine_options,
     load_function,
     prepare_process,
 )
-from proctor.settings import Settings, load_settings, resolved
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.batches import Batches
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 NOWHERE = "memory:"
-_SEVERAL = frozenset({"agent", "store"})
-"""Settings that may name several; an option names one."""
 
 
 class NoAgentError(SetupError):
@@ -63,14 +60,10 @@ class Project:
         except ValueError as error:
             raise SettingsError(f"{ini}: {error}") from None
         folder = ini.parent if ini is not None else self.config.rootpath
-        fields = {
-            name: resolved(name, [value] if name in _SEVERAL else value, folder)
-            for name, value in said.items()
-            if hasattr(settings, name)
-        }
-        others = {name: value for name, value in said.items() if name not in fields}
+        kinds = setting_kinds()
+        others = {name: value for name, value in said.items() if name not in kinds}
         self._given = {**others, **{name: value for name, value in self._given.items() if value is not None}}
-        return replace(settings, **fields)
+        return settings.updated({name: value for name, value in said.items() if name in kinds}, folder)
 
     @cached_property
     def agent_ref(self) -> str:

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from proctor.common.error_text import safe_repr
+from proctor.common.project_root import project_root
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
+from proctor.runs.settings import load_settings
 from proctor.runs.setup.argument_checks import check_count, is_open
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
-from proctor.settings import load_settings, project_root
 from proctor.stores.base import RunEntry, Store
 from proctor.stores.urls import store_file
 

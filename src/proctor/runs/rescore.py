@@ -11,7 +11,7 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.stop_request import StopRequest
 from proctor.engine.planning.judging_manifest import judged_set
 from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.evaluate import carry_out
 from proctor.runs.failed_attempts import find_current_run
@@ -203,7 +203,7 @@ def _prepared(
     ]
     if not wanted:
         raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
-    taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
+    taken = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
     taken.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)
     judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
@@ -242,11 +242,6 @@ def _refuse_keys(recorded: Sequence[RecordedSet]) -> None:
             for message in keys_of_models([case])[0]
         ]
     )
-
-
-_TAKEN = (
-    "metrics", "no_judge", "allow_unasserted", "compat", "concurrency", "timeout", "explain", "stop", "max_cost", "max_judge_calls",
-)  # fmt: skip
 
 
 def _positions(chosen: SetPlan) -> list[int]:

@@ -10,6 +10,7 @@ from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.progress import Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.registry import load_object
 from proctor.runs.begin import described
@@ -157,35 +158,24 @@ def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
 
 def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     """Return the options that the run had, but for its limits, and those that are given `now`."""
-    kept = {name: value for name, value in manifest.options.items() if name not in _NOT_TAKEN_OVER}
+    kept = {name: value for name, value in manifest.options.items() if name not in _NOT_KEPT}
     for name in ("setup", "teardown"):
         if isinstance(kept.get(name), str):
             kept[name] = _hook(kept[name])
     if manifest.against and "against" in kept:
         kept["against"] = base_name(str(kept["against"]), manifest.against, now["store"])
-    options: Any = {**kept, **{name: now[name] for name in _TAKEN_NOW if now.get(name) is not None}}
+    options: Any = {
+        **kept,
+        **{name: now[name] for name in options_of(Use.RESUME) if now.get(name) is not None},
+    }
     taken: EvaluateOptions = options
     return taken
 
 
-_NOT_TAKEN_OVER = frozenset(
-    {
-        "eval_sets",
-        "outputs",
-        AGAINST_RUN,
-        USER_CODE,
-        "fail_fast",
-        "max_failures",
-        "max_tokens",
-        "max_time",
-        "max_cost",
-        "max_judge_calls",
-    }
-)
-_TAKEN_NOW = (
-    "store", "judge", "user", "concurrency", "isolate", "isolate_memory", "allow_unasserted",
-    "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
-)  # fmt: skip
+_NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE} | {
+    option.name for option in OPTIONS.values() if option.group is Group.LIMITS
+}
+"""Options of the first session that do not apply to this one: each session has its own limits."""
 
 
 class Outputs(NamedTuple):

@@ -6,8 +6,8 @@ import pytest
 
 from proctor.cli.eval.agent_and_sets import Request, who_and_what
 from proctor.errors import SetupError
+from proctor.runs.settings import Settings
 from proctor.runs.setup.project_defaults import engine_options, load_function
-from proctor.settings import Settings
 
 WITH_AGENT = Settings(agent=("bot",), sets=("mine.json",))
 NO_SETTINGS = Settings()
@@ -127,12 +127,14 @@ def test_what_is_missing_is_named(
 
 class TestTheCommandLineWins:
     SETTINGS = Settings(
-        config="settings.json",
-        concurrency=2,
-        timeout=5,
-        num_runs=7,
-        metrics=("response_match_score",),
-        compat="adk",
+        options={
+            "config": "settings.json",
+            "concurrency": 2,
+            "timeout": 5,
+            "num_runs": 7,
+            "metrics": ["response_match_score"],
+            "compat": "adk",
+        }
     )
 
     def test_over_the_settings(self) -> None:
@@ -152,7 +154,9 @@ class TestTheCommandLineWins:
         }
 
     def test_even_with_zero(self) -> None:
-        assert engine_options({"retry_errors": 0}, Settings(retry_errors=3)) == {"retry_errors": 0}
+        assert engine_options({"retry_errors": 0}, Settings(options={"retry_errors": 3})) == {
+            "retry_errors": 0
+        }
 
     def test_and_what_nobody_says_is_left_to_the_engine(self) -> None:
         assert engine_options({"limit": None, "no_judge": False, "tags": ()}, NO_SETTINGS) == {}

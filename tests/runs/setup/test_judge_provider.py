@@ -14,10 +14,10 @@ from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
 from proctor.runs.queries import open_store
+from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import MetricManifest
-from proctor.settings import Settings
 
 MATCH = "final_response_match_v2"
 VALID = {"rationale": "it does", "verdict": "valid"}
@@ -72,7 +72,9 @@ def test_who_is_asked(
     if variable:
         monkeypatch.setenv("PROCTOR_JUDGE_MODEL", variable)
     given = ScriptedModel(VALID) if is_object else hand or None
-    chosen = engine_options({"judge": given}, Settings(judge=setting or None)).get("judge")
+    chosen = engine_options({"judge": given}, Settings(options={"judge": setting} if setting else {})).get(
+        "judge"
+    )
     options = JudgeModelOptions.model_validate({"judge_model": stated} if stated else {})
     assert JudgesOnDemand(chosen).judge(MATCH, options, stated=bool(stated)).model == asked
 

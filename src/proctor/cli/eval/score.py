@@ -69,7 +69,7 @@ def _score(
     prepare_process(settings)
     given |= caps(given, settings)
     for name in ("allow_unknown_keys", "warnings_as_errors"):
-        given[name] = given[name] or getattr(settings, name)
+        given[name] = given[name] or settings.options.get(name, False)
     outputs = parse_outputs(given["reports"], given["format_"], guard)
     opened = open_runs(store)
     with closing(opened), stdout_is_ours() as stdout:
@@ -82,7 +82,7 @@ def _score(
         execution = Execution(shown, stdout)
         executions.append(execution)
         execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
-        return execution.carry_out(_scoring(run, opened, given, settings.judge))
+        return execution.carry_out(_scoring(run, opened, given, settings.options.get("judge")))
 
 
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:

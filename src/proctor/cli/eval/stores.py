@@ -9,8 +9,8 @@ from proctor.cli.errors import say
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError, StoreError
 from proctor.runs.queries import is_for_results, open_store
+from proctor.runs.settings import Settings
 from proctor.schema.results.run_result import RunResult
-from proctor.settings import Settings
 
 if TYPE_CHECKING:
     from proctor.stores.adk_history import AdkFiles

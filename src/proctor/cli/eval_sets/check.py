@@ -68,13 +68,15 @@ def check(
     settings = read_settings({"warnings_as_errors": warnings_as_errors})
     accepted = {
         "allow_duplicate_ids": allow_duplicate_ids,
-        "allow_unknown_keys": allow_unknown_keys or settings.allow_unknown_keys,
+        "allow_unknown_keys": allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     }
     reports = [check_file(path, **accepted) for path in _named(files)]
     reports += _in_folders(files, accepted)
-    allowed = allow_unasserted or settings.allow_unasserted
-    reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
-    if warnings_as_errors or settings.warnings_as_errors:
+    allowed = allow_unasserted or settings.options.get("allow_unasserted", False)
+    reports += check_meaning(
+        reports, config or settings.config, settings.options.get("user"), allow_unasserted=allowed
+    )
+    if warnings_as_errors or settings.options.get("warnings_as_errors", False):
         for report in reports:
             report.refuse_warnings()
     if not reports:

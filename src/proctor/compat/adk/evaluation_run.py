@@ -20,13 +20,13 @@ from proctor.compat.adk.initial_session import equipped, start_in
 from proctor.compat.adk.result_rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.reports.evidence.trajectory_diff import call_text
+from proctor.runs.settings import load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.format.wire_model import plain_data
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
-from proctor.settings import load_settings
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import SetPlan
@@ -92,8 +92,8 @@ def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepare
         agent, name = equipped(agent, name, {"artifact_service": asked.artifact_service}), None
     settings = load_settings(Path.cwd())
     strictness: EvaluateOptions = {
-        "allow_unknown_keys": settings.allow_unknown_keys,
-        "warnings_as_errors": settings.warnings_as_errors,
+        "allow_unknown_keys": settings.options.get("allow_unknown_keys", False),
+        "warnings_as_errors": settings.options.get("warnings_as_errors", False),
     }
     prepared = prepare(
         agent, eval_sets, {**options, **strictness, "num_runs": asked.num_runs, "agent_name": name}

@@ -34,7 +34,6 @@ from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from os import PathLike
     from pathlib import Path
 
     from proctor.engine.execution.progress import Progress
@@ -301,7 +300,7 @@ class RunOptions:
 
     # --- scores and verdicts -------------------------------------------------------------------------------------------
 
-    config: str | PathLike[str] | EvalConfig | Mapping[str, object] | None = option(
+    config: str | Path | EvalConfig | Mapping[str, Any] | None = option(
         None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
         metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
         unset="test_config.json beside each set or above it, else ADK's defaults",

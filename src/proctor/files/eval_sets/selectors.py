@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from proctor.common.project_root import project_root
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError, SetupProblems
-from proctor.settings import project_root
 
 SET_SUFFIXES = (
     ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml",

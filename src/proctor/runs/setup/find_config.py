@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.options import ConfigLike, EvaluateOptions, lines_of
+from proctor.runs.options import ConfigLike, lines_of
 from proctor.schema.format.config import EvalConfig, TrialsConfig
 
 GIVEN = "the config given"
@@ -107,14 +108,16 @@ class Configs:
         return config
 
 
-def trials_asked(options: EvaluateOptions) -> dict[str, Any]:
-    """Return what `options` ask of the trials beyond their number; the number is told only beside it."""
-    named = {name: options.get(name) for name in ("min_pass_rate", "pass_k", "confidence")}
-    asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-    if options.get("until_decided") and options.get("against") is None:
-        asked["until_decided"] = True
-    num_runs = options.get("num_runs")
-    return {**asked, "num_runs": num_runs} if asked and num_runs is not None else asked
+def trials_asked(options: RunOptions) -> dict[str, object]:
+    """Return what `options` change in the `trials` of a config; the number of trials only together with something else."""
+    rule: dict[str, object] = {
+        "min_pass_rate": options.min_pass_rate,
+        "pass_k": options.pass_k,
+        "confidence": options.confidence,
+        "until_decided": (options.until_decided and options.against is None) or None,
+    }
+    changed = {name: value for name, value in rule.items() if value is not None}
+    return {**changed, "num_runs": options.num_runs} if changed and options.num_runs is not None else changed
 
 
 def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:

@@ -1,4 +1,4 @@
-"""Loading what a run names, and planning it: everything that can be wrong is said at once."""
+"""Load the agent, the eval sets and the configs of a run, and plan it. All configuration errors are reported at once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.duplicate_names import same_names
 from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.planning.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.find_config import Configs, trials_asked
 from proctor.runs.setup.inline_eval_sets import given_set, listed
 from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of
-from proctor.runs.setup.option_checks import odd_types, problems_of_deciding
 from proctor.runs.setup.stopping_rules import stopping_rule
 from proctor.runs.setup.strict_warnings import errors_from, refuse_warnings
 from proctor.runs.setup.user_provider import UsersOnDemand
@@ -58,9 +57,6 @@ class Prepared:
     """How the agent was named, where it was: its code may import more while it runs."""
 
 
-_RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
-
-
 @user_folder()
 def prepare(
     agent: AgentLike,
@@ -69,23 +65,18 @@ def prepare(
     *,
     plays: bool = True,
 ) -> Prepared:
-    """Load the agent and the sets, find the configs, and plan: everything that can be wrong is said at once.
+    """Load the agent and the sets, find the configs, and plan: all configuration errors are reported at once.
 
-    `plays`: whether somebody must be there to play the users of scenarios; not where all has happened already.
+    `plays`: whether scenarios need a simulated user. They need none if the conversations are recorded.
 
     Raises:
-        SetupProblems: what is wrong.
-        NothingToRunError: nothing is wrong, and of what was chosen no case is left.
+        SetupProblems: the configuration errors.
+        NothingToRunError: there is no error, and the options select no case.
     """
-    if odd := odd_types(options):
-        raise SetupProblems([*_unknown(options), *odd])
     run_options = _run_options(options, plays=plays)
-    judges, users = run_options.judges, run_options.users
-    wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
-    wrong += users.wrong() if isinstance(users, UsersOnDemand) else []
-    problems = [*_unknown(options), *wrong, *problems_of_deciding(options)]
-    store = _store(options, problems)
-    loading = _Loading(agent, options, problems)
+    problems = [*_unknown(options), *_provider_problems(run_options), *_comparison_problems(run_options)]
+    store = _store(run_options, problems)
+    loading = _Loading(agent, run_options.usable(), problems)
     loaded = loading.agent()
     wanted = loading.sets(eval_sets)
     if not wanted and not problems and not loading.unreadable:
@@ -96,24 +87,7 @@ def prepare(
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
     looks = stopping_rule(options, plan, store)
-    run_options = replace(run_options, looks=looks)
-    about_criteria = [*loading.judging_warnings, *plan.warnings, *plan.skips]
-    notes = [*loading.notes, *plan.shares]
-    warnings = [*loading.warnings, *notes, *same_names(plan.sets), *about_criteria]
-    notes += plan.skips
-    prepared = Prepared(
-        loaded,
-        loading.label,
-        plan,
-        run_options,
-        warnings,
-        about_criteria,
-        notes,
-        loading.is_strict,
-        loading.unreadable,
-        store,
-    )
-    prepared.agent_ref = agent
+    prepared = loading.prepared(loaded, plan, replace(run_options, looks=looks), store)
     refuse_warnings(prepared)
     if store is not None:
         from proctor.runs.setup.manifest import manifest_of
@@ -130,9 +104,9 @@ def prepare(
 
 
 def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
-    """Plan the run; where nothing but sets that cannot be read is left, that is what it comes to."""
+    """Plan the run. If all sets are unreadable and `keep_going` is set, the plan is empty."""
     empty = Plan([], options.num_runs or 1)
-    if not loading.problems and not wanted:
+    if not wanted and not loading.problems and not options.problems():
         return empty
     try:
         return make_plan(wanted, options, loading.problems, hashed=hashed)
@@ -146,60 +120,83 @@ def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *
         return empty
 
 
-def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None:
-    """Open the store that a run is to be written to; `None` when it is kept nowhere, or cannot be."""
-    wanted = options.get("store")
+def _store(options: RunOptions, problems: list[SetupError]) -> Store | None:
+    """Open the store that the run is written to; `None` if there is none, or it cannot be opened."""
     from proctor.runs.queries import open_store
 
+    store = options.store
     try:
-        return wanted if wanted is None or is_open(wanted) else open_store(wanted)
+        return store if store is None or is_open(store) else open_store(store)
     except SetupError as problem:
         problems.append(problem)
         return None
 
 
 def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
-    """Take what the engine reads; `None` is the default, one name a list of one."""
-    given: dict[str, Any] = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    """Return the options as the engine reads them; `None` stands for the default, a single name for a list of one."""
+    # `timeout` is the one option for which None differs from the default
+    given: dict[str, Any] = {
+        name: value
+        for name, value in options.items()
+        if name in OPTIONS and (value is not None or name == "timeout")
+    }
     for name in ("metrics", "tags"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
-    given["budget"] = budget_of(options)
-    given["judges"] = JudgesOnDemand(options.get("judge"), budget=given["budget"])
-    given["users"] = UsersOnDemand(options.get("user"), budget=given["budget"]) if plays else None
-    without_limit = {"timeout"}  # the one option for which None says something else than the default
-    return RunOptions(
-        **{name: value for name, value in given.items() if value is not None or name in without_limit}
-    )
+    budget = budget_of(options)
+    judges = JudgesOnDemand(options.get("judge"), budget=budget)
+    users = UsersOnDemand(options.get("user"), budget=budget) if plays else None
+    return RunOptions(**given, budget=budget, judges=judges, users=users)
 
 
 def _unknown(options: EvaluateOptions) -> list[SetupError]:
-    known = EvaluateOptions.__annotations__
     return [
-        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
+        SetupError(f"there is no option {name!r}.{did_you_mean(name, OPTIONS)}")
         for name in options
-        if name not in known
+        if name not in OPTIONS
     ]
+
+
+def _provider_problems(options: RunOptions) -> list[SetupError]:
+    """Return what is wrong with the judge and the user that are given."""
+    judges, users = options.judges, options.users
+    problems = judges.problems() if isinstance(judges, JudgesOnDemand) else []
+    return problems + (users.wrong() if isinstance(users, UsersOnDemand) else [])
+
+
+def _comparison_problems(options: RunOptions) -> list[SetupError]:
+    """Return which options lack the one that they refine."""
+    problems = []
+    if options.against is not None and not options.until_decided:
+        problems.append(
+            SetupError(
+                f"against {options.against} needs until_decided (--until-decided): it decides when the run ends. "
+                "`proctor compare` compares two runs that exist"
+            )
+        )
+    if options.margin is not None and options.against is None:
+        problems.append(
+            SetupError("margin needs against (--against RUN): it is the margin of that comparison")
+        )
+    return problems
 
 
 class _Loading:
     """Loads what a run names, collecting every problem instead of stopping at the first."""
 
-    def __init__(self, agent: AgentLike, options: EvaluateOptions, problems: list[SetupError]) -> None:
+    def __init__(self, agent: AgentLike, options: RunOptions, problems: list[SetupError]) -> None:
         self._ref, self._options, self.problems = agent, options, problems
         self.warnings: list[str] = []
         self.judging_warnings: list[str] = []
         self.notes: list[str] = []
-        self.is_strict = bool(options.get("warnings_as_errors"))
-        self._allows_keys = bool(options.get("allow_unknown_keys"))
         self.unreadable: list[SetSummary] = []
         self.label = ""
         self._configs = Configs(
-            options.get("config"),
+            options.config,
             problems,
             self.judging_warnings,
             trials_asked(options),
-            default=options.get("default_config"),
+            default=options.default_config,
         )
 
     def agent(self) -> Agent | None:
@@ -208,11 +205,14 @@ class _Loading:
         from proctor.runs.load import load_agent
 
         self.label = describe_ref(self._ref)
-        how: dict[str, Any] = {
-            name: self._options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
-        }
+        options = self._options
         try:
-            return load_agent(self._ref, **how)
+            return load_agent(
+                self._ref,
+                agent_name=options.agent_name,
+                isolate=options.isolate,
+                isolate_memory=options.isolate_memory,
+            )
         except SetupError as problem:
             self.problems.append(problem)
             return None
@@ -220,7 +220,7 @@ class _Loading:
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
         """Open every set that is named, each with its config."""
         wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
-        only = self._options.get("only")
+        only = self._options.only
         return wanted if only is None else self._chosen(wanted, only)
 
     def keep_changed(self, wanted: list[PlannedSet], run_options: RunOptions) -> dict[str, str]:
@@ -229,14 +229,14 @@ class _Loading:
         Raises:
             NothingToRunError: nothing has changed, and nothing else is wrong.
         """
-        ref = self._options.get("changed_since")
+        ref = self._options.changed_since
         if ref is None or not wanted:
             return {}
         from proctor.runs.setup.changed_since import only_changed
 
-        renames = self._options.get("allow_duplicate_ids", False)
+        renames = self._options.allow_duplicate_ids
         try:
-            changed = only_changed(wanted, ref, self._options.get("config"), renames=renames)
+            changed = only_changed(wanted, ref, self._options.config, renames=renames)
         except NothingToRunError:
             self.problems += run_options.problems()
             if not self.problems and not self.unreadable:
@@ -252,8 +252,26 @@ class _Loading:
 
     def refuse_warnings(self) -> None:
         """Add the warnings so far to the problems, where each is an error: all are reported at once."""
-        if self.is_strict:
+        if self._options.warnings_as_errors:
             self.problems += errors_from([*self.warnings, *self.judging_warnings])
+
+    def prepared(self, agent: Agent, plan: Plan, options: RunOptions, store: Store | None) -> Prepared:
+        """Return the run with all warnings."""
+        about_criteria = [*self.judging_warnings, *plan.warnings, *plan.skips]
+        notes = [*self.notes, *plan.shares]
+        return Prepared(
+            agent,
+            self.label,
+            plan,
+            options,
+            warnings=[*self.warnings, *notes, *same_names(plan.sets), *about_criteria],
+            judging_warnings=about_criteria,
+            notes=[*notes, *plan.skips],
+            warnings_as_errors=options.warnings_as_errors,
+            unreadable=self.unreadable,
+            store=store,
+            agent_ref=self._ref,
+        )
 
     def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
         """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
@@ -279,8 +297,8 @@ class _Loading:
         try:
             source = given_set(
                 entry,
-                allow_duplicate_ids=self._options.get("allow_duplicate_ids", False),
-                allow_unknown_keys=self._allows_keys,
+                allow_duplicate_ids=self._options.allow_duplicate_ids,
+                allow_unknown_keys=self._options.allow_unknown_keys,
             )
         except SetupError as problem:
             self.problems.append(problem)
@@ -305,23 +323,25 @@ class _Loading:
         from proctor.files.eval_sets.source import open_eval_set
         from proctor.files.eval_sets.strictness import refusal_of, refused_in, warnings_of
 
-        duplicates = self._options.get("allow_duplicate_ids", False)
+        duplicates = self._options.allow_duplicate_ids
         try:
             source = open_eval_set(path, allow_duplicate_ids=duplicates, label=label)
         except EvalFileError as problem:
             self._not_readable(label, problem)
             return None
-        if refused := refused_in(source, allow_unknown_keys=self._allows_keys):
-            allows = bool(source.misread) and not self._allows_keys
+        if refused := refused_in(source, allow_unknown_keys=self._options.allow_unknown_keys):
+            allows = bool(source.misread) and not self._options.allow_unknown_keys
             self._not_readable(label, refusal_of(refused, allows=allows))
-        self.warnings += [one.said for one in warnings_of(source, allow_unknown_keys=self._allows_keys)]
+        self.warnings += [
+            one.said for one in warnings_of(source, allow_unknown_keys=self._options.allow_unknown_keys)
+        ]
         config, origin = self._configs.of(path)
-        if refused and self._options.get("keep_going"):
+        if refused and self._options.keep_going:
             return None
         return PlannedSet(source, config, origin, case_ids) if config else None
 
     def _not_readable(self, label: str, problem: EvalFileError) -> None:
-        if not self._options.get("keep_going"):
+        if not self._options.keep_going:
             self.problems.append(problem)
             return
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))

@@ -1,4 +1,4 @@
-"""What a project asks of a run: its settings under what was given with the run, and what they need of this process."""
+"""The project's settings as options of a run, and what they need of this process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.common.error_text import safe_str
+from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
+from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
-from proctor.settings import Settings
 
 
 def as_seen_from_here(path: str) -> str:
@@ -20,56 +21,27 @@ def as_seen_from_here(path: str) -> str:
     return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
 
-def first_given(*values: Any) -> Any:
-    """Return the first value that was given at all."""
-    return next((value for value in values if value is not None), None)
-
-
 def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the keyword arguments of `proctor.api.evaluate`: what was given, else the settings, else its defaults."""
-    wanted: dict[str, Any] = {
-        name: first_given(given.get(name), getattr(settings, name))
-        for name in (
-            "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "user", "max_text", "max_events", "max_cost", "max_judge_calls",
-            "isolate_memory",
-        )
-    }  # fmt: skip
-    if settings.config and not given.get("config"):
-        wanted["config"] = as_seen_from_here(settings.config)
-    for name in ("isolate", "allow_unknown_keys", "warnings_as_errors", "allow_unasserted"):
-        wanted[name] = given.get(name) or getattr(settings, name) or None
-    wanted["judge"] = judge_named(given.get("judge"), settings.judge)
-    wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
-    for name in (
-        "until_decided",
-        "limit",
-        "no_judge",
-        "keep_going",
-        "allow_duplicate_ids",
-        "fail_fast",
-        "tags",
-        "max_time",
-        "max_tokens",
-        "max_failures",
-    ):
-        wanted[name] = given.get(name) or None
-    for name in (
-        "min_pass_rate",
-        "against",
-        "margin",
-        "shard",
-        "changed_since",
-    ):  # empty (a variable that is not set) is a slip, not "all cases"
-        wanted[name] = given.get(name)
-    return {name: value for name, value in wanted.items() if value is not None}
+    """Return the keyword arguments of `evaluate`: the options in `given` that have a value, else the project's settings.
+
+    A flag that is off, an empty list and `None` are no values, because a command line says so of options that it lacks.
+    """
+    options: dict[str, Any] = dict(settings.options)
+    if settings.config is not None:
+        options["config"] = as_seen_from_here(settings.config)
+    options |= {name: given[name] for name in OPTIONS if _has_value(given.get(name))}
+    judge = judge_named(given.get("judge"), settings.options.get("judge"))
+    return {**options, "judge": judge} if judge is not None else options
+
+
+def _has_value(value: object) -> bool:
+    return value is not None and value is not False and value not in ((), [])
 
 
 def caps(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the caps on what judges may cost: what was given, else the settings."""
-    names = ("max_cost", "max_judge_calls")
-    found = {name: first_given(given.get(name), getattr(settings, name)) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    """Return the limits on the cost of models: those in `given`, else those of the settings."""
+    limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
+    return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}
 
 
 def prepare_process(settings: Settings) -> None:

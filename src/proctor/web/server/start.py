@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from proctor.common.project_root import project_root
 from proctor.errors import ProctorError, StoreError
+from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
-from proctor.settings import load_settings, project_root
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
 from proctor.web.server.adk.page import find_adk_page

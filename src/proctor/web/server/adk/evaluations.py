@@ -11,10 +11,10 @@ from proctor.agents.remote.http.allowed_addresses import named_by_project
 from proctor.errors import SetupError
 from proctor.runs.evaluate import evaluate
 from proctor.runs.load import forget_changed
+from proctor.runs.settings import load_settings
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.results.run_result import RunResult
-from proctor.settings import load_settings
 from proctor.stores.adk_history import AdkFiles
 from proctor.web.server.adk.apps import App
 from proctor.web.server.adk.eval_files import open_set, path_of, require_cases
@@ -52,8 +52,8 @@ async def run_evaluation(
             store=store,
             explain="all",
             concurrency=_AT_ONCE,
-            allow_unknown_keys=settings.allow_unknown_keys,
-            warnings_as_errors=settings.warnings_as_errors,
+            allow_unknown_keys=settings.options.get("allow_unknown_keys", False),
+            warnings_as_errors=settings.options.get("warnings_as_errors", False),
         )
         return _kept(run, app)
 

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from proctor.common.secrets import without_secrets
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
+from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
 from proctor.schema.format.session import SessionInput
-from proctor.settings import load_settings
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat
 from proctor.web.server.context import ServerContext
@@ -100,7 +100,7 @@ class Chats:
         settings = load_settings(self._context.root)
         prepare_process(settings)
         guard_targets_now(self._context)
-        chat = Chat(agent, reference, session_input, settings.isolate_memory, self._timeout)
+        chat = Chat(agent, reference, session_input, settings.options.get("isolate_memory"), self._timeout)
         try:
             await chat.talk.open()
         except BaseException as error:

@@ -11,9 +11,9 @@ from fastapi import APIRouter, HTTPException, Query
 from proctor.common.secrets import without_secrets
 from proctor.runs.metrics.facts import metrics_page
 from proctor.runs.metrics.page import MetricsPage
+from proctor.runs.settings import load_settings
 from proctor.runs.setup.judge_provider import judge_named
 from proctor.schema.format.criterion import JudgeModelOptions
-from proctor.settings import load_settings
 from proctor.web.pages.start import (
     AgentChoice,
     AgentsPage,
@@ -53,7 +53,7 @@ def list_agents(live: LiveHere) -> AgentsPage:
 @router.get("/metrics")
 def list_metrics(live: LiveHere) -> MetricsPage:
     """Every metric: what it measures, what it needs, its options and what each may be."""
-    setting = load_settings(live.context.root).judge
+    setting = load_settings(live.context.root).options.get("judge")
     return metrics_page(str(judge_named(None, setting) or JudgeModelOptions().judge_model))
 
 

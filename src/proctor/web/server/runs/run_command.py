@@ -18,7 +18,7 @@ from proctor.common.secrets import without_secrets
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quoted
 from proctor.registry import METRICS
-from proctor.settings import Settings, load_settings
+from proctor.runs.settings import Settings, load_settings
 from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.context import ServerContext

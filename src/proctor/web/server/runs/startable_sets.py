@@ -10,8 +10,8 @@ from proctor.common.safe_text import shorten
 from proctor.errors import ProctorError, UnknownNameError
 from proctor.files.eval_sets.load import load_eval_set
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES, find_config
+from proctor.runs.settings import load_settings
 from proctor.schema.format.case import EvalCase
-from proctor.settings import load_settings
 from proctor.web.pages.start import SetFile, StartCase, StartPage, StartSet
 from proctor.web.server.runs.run_command import file_below, files_below
 
@@ -31,9 +31,9 @@ def start_page(root: Path) -> StartPage:
         sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
         configs=configs,
         config=settings.config and settings.config.removeprefix(f"{root}/"),
-        num_runs=settings.num_runs or 1,
-        concurrency=settings.concurrency or 8,
-        max_cost=settings.max_cost,
+        num_runs=settings.options.get("num_runs") or 1,
+        concurrency=settings.options.get("concurrency") or 8,
+        max_cost=settings.options.get("max_cost"),
     )
 
 

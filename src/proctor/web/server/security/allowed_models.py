@@ -11,8 +11,8 @@ from typing import Any
 from proctor.errors import SetupError
 from proctor.models.names import read_name
 from proctor.registry import MODELS
+from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
-from proctor.settings import Settings
 
 _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 """Keys of criteria and of the played user that name a model, however they are spelled."""
@@ -20,7 +20,7 @@ _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 
 def wrong_with_model(name: str, settings: Settings) -> str:
     """Say why a model may not be asked for by a request; empty where it may, or where the run will say it."""
-    if name == judge_named(None, settings.judge):
+    if name == judge_named(None, settings.options.get("judge")):
         return ""  # it is the project's own, wherever it is
     try:
         found = read_name(name, MODELS.names())

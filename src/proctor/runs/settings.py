@@ -1,0 +1,217 @@
+"""The project's settings: `proctor.toml`, or `[tool.proctor]` in `pyproject.toml`.
+
+A bare `proctor eval` runs them. The file is searched from the working folder upwards to the nearest project root. The
+command line wins over the settings. Paths in them are relative to the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proctor.common.option_kinds import Kind, Names
+from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
+from proctor.common.quick_dataclasses import dataclass, field
+from proctor.engine.planning.run_options import OPTIONS, Use, options_of
+from proctor.errors import SettingsError, did_you_mean
+from proctor.runs.options import EvaluateOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a project. Each is optional."""
+
+    file: Path | None = None
+    """The file that contains them; `None` if there is none."""
+    agent: tuple[str, ...] = ()
+    """AGENT strings; more than one makes a matrix."""
+    sets: tuple[str, ...] = ()
+    """Eval-set selectors: files, folders, `file:case_1,case_2`, ids of sets in the agent's folder."""
+    store: tuple[str, ...] = ()
+    """Where runs are kept, and where their results are also written (`adk:DIR`)."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables for the agent; one that is already set keeps its value."""
+    options: EvaluateOptions = field(default_factory=EvaluateOptions)
+    """The options of a run that the project sets (`Use.SETTING`)."""
+
+    @property
+    def config(self) -> str | None:
+        """The path of the config that scores every set."""
+        config = self.options.get("config")
+        return config if isinstance(config, str) else None
+
+    def updated(self, values: Mapping[str, Any], folder: Path) -> Settings:
+        """Return these settings with `values`, by the names of settings, over them; paths in `values` are relative to `folder`."""
+        resolved = {name: _resolve_paths(name, value, folder) for name, value in values.items()}
+        options: Any = {name: value for name, value in resolved.items() if name not in _PROJECT_KINDS}
+        others: Any = {name: value for name, value in resolved.items() if name in _PROJECT_KINDS}
+        return replace(self, **others, options={**self.options, **options})
+
+
+def load_settings(start: Path) -> Settings:
+    """Read the settings that hold in the folder `start`; empty ones when the project has none.
+
+    Raises:
+        SettingsError: the file cannot be read, has unknown keys or values that cannot be, or there are two files
+            in one folder. Every problem is named with its line.
+    """
+    root = project_root(start)
+    if root is None:
+        return Settings()
+    own, shared = root / SETTINGS_FILE, root / PYPROJECT
+    table = _tool_table(shared) if shared.is_file() else None
+    if own.is_file() and table is not None:
+        raise SettingsError(
+            f"Two settings in one folder: {own} and [tool.proctor] in {shared}. Keep one of them: "
+            f"it would not be clear which one holds."
+        )
+    if own.is_file():
+        return _read(own, _parse(own), "")
+    return _read(shared, table, "tool.proctor") if table is not None else Settings()
+
+
+def _tool_table(path: Path) -> Any:
+    return _parse(path)["tool"]["proctor"] if has_settings(path) else None
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _read(path: Path, table: Any, prefix: str) -> Settings:
+    if not isinstance(table, dict):
+        raise SettingsError(f"{path}: {prefix} must be a table of settings, not {_shown(table)}")
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    spelled: dict[str, str] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        problem = _problem(name, value)
+        if name in spelled:
+            problem = f"{key!r} and {spelled[name]!r} are the same setting: keep one"
+        if problem:
+            problems.append(f"{_place(path, prefix, key)}: {problem}")
+        spelled[name] = key
+        values[name] = value
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return Settings(file=path).updated(values, path.parent)
+
+
+def _problem(name: str, value: Any) -> str:
+    if name in {"tool", "proctor"} and isinstance(value, dict):
+        return (
+            f"the settings stand at the top of {SETTINGS_FILE}, in no table: take the header [{name}…] away"
+        )
+    kinds = setting_kinds()
+    if name not in kinds:
+        return f"there is no setting {name!r}.{did_you_mean(name, kinds)} Known: {', '.join(kinds)}"
+    kind = kinds[name]
+    return "" if kind.accepts(value) else f"{name!r} must be {kind.expected}, not {_shown(value)}"
+
+
+def _place(path: Path, prefix: str, key: str) -> str:
+    """Return `file:line` of `key`; the file alone where a search of its lines does not find it."""
+    inside = not prefix
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        text = line.strip()
+        header = re.match(r"\[+\s*([^\]]+?)\s*\]+", text)
+        if header:
+            name = header[1].replace(" ", "").replace('"', "").replace("'", "")
+            inside = name == prefix
+            if name == f"{prefix}.{key}".lstrip(".") or (not prefix and name.startswith(f"{key}.")):
+                return f"{path}:{number}"
+        elif inside and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*[=.]", text):
+            return f"{path}:{number}"
+    return str(path)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value).lower() if isinstance(value, bool) else repr(value)
+    kind = "the array " if isinstance(value, list) else "the text " if isinstance(value, str) else ""
+    return kind + (text if len(text) <= 60 else f"{text[:57]}...")
+
+
+# --- the kinds of values ---------------------------------------------------------------------------------------------
+
+
+class _Variables(Kind):
+    """Environment variables."""
+
+    def accepts(self, value: object) -> bool:
+        """Return whether `value` is a table of texts."""
+        return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+_PROJECT_KINDS = {
+    "agent": Names("an agent, or an array of agents to compare"),
+    "sets": Names("an eval set, or an array of eval sets"),
+    "store": Names("the URL of a store, or an array of URLs"),
+    "env": _Variables("a table of environment variables, each a text"),
+}
+"""Settings that are not options of a run."""
+
+
+def setting_kinds() -> dict[str, Kind]:
+    """Return the kind of each setting by its name."""
+    return _PROJECT_KINDS | {name: OPTIONS[name].kind for name in options_of(Use.SETTING)}
+
+
+# --- paths are relative to the file ------------------------------------------------------------------------------------
+
+
+def _resolve_paths(name: str, value: Any, folder: Path) -> Any:
+    """Return the value of a setting with its paths resolved against `folder`, the folder of the settings file."""
+    match name:
+        case "agent" | "sets":
+            return tuple(anchored(reference, folder) for reference in _listed(value))
+        case "store":
+            return tuple(_anchored_url(url, folder) for url in _listed(value))
+        case "metrics":
+            return _listed(value)
+        case "config":
+            return str(folder / value)
+        case "user" if re.search(r"\.py(:|$)", value):
+            return anchored(value, folder)
+        case _:
+            return value
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def anchored(reference: str, folder: Path) -> str:
+    """Make the path in `path` or `path:names` absolute where it exists; leave modules, ids and prefixes alone."""
+    if (folder / reference).exists():
+        return str(folder / reference)
+    path, colon, names = reference.partition(":")
+    if colon and path and (folder / path).exists():
+        return f"{folder / path}:{names}"
+    looks_like_path = "/" in path or path.endswith((".json", ".yaml", ".yml", ".py"))
+    return f"{folder / path}{colon}{names}" if looks_like_path and not names.startswith("//") else reference
+
+
+def _anchored_url(url: str, folder: Path) -> str:
+    """Make the path in a store's URL absolute; what names no path stays."""
+    found = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
+    if found is None or not found[2] or found[2].startswith("~"):
+        return url
+    return f"{found[1]}{folder / found[2]}"
