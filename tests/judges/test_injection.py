@@ -15,7 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from proctor.judges.base import Passage
 from proctor.judges.injection_signs import signs_in, warning_of
-from proctor.judges.request import fenced, new_paper, new_token, read_fenced
+from proctor.judges.request import fence_passages, new_request, new_token, parse_passages
 from proctor.models.base import Message, ModelOptions, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
@@ -37,7 +37,7 @@ def test_the_corpus_is_large_enough() -> None:
 def intact(*texts: str) -> None:
     """See that a call with this material has the structure of every other call, and the material whole and inside."""
     asked = question(*texts, prompt=PROMPT)
-    paper, harmless = new_paper(asked, as_text=True), new_paper(question(prompt=PROMPT), as_text=True)
+    paper, harmless = new_request(asked, as_text=True), new_request(question(prompt=PROMPT), as_text=True)
     system, user = paper.messages
     assert (system.role, user.role) == ("system", "user")
     token = token_of(system.text)
@@ -45,7 +45,7 @@ def intact(*texts: str) -> None:
     material, end, rest = user.text.rpartition("\n\nThis is the end of the material. Give your answer now.")
     assert end
     assert rest == ""
-    found = read_fenced(material, token)
+    found = parse_passages(material, token)
     assert [passage.label for passage in found] == [passage.label for passage in asked.passages]
     assert [passage.text for passage in found] == [readable(text) for text in texts]
     assert material.count(token) == 2 * len(texts)
@@ -120,13 +120,13 @@ def test_a_token_that_the_material_contains_is_drawn_again() -> None:
     draws: Iterator[str] = iter(["abc", "def", "ace"])
     assert new_token([Passage("one", "x ABC y"), Passage("two", "def")], lambda: next(draws)) == "ace"
     with pytest.raises(ValueError, match="token"):
-        fenced([Passage("one", "x ABC y")], "abc")
+        fence_passages([Passage("one", "x ABC y")], "abc")
 
 
 @pytest.mark.parametrize("label", ["", "a>>>", "a\nb", "<<<END", "ü", "a" * 81, "{x}"])
 def test_only_labels_of_ours_stand_outside(label: str) -> None:
     with pytest.raises(ValueError, match="label"):
-        fenced([Passage(label, "text")], "abc")
+        fence_passages([Passage(label, "text")], "abc")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_only_labels_of_ours_stand_outside(label: str) -> None:
 )
 def test_what_stands_outside_is_seen(text: str) -> None:
     with pytest.raises(ValueError, match=r"outside|end"):
-        read_fenced(text, "t")
+        parse_passages(text, "t")
 
 
 # --- verdicts that were copied ------------------------------------------------------------------------------------------

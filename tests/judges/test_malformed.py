@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proctor.judges.answer_schema import check_shape
+from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import UnusableAnswerError
-from proctor.judges.vote_failures import undecided
+from proctor.judges.vote_failures import undecided_failure
 from proctor.judges.votes import ballot_details
 from proctor.models.base import Finish, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
@@ -88,7 +88,7 @@ def test_there_are_enough_kinds() -> None:
 
 def checked(model: ScriptedModel) -> None:
     ballot = ask(model, samples=3)
-    failure = undecided(ballot)
+    failure = undecided_failure(ballot)
     assert ballot.verdicts == []
     assert not ballot.is_decided
     assert failure.kind is FailureKind.UNUSABLE_ANSWER
@@ -130,8 +130,8 @@ def test_one_unusable_sample_does_not_discard_the_good_ones() -> None:
 def test_a_number_out_of_its_range_is_none_however_long_it_is(value: Any) -> None:
     schema = {"type": "integer", "minimum": 1, "maximum": 5}
     with pytest.raises(UnusableAnswerError):
-        check_shape(schema, value)
-    check_shape({"type": ["integer", "number", "boolean"]}, value)
+        check_schema(schema, value)
+    check_schema({"type": ["integer", "number", "boolean"]}, value)
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,4 @@ def test_a_reply_whose_fields_cannot_be_is_that_judges_failure(fields: dict[str,
 
     ballot = ask(Model(), samples=1)
     assert ballot.verdicts == []
-    assert f"mine answered with a Reply of {next(iter(fields))}=" in undecided(ballot).message
+    assert f"mine answered with a Reply of {next(iter(fields))}=" in undecided_failure(ballot).message

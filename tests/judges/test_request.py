@@ -7,7 +7,7 @@ import json
 import pytest
 
 from proctor.judges.request import BALLOT
-from proctor.judges.vote_failures import undecided
+from proctor.judges.vote_failures import undecided_failure
 from proctor.models.base import Finish, ModelError, ModelFault, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
@@ -151,5 +151,5 @@ def test_what_a_judge_of_ones_own_raises_is_told_without_secrets(
         async def complete(self, messages: object, *, options: object) -> str:
             return breaks(messages)
 
-    failure = undecided(ask(Model() if as_object else FunctionModel(breaks)))
+    failure = undecided_failure(ask(Model() if as_object else FunctionModel(breaks)))
     assert "raised RuntimeError: 401 for ***, Authorization: ***" in failure.message

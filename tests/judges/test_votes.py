@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.judges.base import Ballot, Vote
-from proctor.judges.vote_failures import undecided, unusable
-from proctor.judges.votes import agreement, ballot_details, cast, decides, majority, majority_settled
+from proctor.judges.vote_failures import undecided_failure, unusable_answer_failure
+from proctor.judges.votes import agreement, ballot_details, cast, decides, is_majority_settled, majority
 from proctor.models.base import ModelError, ModelFault
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Failure, FailureKind
@@ -28,9 +28,11 @@ def outcome(said: Sequence[Said]) -> tuple[bool | None, int]:
     async def vote(number: int) -> Vote[bool]:
         await asyncio.sleep(0)
         verdict = said[number]
-        return Vote(verdict=verdict, problem=None if verdict is not None else unusable("nothing", None))
+        return Vote(
+            verdict=verdict, problem=None if verdict is not None else unusable_answer_failure("nothing", None)
+        )
 
-    votes, is_decided = asyncio.run(cast(vote, len(said), majority_settled))
+    votes, is_decided = asyncio.run(cast(vote, len(said), is_majority_settled))
     return majority([one.verdict for one in votes if one.verdict is not None]) if is_decided else None, len(
         votes
     )
@@ -124,7 +126,7 @@ def test_a_ballot_that_is_undecided_says_what_became_of_the_votes() -> None:
     ballot = ask(
         [YES, ModelError("overloaded", fault=ModelFault.UNAVAILABLE), *[{"verdict": "?"}] * 12], samples=5
     )
-    failure = undecided(ballot, 2)
+    failure = undecided_failure(ballot, 2)
     assert (failure.where, failure.kind, failure.turn) == ("judge", FailureKind.UNUSABLE_ANSWER, 2)
     assert failure.message.startswith(
         "1 of 5 votes of the judge scripted gave a verdict, too few to decide: "
@@ -134,7 +136,7 @@ def test_a_ballot_that_is_undecided_says_what_became_of_the_votes() -> None:
 
 
 def test_an_outage_of_the_provider_is_infrastructure() -> None:
-    failure = undecided(ask(ModelError("overloaded", fault=ModelFault.UNAVAILABLE), samples=3))
+    failure = undecided_failure(ask(ModelError("overloaded", fault=ModelFault.UNAVAILABLE), samples=3))
     assert (failure.kind, failure.infrastructure) == (FailureKind.NO_REPLY, True)
 
 
@@ -159,15 +161,15 @@ def test_agreement_is_the_share_of_the_larger_side(said: list[bool]) -> None:
 @given(st.lists(st.booleans(), max_size=9), st.integers(0, 9))
 def test_settled_means_that_no_continuation_changes_the_majority(said: list[bool], more: int) -> None:
     ends = {majority([*said, *[True] * yes, *[False] * (more - yes)]) for yes in range(more + 1)}
-    if majority_settled(said, more):
+    if is_majority_settled(said, more):
         assert ends == {majority(said)}
     else:
         assert ends != {majority(said)} or not said
 
 
 def test_votes_without_a_verdict_decide_nothing() -> None:
-    assert not decides([], 5, majority_settled)
-    assert not decides([], 0, majority_settled)
+    assert not decides([], 5, is_majority_settled)
+    assert not decides([], 0, is_majority_settled)
 
 
 def test_one_that_breaks_ends_the_others() -> None:
@@ -183,7 +185,7 @@ def test_one_that_breaks_ends_the_others() -> None:
         return Vote(problem=Failure(where="judge"))
 
     with pytest.raises(RuntimeError):
-        asyncio.run(cast(vote, 5, majority_settled))
+        asyncio.run(cast(vote, 5, is_majority_settled))
     assert sorted(ended) == [0, 2]
 
 

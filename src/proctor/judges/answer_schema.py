@@ -1,4 +1,4 @@
-"""Whether an answer is of the form that was asked for; what is said of it repeats nothing that is in it."""
+"""Validation of a judge's answer. The messages go back to the model, so they never quote the answer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from proctor.judges.base import UnusableAnswerError
 from proctor.models.strict_json import whole_json
 
-__all__ = ["check_shape", "read_text"]
+__all__ = ["check_schema", "parse_json"]
 
 
-def read_text(text: str) -> Any:
-    """Return the JSON object that a text is: the whole of it, but for one code fence around all.
+def parse_json(text: str) -> object:
+    """Parse a text that is one JSON object, possibly within one code fence.
 
     Raises:
-        UnusableAnswerError: it is none.
+        UnusableAnswerError: the text is anything else.
     """
     try:
         return whole_json(text)
@@ -25,78 +25,81 @@ def read_text(text: str) -> Any:
         raise UnusableAnswerError("it must be one JSON object and nothing else") from None
 
 
-def check_shape(schema: Mapping[str, Any], answer: Any) -> None:
-    """Compare an answer with the JSON Schema of its form: objects, arrays, texts, numbers, enumerations.
+def check_schema(schema: Mapping[str, Any], answer: object) -> None:
+    """Validate an answer by its JSON Schema: objects, arrays, texts, numbers, enumerations.
 
     Raises:
-        UnusableAnswerError: it does not fit.
+        UnusableAnswerError: the answer is not valid.
     """
     problem = next(_problems(schema, answer, ""), None)
     if problem is not None:
         raise UnusableAnswerError(problem)
 
 
-def _problems(schema: Mapping[str, Any], value: Any, at: str) -> Iterator[str]:
+def _problems(schema: Mapping[str, Any], value: object, at: str) -> Iterator[str]:
     where = at or "the answer"
     if "anyOf" in schema:
-        if not any(next(_problems(one, value, at), None) is None for one in schema["anyOf"]):
-            yield f"{where} is of none of the forms that it may have"
+        if not any(next(_problems(option, value, at), None) is None for option in schema["anyOf"]):
+            yield f"{where} has none of the allowed forms"
         return
-    if "enum" in schema and not any(type(value) is type(one) and value == one for one in schema["enum"]):
-        yield f"{where} must be one of {', '.join(json.dumps(one) for one in schema['enum'])}"
+    if "enum" in schema and not any(type(value) is type(each) and value == each for each in schema["enum"]):
+        yield f"{where} must be one of {', '.join(json.dumps(each) for each in schema['enum'])}"
         return
-    kinds = schema.get("type", ())
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and not any(_IS[kind](value) for kind in kinds):
-        yield f"{where} must be {' or '.join(_NAMED[kind] for kind in kinds)}"
+    stated = schema.get("type", ())
+    kinds = [stated] if isinstance(stated, str) else stated
+    if kinds and not any(_TYPES[kind][1](value) for kind in kinds):
+        yield f"{where} must be {' or '.join(_TYPES[kind][0] for kind in kinds)}"
         return
-    yield from _more(schema, value, at, where)
+    yield from _content_problems(schema, value, at, where)
 
 
-def _more(schema: Mapping[str, Any], value: Any, at: str, where: str) -> Iterator[str]:
+def _content_problems(schema: Mapping[str, Any], value: object, at: str, where: str) -> Iterator[str]:
     if isinstance(value, dict):
-        yield from _fields(schema, value, at, where)
+        yield from _field_problems(schema, value, at, where)
     elif isinstance(value, list):
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
             yield f"{where} has the wrong number of items"
         for index, item in enumerate(value):
             yield from _problems(schema.get("items", {}), item, f"{where}[{index}]")
-    elif _is_number(value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
-        yield f"{where} is out of its range"
+    elif (
+        isinstance(value, int | float)
+        and _is_number(value)
+        and not schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    ):
+        yield f"{where} is out of range"
 
 
-def _fields(schema: Mapping[str, Any], value: dict[str, Any], at: str, where: str) -> Iterator[str]:
+def _field_problems(
+    schema: Mapping[str, Any], value: dict[str, object], at: str, where: str
+) -> Iterator[str]:
     known: Mapping[str, Any] = schema.get("properties", {})
     missing = [name for name in schema.get("required", ()) if name not in value]
     if missing:
         yield f"{where} lacks {', '.join(missing)}"
     if schema.get("additionalProperties") is False and value.keys() - known.keys():
-        yield f"{where} has a field that was not asked for; its fields are {', '.join(known)}"
+        yield f"{where} has an unexpected field; its fields are {', '.join(known)}"
     for name in (name for name in known if name in value):
         yield from _problems(known[name], value[name], f"{at}.{name}" if at else name)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if isinstance(value, float):
         return isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)  # of any length: a float may not hold it
+    return isinstance(value, int) and not isinstance(
+        value, bool
+    )  # isfinite fails for integers beyond a float
 
 
-_IS: dict[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "number": _is_number,
-    "integer": lambda value: _is_number(value) and value == int(value),
-    "null": lambda value: value is None,
-}
-_NAMED = {
-    "object": "an object",
-    "array": "an array",
-    "string": "a text",
-    "boolean": "true or false",
-    "number": "a number",
-    "integer": "a whole number",
-    "null": "null",
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | float) and _is_number(value) and value == int(value)
+
+
+_TYPES: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "object": ("an object", lambda value: isinstance(value, dict)),
+    "array": ("an array", lambda value: isinstance(value, list)),
+    "string": ("a text", lambda value: isinstance(value, str)),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "number": ("a number", _is_number),
+    "integer": ("a whole number", _is_integer),
+    "null": ("null", lambda value: value is None),
 }

@@ -1,4 +1,4 @@
-"""One vote: a model is asked, asked again where its answer is none, and what it says is read strictly."""
+"""Request one vote from a model. The answer is parsed strictly, and requested again if it is unusable."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.judges.answer_schema import read_text
+from proctor.judges.answer_schema import parse_json
 from proctor.judges.base import Question, UnusableAnswerError, V, Vote
-from proctor.judges.request import BALLOT, Paper, new_paper
-from proctor.judges.vote_failures import ended_early, no_reply, unusable
+from proctor.judges.request import BALLOT, JudgeRequest, new_request
+from proctor.judges.vote_failures import early_end_failure, no_reply_failure, unusable_answer_failure
 from proctor.models.base import Message, ModelError, ModelOptions, Reply, Usage
 from proctor.schema.evidence.trial import FailureKind
 
 __all__ = ["ask_once", "read_verdict"]
 
 _TRIES = 3
-"""How often a model is asked for one vote, where its answers cannot be used."""
+"""Requests for one vote until an answer is usable."""
 
 _LONGEST = 2**18
-"""Characters of an answer that are kept as it came."""
+"""Characters of an answer that a vote records."""
 
 Call = Callable[[Sequence[Message], ModelOptions], Awaitable[Reply]]
 
-_NOT_PLAIN = "it did not say plainly what was asked"
+_UNCLEAR = "it did not give a clear verdict"
 
 
 async def ask_once(
@@ -31,106 +31,106 @@ async def ask_once(
     call: Call,
     *,
     has_schemas: bool,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     seconds: float | None,
 ) -> tuple[Vote[V], dict[str, Any] | None]:
-    """Return one vote, and the answer that it rests on (without the ballot's number), where there is one."""
+    """Return one vote and the answer that it comes from, without the ballot number; `None` without a usable answer."""
     vote: Vote[V] = Vote()
-    wrong = ""
+    problem = ""
     for _ in range(_TRIES):
-        paper = new_paper(question, as_text=not has_schemas, wrong=wrong)
-        options = _options(question, paper, settings, seconds)
+        request = new_request(question, as_text=not has_schemas, problem=problem)
+        options = _options(question, request, settings, seconds)
         try:
-            reply = await call(paper.messages, options)
+            reply = await call(request.messages, options)
         except ModelError as error:
-            vote.problem = no_reply(error, question.turn)
+            vote.problem = no_reply_failure(error, question.turn)
             return vote, None
-        _note(vote, reply)
-        vote.problem = ended_early(reply, question.turn)
+        _add_reply(vote, reply)
+        vote.problem = early_end_failure(reply, question.turn)
         if vote.problem is not None:
             if vote.problem.kind is not FailureKind.EMPTY:
                 return vote, None
-            wrong = "it was empty"
+            problem = "it was empty"
             continue
         try:
-            answer = _answer(paper, reply, has_schemas=has_schemas)
+            answer = _answer(request, reply, has_schemas=has_schemas)
             read_verdict(question, vote, answer)
         except UnusableAnswerError as error:
-            vote.problem = unusable(str(error), question.turn)
-            wrong = str(error)
+            vote.problem = unusable_answer_failure(str(error), question.turn)
+            problem = str(error)
         else:
             return vote, answer
     return vote, None
 
 
 def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, Any]) -> None:
-    """Put what an answer says into its vote.
+    """Set the verdict and the rationale of a vote from an answer.
 
     Raises:
-        UnusableAnswerError: it does not say it plainly.
+        UnusableAnswerError: the answer has no clear verdict.
     """
     try:
         verdict = question.form.read(answer)
     except UnusableAnswerError as error:
-        # it is told to the model: what the answer says may be a quotation of the material
+        # the message goes back to the model, and the answer may quote the material
         quoted = any(len(text) > 2 and text in str(error) for text in _texts(answer))
-        raise UnusableAnswerError(_NOT_PLAIN if quoted else str(error)) from None
+        raise UnusableAnswerError(_UNCLEAR if quoted else str(error)) from None
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        raise UnusableAnswerError(_NOT_PLAIN) from None
+        raise UnusableAnswerError(_UNCLEAR) from None
     if verdict is None:
-        raise UnusableAnswerError(_NOT_PLAIN)
+        raise UnusableAnswerError(_UNCLEAR)
     rationale = answer.get("rationale")
     vote.verdict, vote.rationale = verdict, rationale if isinstance(rationale, str) else ""
 
 
 def _options(
-    question: Question[Any], paper: Paper, settings: Mapping[str, Any], seconds: float | None
+    question: Question[Any], request: JudgeRequest, settings: Mapping[str, object], seconds: float | None
 ) -> ModelOptions:
     return ModelOptions(
-        schema=paper.schema,
+        schema=request.schema,
         schema_name=question.form.name,
         settings=settings,
-        echo={BALLOT: paper.number},
+        echo={BALLOT: request.number},
         timeout=seconds,
     )
 
 
-def _answer(paper: Paper, reply: Reply, *, has_schemas: bool) -> dict[str, Any]:
+def _answer(request: JudgeRequest, reply: Reply, *, has_schemas: bool) -> dict[str, Any]:
     if not has_schemas and reply.structured is None:
-        return paper.read(read_text(reply.text))
+        return request.parse_answer(parse_json(reply.text))
     if reply.structured is None:
-        raise UnusableAnswerError("it was not given in the form that was asked for")
-    return paper.read(reply.structured)
+        raise UnusableAnswerError("it does not have the requested form")
+    return request.parse_answer(reply.structured)
 
 
-def _note(vote: Vote[Any], reply: Reply) -> None:
-    """Add what one reply said and took to its vote."""
+def _add_reply(vote: Vote[Any], reply: Reply) -> None:
+    """Add the text, usage, cost and duration of a reply to its vote."""
     first = not vote.answers
     text = reply.text or (json.dumps(reply.structured, default=repr) if reply.structured is not None else "")
     vote.answers.append(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)")
     vote.model = reply.model or vote.model
     vote.seconds += reply.seconds
-    vote.usage = reply.usage if first else _sum(vote.usage, reply.usage)
+    vote.usage = reply.usage if first else _total_usage(vote.usage, reply.usage)
     vote.cost = reply.cost if first or vote.cost is None or reply.cost is None else vote.cost + reply.cost
     if not first and reply.cost is None:
         vote.cost = None
 
 
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
+def _total_usage(first: Usage | None, second: Usage | None) -> Usage | None:
+    if first is None or second is None:
         return None
     return Usage(
-        input_tokens=_add(one.input_tokens, other.input_tokens),
-        output_tokens=_add(one.output_tokens, other.output_tokens),
-        cached_tokens=_add(one.cached_tokens, other.cached_tokens),
+        input_tokens=_add(first.input_tokens, second.input_tokens),
+        output_tokens=_add(first.output_tokens, second.output_tokens),
+        cached_tokens=_add(first.cached_tokens, second.cached_tokens),
     )
 
 
-def _add(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def _add(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value.strip()]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The contract of judging: one question with its data, asked several times, and the votes that came of it."""
+"""The contract of judges: a judge asks a model one question several times and returns the votes."""
 
 from __future__ import annotations
 
@@ -13,67 +13,66 @@ from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.model_usage import Spent
 
 V = TypeVar("V")
-"""What one answer comes to: `True`, a number, a verdict for each rubric …"""
+"""The verdict of one answer: `True`, a number, a verdict for each rubric …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Text that the judge looks at: from an agent, a user, a tool, a file. Data, never an order."""
+    """Text for the judge from an agent, a user, a tool or a file. It is data, never an instruction."""
 
     label: str
-    """What it is, as the prompt calls it (`final answer`); ours, never theirs."""
+    """The name of the passage in the prompt (`final answer`). Proctor's own text, never the agent's."""
     text: str
 
 
 class UnusableAnswerError(ValueError):
-    """A judge answered, and its answer is none: not of the form asked for, or incomplete. It may be asked again.
+    """The answer of a judge is incomplete or does not have the requested form. It may be requested again.
 
-    The message is told to the model, so it says in our own words what was wrong, and repeats nothing of the answer.
+    The message goes back to the model, so it never quotes the answer.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm(Generic[V]):
-    """What an answer must look like."""
+    """The form of an answer: its schema and its parser."""
 
     name: str
-    """A word for it, as providers want for a schema or a tool: letters, digits, `_`."""
+    """The name of the schema or tool for providers: letters, digits, `_`."""
     schema: Mapping[str, Any]
-    """JSON Schema (an object, no additional properties, everything required): what providers can enforce."""
+    """JSON Schema (an object, no additional properties, everything required), which providers can enforce."""
     read: Callable[[Any], V]
-    """From the data to what it comes to; raises `UnusableAnswerError` for whatever does not say it plainly. The data
-    is of the form that `schema` says: that is checked before."""
+    """Return the verdict in an answer that is valid by `schema`; raise `UnusableAnswerError` if it is not clear."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Generic[V]):
-    """One thing that a judge is asked."""
+    """A question for a judge."""
 
     metric: str
     prompt: Prompt
     passages: Sequence[Passage]
     form: AnswerForm[V]
     turn: int | None = None
-    """The turn that it is about, from 0; for messages."""
+    """The turn of the question, from 0, for messages."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Vote(Generic[V]):
-    """One sample: the verdict, or why there is none."""
+    """One sample: the verdict, or the reason why there is none."""
 
     verdict: V | None = None
     rationale: str = ""
-    """Why, as the model says it: the field `rationale` of its answer."""
+    """The model's reason: the field `rationale` of its answer."""
     problem: Failure | None = None
     """Why there is no verdict; `where` is `judge`."""
     answers: list[str] = field(default_factory=list)
-    """What the model answered, as it came: more than one where it had to be asked again."""
+    """The raw answers of the model; several if an answer was unusable."""
     model: str = ""
     cached: bool = False
-    """Whether it was known from before, and cost nothing now."""
+    """Whether the vote comes from the cache and cost nothing."""
     usage: Usage | None = None
     cost: float | None = None
-    """US dollars; `None` where not known."""
+    """US dollars; `None` if unknown."""
     seconds: float = 0.0
 
 
@@ -83,90 +82,90 @@ class Ballot(Generic[V]):
 
     votes: list[Vote[V]]
     planned: int
-    """How many were to be asked for at most; fewer votes than that mean that the rest could not have changed it."""
+    """The maximum number of votes. There are fewer if the others could not change the outcome."""
     is_decided: bool
-    """Whether the votes suffice: too few without a verdict are missing to change the outcome, or half of all planned
-    ones gave one. If not, nothing may be read from `verdicts`: the score is an error, `undecided(ballot)`."""
+    """Whether the missing votes could not change the outcome. If not, ignore `verdicts`: the score is an error,
+    `undecided_failure(ballot)`."""
     model: str = ""
     prompt: str = ""
     """The hash of the prompt."""
     signs: tuple[str, ...] = ()
-    """What in the passages looks like an attempt to talk to the judge."""
+    """Signs of prompt injection in the passages."""
 
     @property
     def verdicts(self) -> list[V]:
-        """Return the verdicts that there are, in order."""
+        """The verdicts of the votes that have one, in order."""
         return [vote.verdict for vote in self.votes if vote.verdict is not None]
 
 
 Settled = Callable[[Sequence[V], int], bool]
-"""Tells from the verdicts so far, and from how many more may come, that these could not change the outcome."""
+"""Return whether so many further verdicts could not change the outcome of the verdicts so far."""
 
 
 class Judge(Protocol):
-    """Asks one model for verdicts, under one criterion."""
+    """Requests verdicts of one model for one criterion."""
 
     model: str
-    """As users name it."""
+    """The name of the model, as the user writes it."""
     notes: Sequence[str]
-    """What a person should know about how it is asked: settings that its provider does not have."""
+    """Warnings for the user, such as settings that the provider ignores."""
 
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
     ) -> Ballot[V]:
-        """Ask for up to `samples` verdicts (default: the criterion's `num_samples`).
+        """Request up to `samples` verdicts (default: the criterion's `num_samples`).
 
-        Never raises for what a model does: a vote without a verdict says why.
+        A failure of the model is not raised: it is the `problem` of its vote.
         """
         ...
 
 
 class PromptedJudge(Judge, Protocol):
-    """A judge that also answers prompts which a user's own metric writes, and reads."""
+    """A judge that also answers free prompts of a custom metric."""
 
     async def answer(self, prompt: str) -> Reply:
-        """Return one reply, as text.
+        """Return one reply as text.
 
         Raises:
-            ModelError: there is none.
+            ModelError: there is no reply.
         """
         ...
 
 
 class JudgeSource(Protocol):
-    """Who has a judge for every criterion."""
+    """The source of the judges of a run."""
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
-        """Return the judge of a criterion. `stated`: whether the criterion names its model itself.
+        """Return the judge of a criterion. `stated`: whether the criterion names its own model.
 
         Raises:
-            SetupError: no such model, no key for it, an extra that is missing.
+            SetupError: the model is unknown, or its key or an extra is missing.
         """
         ...
 
 
 class Judges(JudgeSource, Protocol):
-    """All judges of a run: they share what was asked before, what may be asked at once, and what it may cost."""
+    """All judges of a run. They share the answer cache, the concurrency limit and the budget."""
 
     def remember(self, cache: AnswerCache) -> None:
-        """Look there for answers before a model is asked, and keep there what it answers."""
+        """Use this cache for the answers of models."""
         ...
 
     def spending(self) -> list[Spent]:
-        """Return what they took so far, by model."""
+        """Return the usage so far, by model."""
         ...
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with the reason when a judge will not be asked any more: whatever waits for it is in vain."""
+        """Call `tell` with the reason when the run gives up on a judge."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections, when the run is over."""
+        """Close connections at the end of the run."""
         ...
 
 
 class AnswerCache(Protocol):
-    """Keeps what judges answered, by what they were asked; stores do this for a run and for those after it."""
+    """Keeps judges' answers by a key of the request. Stores implement it for this run and later ones."""
 
     def get(self, key: str) -> bytes | None:
         """Return what was kept under `key`."""

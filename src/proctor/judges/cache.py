@@ -1,4 +1,4 @@
-"""Answers that were paid for are not asked for again: by what was asked, and the number of the sample."""
+"""Keys and entries of the cache of judges' answers: an answer that was paid for is not requested again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from proctor.judges.base import Question, UnusableAnswerError, V, Vote
 from proctor.judges.request import instructions
 from proctor.models.base import Usage
 
-__all__ = ["content_key", "kept_answer", "sample_key", "vote_from"]
+__all__ = ["cache_entry", "content_key", "sample_key", "vote_from_cache"]
 
 _VERSION = 1
-"""One more where answers of before are not to be used any more."""
+"""Increase it to invalidate the answers of earlier versions."""
 
 
-def content_key(question: Question[Any], model: str, settings: Mapping[str, Any]) -> bytes:
-    """Return a hash of all that makes an answer: model, settings, prompts, material, form. Fences and the numbers of
-    ballots, which are others each time, are no part of it.
+def content_key(question: Question[Any], model: str, settings: Mapping[str, object]) -> bytes:
+    """Return a hash of everything that determines an answer: model, settings, prompts, material and form.
+
+    It excludes the random tokens of fences and ballot numbers.
     """
-    asked = [
+    request = [
         _VERSION,
         model,
         settings,
@@ -32,18 +33,18 @@ def content_key(question: Question[Any], model: str, settings: Mapping[str, Any]
         question.form.name,
         question.form.schema,
     ]
-    text = json.dumps(asked, sort_keys=True, ensure_ascii=True, default=str)
+    text = json.dumps(request, sort_keys=True, ensure_ascii=True, default=str)
     return blake2b(text.encode(), digest_size=16).digest()
 
 
 def sample_key(content: bytes, number: int) -> str:
-    """Return the key of sample `number` (from 0) of what `content_key` names."""
+    """Return the key of sample `number` (from 0) of a request."""
     return f"{content.hex()}-{number}"
 
 
-def kept_answer(vote: Vote[Any], answer: Mapping[str, Any]) -> bytes:
-    """Return an answer that gave a verdict as it is kept, with what the model said and what it took."""
-    kept = {
+def cache_entry(vote: Vote[Any], answer: Mapping[str, object]) -> bytes:
+    """Return the cache entry of an answer with a verdict: the answer, the raw texts and the usage."""
+    entry = {
         "answer": answer,
         "answers": vote.answers,
         "model": vote.model,
@@ -52,20 +53,20 @@ def kept_answer(vote: Vote[Any], answer: Mapping[str, Any]) -> bytes:
         if vote.usage is None
         else [vote.usage.input_tokens, vote.usage.output_tokens, vote.usage.cached_tokens],
     }
-    return json.dumps(kept, ensure_ascii=True, separators=(",", ":")).encode()
+    return json.dumps(entry, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def vote_from(kept: bytes | None, question: Question[V]) -> Vote[V] | None:
-    """Return the vote that rests on an answer that was kept; `None` where there is none, or none that can be used."""
-    if kept is None:
+def vote_from_cache(entry: bytes | None, question: Question[V]) -> Vote[V] | None:
+    """Return the vote of a cache entry; `None` if there is no usable entry."""
+    if entry is None:
         return None
     try:
-        found = json.loads(kept)
-        usage = found["usage"]
-        vote: Vote[V] = Vote(answers=list(found["answers"]), model=found["model"], cached=True, cost=0.0)
+        content = json.loads(entry)
+        usage = content["usage"]
+        vote: Vote[V] = Vote(answers=list(content["answers"]), model=content["model"], cached=True, cost=0.0)
         if usage is not None:
             vote.usage = Usage(input_tokens=usage[0], output_tokens=usage[1], cached_tokens=usage[2])
-        read_verdict(question, vote, found["answer"])
+        read_verdict(question, vote, content["answer"])
     except (LookupError, TypeError, ValueError, UnusableAnswerError):
         return None
     return vote

@@ -1,8 +1,7 @@
-"""Signs that something in the material speaks to the judge. They make a warning; they never move a score.
+"""Signs of prompt injection in the material of a judge. They cause a warning and never change a score.
 
-A sign is no proof, and no sign is no proof of the contrary: text that steers a model can be written so that no rule
-sees it. What protects a verdict is that the material is fenced, that an answer counts by the number of its ballot
-only, and that several votes are compared; what that leaves open is not solved by anybody.
+Signs prove nothing: an attack can be written so that no rule finds it. Fences around the material, random ballot numbers
+and several votes protect a verdict. No complete protection is known.
 """
 
 from __future__ import annotations
@@ -82,15 +81,15 @@ _INVISIBLE = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2069\uf
 _TAG = re.compile("[\U000e0020-\U000e007e]")
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,4000}={0,2}(?![A-Za-z0-9+/=])")
 _MOST = 200_000
-"""Characters of a passage that are looked at."""
+"""Characters of a passage that are searched."""
 
 
 def signs_in(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Return what in the passages looks like an attempt to talk to the judge, each sign with its passage's name."""
-    found = (
+    """Return the signs of prompt injection, each with the name of its passage."""
+    signs = (
         f"{what} (in the {passage.label})" for passage in passages for what in _signs(passage.text[:_MOST])
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(signs))
 
 
 def warning_of(signs: Sequence[str]) -> str:
@@ -108,12 +107,12 @@ def _signs(text: str) -> Iterator[str]:
         if pattern.search(plain):
             yield what
     for run in _ENCODED.finditer(plain):
-        if any(pattern.search(_decoded(run[0])) for _, pattern in _SIGNS):
+        if any(pattern.search(_decode(run[0])) for _, pattern in _SIGNS):
             yield "an encoded order"
             return
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     import base64
     import binascii
 

@@ -1,4 +1,4 @@
-"""All judges of a run: which model is asked, how many calls are under way, what was answered before, what it took."""
+"""The judges of a run: their models, concurrency limits, answer cache, budget and usage."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from proctor.common.code_identity import identify
 from proctor.errors import CriterionError, SetupError
 from proctor.judges.ask import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
-from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
+from proctor.judges.cache import cache_entry, content_key, sample_key, vote_from_cache
 from proctor.judges.injection_signs import signs_in
-from proctor.judges.votes import cast, plainly_settled
+from proctor.judges.votes import cast, is_settled_by_default
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import raised, sound_reply
@@ -28,122 +28,122 @@ __all__ = ["ModelJudge", "RunJudges", "Spent", "SpentOnModel", "code_of", "ident
 
 @dataclass(slots=True)
 class SpentOnModel:
-    """What calls of one model took."""
+    """The usage of one model."""
 
     calls: int = 0
-    """Calls that ended, with or without a reply."""
+    """Finished calls, with or without a reply."""
     requests: int = 0
-    """How often its provider was asked for them."""
+    """Requests to the provider, including retries."""
     failed: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     uncounted: int = 0
-    """Replies whose tokens the provider did not tell: the sums are too low by theirs."""
+    """Replies without token counts; the sums do not include them."""
     cost: float = 0.0
     """US dollars."""
     unpriced: int = 0
-    """Replies of which the price is not known."""
+    """Replies with an unknown price."""
 
 
 @dataclass(slots=True)
 class Spent:
-    """What the judges of a run took, by model as users name it."""
+    """The usage of the judges of a run, by the model's name."""
 
     models: dict[str, SpentOnModel] = field(default_factory=dict)
     cached: int = 0
-    """Votes that were known from before, and cost nothing."""
+    """Votes from the cache, which cost nothing."""
 
     @property
     def calls(self) -> int:
-        """How many calls there were."""
-        return sum(one.calls for one in self.models.values())
+        """The number of calls."""
+        return sum(usage.calls for usage in self.models.values())
 
     @property
     def cost(self) -> float | None:
-        """US dollars; `None` where the price of any reply is not known."""
-        if any(one.unpriced for one in self.models.values()):
+        """US dollars; `None` if the price of any reply is unknown."""
+        if any(usage.unpriced for usage in self.models.values()):
             return None
-        return sum(one.cost for one in self.models.values())
+        return sum(usage.cost for usage in self.models.values())
 
     def add(self, model: str, reply: Reply) -> None:
         """Count a reply."""
-        one = self.models.setdefault(model, SpentOnModel())
-        one.calls += 1
-        one.requests += reply.requests
+        spent = self.models.setdefault(model, SpentOnModel())
+        spent.calls += 1
+        spent.requests += reply.requests
         usage = reply.usage
         if usage is None or usage.input_tokens is None or usage.output_tokens is None:
-            one.uncounted += 1
+            spent.uncounted += 1
         else:
-            one.input_tokens += usage.input_tokens
-            one.output_tokens += usage.output_tokens
+            spent.input_tokens += usage.input_tokens
+            spent.output_tokens += usage.output_tokens
         if reply.cost is None:
-            one.unpriced += 1
+            spent.unpriced += 1
         else:
-            one.cost += reply.cost
+            spent.cost += reply.cost
 
     def by_model(self, purpose: str) -> list[SpentOf]:
-        """Return what they took as it is kept with a run; answers from before are not told by model."""
-        found = [
+        """Return the usage for the record of a run. Cached answers have no model."""
+        usages = [
             SpentOf(
                 purpose=purpose,
                 model=model,
-                calls=one.calls,
-                input_tokens=one.input_tokens,
-                output_tokens=one.output_tokens,
-                uncounted=one.uncounted,
-                cost=one.cost,
-                unpriced=one.unpriced,
+                calls=usage.calls,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                uncounted=usage.uncounted,
+                cost=usage.cost,
+                unpriced=usage.unpriced,
             )
-            for model, one in self.models.items()
+            for model, usage in self.models.items()
         ]
-        return [*found, SpentOf(purpose=purpose, cached=self.cached)] if self.cached else found
+        return [*usages, SpentOf(purpose=purpose, cached=self.cached)] if self.cached else usages
 
-    def failed(self, model: str, error: ModelError) -> None:
-        """Count a call that gave no reply."""
-        one = self.models.setdefault(model, SpentOnModel())
-        one.calls += 1
-        one.failed += 1
-        one.requests += getattr(error, "requests", 1)
+    def add_failure(self, model: str, error: ModelError) -> None:
+        """Count a call without a reply."""
+        spent = self.models.setdefault(model, SpentOnModel())
+        spent.calls += 1
+        spent.failed += 1
+        spent.requests += getattr(error, "requests", 1)
 
 
 PURPOSE = "judge"
-"""What its calls are for, among all calls that a run makes to models."""
+"""The purpose of judges' calls in the usage of a run."""
 _GRACE = 1.0
-"""Seconds that a model which is past its time has to end when it is told to."""
+"""Seconds that a model gets to end after it was cancelled."""
 
 Finder = Callable[[str, Limiter], ChatModel]
-"""From a model's name, and how many calls may be under way, to the model; raises `SetupError`."""
+"""Return the model of a name with a concurrency limit; raises `SetupError`."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RunJudges:
-    """See `Judges`. One per run; used on one event loop."""
+    """Implements `Judges`. One per run, used on one event loop."""
 
     find: Finder
     default: str
-    """The model of criteria that name none."""
+    """The model of criteria that do not name one."""
     only: ChatModel | None = None
-    """A model given as an object: it takes the place of every other."""
+    """A model object that replaces every other model."""
     cache: AnswerCache | None = None
     budget: Budget | None = None
     spent: Spent = field(default_factory=Spent)
     limiter: Limiter = field(default_factory=Limiter)
-    """How many calls are under way at once."""
+    """The limit of concurrent calls."""
     tell: Callable[[str], None] = lambda _: None
-    """Hears when a model has turned away so many calls that it is not asked any more."""
+    """Called when the run gives up on a model that rejected too many calls."""
     asking: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
-    """What is being asked, by its key: whether an answer came of it. Nobody pays for the same at the same time."""
+    """Requests in progress, by cache key; the result is whether there was an answer. Avoids paying twice for the same."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
     _turns: dict[tuple[str, str, int], asyncio.Semaphore] = field(default_factory=dict)
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
-        """Return the judge of a criterion. `stated`: whether the criterion names its model itself.
+        """Return the judge of a criterion. `stated`: whether the criterion names its own model.
 
         Raises:
-            SetupError: no such model, no key for it, an extra that is missing.
-            CriterionError: its settings cannot be.
+            SetupError: the model is unknown, or its key or an extra is missing.
+            CriterionError: its settings are invalid.
         """
-        model = self.only or self._named(options.judge_model if stated else self.default)
+        model = self.only or self._load_model(options.judge_model if stated else self.default)
         try:
             notes = check_settings(model, settings_of(options.judge_model_config))
         except SetupError as problem:
@@ -151,38 +151,38 @@ class RunJudges:
         return ModelJudge(self, model, metric, options, notes)
 
     def remember(self, cache: AnswerCache) -> None:
-        """Look there for answers before a model is asked, and keep there what it answers."""
+        """Use this cache for the answers of models."""
         self.cache = cache
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with the reason when a judge will not be asked any more."""
+        """Call `tell` with the reason when the run gives up on a judge."""
         self.tell = tell
 
     async def close(self) -> None:
-        """Let go of the connections of models that were found by name."""
+        """Close the connections of the models that were loaded by name."""
         for model in self._models.values():
             close = getattr(model, "close", None)
             if close is not None:
                 await close()
 
     def spending(self) -> list[SpentOf]:
-        """Return what they took so far, by model."""
+        """Return the usage so far, by model."""
         return self.spent.by_model(PURPOSE)
 
     def turns(self, metric: str, model: str, limit: int) -> asyncio.Semaphore:
-        """Return what keeps a criterion to its `parallelism_limit`: the same for all sets that it judges."""
+        """Return the semaphore of a criterion's `parallelism_limit`, which all eval sets share."""
         return self._turns.setdefault((metric, model, limit), asyncio.Semaphore(limit))
 
-    def _named(self, name: str) -> ChatModel:
+    def _load_model(self, name: str) -> ChatModel:
         if name not in self._models:
             self._models[name] = self.find(name, self.limiter)
         return self._models[name]
 
     async def call(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
-        """Ask a model once, when it is its turn; within its time, and counted.
+        """Call a model once within the limits of the run, and count the usage.
 
         Raises:
-            ModelError: there is no reply; whatever else a model raises is one, too.
+            ModelError: there is no reply. Other exceptions of a model become `ModelError`.
         """
         if self.budget is not None:
             await self.budget.admit(PURPOSE)
@@ -190,7 +190,7 @@ class RunJudges:
         try:
             reply = await self._reply(model, messages, options)
         except ModelError as error:
-            self.spent.failed(model.name, error)
+            self.spent.add_failure(model.name, error)
             if error.fault is ModelFault.GIVEN_UP:
                 self.tell(f"the judge {model.name}: {error}")
             raise
@@ -201,18 +201,18 @@ class RunJudges:
         return reply
 
     async def _reply(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
-        if model is not self.only:  # found by its name: it waits for its turn, and keeps its time
+        if model is not self.only:  # a model loaded by name enforces its own limits
             return await model.complete(messages, options=options)
         turn = await self.limiter.acquire()
         try:
             ask = partial(model.complete, messages, options=options)
-            return await _within(ask, options.timeout, model.name)
+            return await _complete_within(ask, options.timeout, model.name)
         finally:
             self.limiter.release(turn)
 
 
 class ModelJudge:
-    """See `Judge`: one model under one criterion."""
+    """Implements `Judge` and `PromptedJudge`: one model for one criterion."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ class ModelJudge:
         self._settings = settings_of(options.judge_model_config)
         self._timeout = patience_of(self._settings)
         self.code: str | None
-        """What tells its code from another; empty for a model of Proctor's, which its name tells, `None` if not known."""
+        """The identity of its code; empty for a model of Proctor, which its name identifies, `None` if unknown."""
         self.code = code_of(model) if model is judges.only else getattr(model, "code", "")
         identity = identity_of(model) if model is judges.only else self.code
         self._identity = f"{model.name} {identity}".rstrip() if identity is not None else None
@@ -239,12 +239,12 @@ class ModelJudge:
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
     ) -> Ballot[V]:
-        """Ask for up to `samples` verdicts (default: the criterion's `num_samples`)."""
+        """Request up to `samples` verdicts; see `Judge`."""
         planned = samples or self._options.num_samples
         identity = self._identity
         content = None if identity is None else content_key(question, identity, self._settings)
         votes, is_decided = await cast(
-            partial(self._vote, question, content), planned, settled or plainly_settled
+            partial(self._vote, question, content), planned, settled or is_settled_by_default
         )
         return Ballot(
             votes=votes,
@@ -256,10 +256,10 @@ class ModelJudge:
         )
 
     async def answer(self, prompt: str) -> Reply:
-        """Return one reply to a prompt that a user's metric wrote; within the run's limits, and never kept for another run.
+        """Return one reply to the prompt of a custom metric, within the limits of the run; it is never cached.
 
         Raises:
-            ModelError: there is none.
+            ModelError: there is no reply.
         """
         options = ModelOptions(settings=self._settings, timeout=self._timeout)
         asking = partial(self._judges.call, self._model, [Message("user", prompt)], options)
@@ -271,33 +271,33 @@ class ModelJudge:
     async def _vote(self, question: Question[V], content: bytes | None, number: int) -> Vote[V]:
         cache = self._judges.cache
         if cache is None or content is None:
-            return (await self._asked(question))[0]
+            return (await self._request_vote(question))[0]
         key, asking = sample_key(content, number), self._judges.asking
-        while (known := vote_from(cache.get(key), question)) is None:
-            if (under_way := asking.get(key)) is None:
-                return await self._asked_first(question, key, cache)
-            if await asyncio.shield(under_way):
-                continue  # it is there now
-            break  # they got no answer: another try may
+        while (known := vote_from_cache(cache.get(key), question)) is None:
+            if (pending := asking.get(key)) is None:
+                return await self._request_for_cache(question, key, cache)
+            if await asyncio.shield(pending):
+                continue  # the answer is in the cache now
+            break  # that request failed, this one may succeed
         if known is None:
-            return (await self._asked(question))[0]
+            return (await self._request_vote(question))[0]
         self._judges.spent.cached += 1
         return known
 
-    async def _asked_first(self, question: Question[V], key: str, cache: AnswerCache) -> Vote[V]:
-        """Ask, while whoever asks the same waits for the answer."""
-        under_way = self._judges.asking[key] = asyncio.get_running_loop().create_future()
+    async def _request_for_cache(self, question: Question[V], key: str, cache: AnswerCache) -> Vote[V]:
+        """Request a vote while identical requests wait for its answer."""
+        pending = self._judges.asking[key] = asyncio.get_running_loop().create_future()
         answer = None
         try:
-            vote, answer = await self._asked(question)
+            vote, answer = await self._request_vote(question)
             if answer is not None:
-                cache.put(key, kept_answer(vote, answer))
+                cache.put(key, cache_entry(vote, answer))
             return vote
         finally:
             del self._judges.asking[key]
-            under_way.set_result(answer is not None)
+            pending.set_result(answer is not None)
 
-    async def _asked(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
+    async def _request_vote(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
         if self._turns is None:
             return await self._ask_once(question)
         async with self._turns:
@@ -313,9 +313,9 @@ class ModelJudge:
         )
 
 
-async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:
-    """Wait for a model, but not for ever: one that does not end when it is cancelled is left behind."""
-    task: asyncio.Task[Reply] = asyncio.ensure_future(_guarded(ask, name))
+async def _complete_within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:
+    """Wait for a model for a limited time. A model that ignores its cancellation is abandoned."""
+    task: asyncio.Task[Reply] = asyncio.ensure_future(_complete_safely(ask, name))
     try:
         done, _ = await asyncio.wait({task}, timeout=None if seconds is None else seconds + _GRACE)
     except asyncio.CancelledError:
@@ -331,33 +331,33 @@ async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> R
     return task.result()
 
 
-async def _guarded(ask: Callable[[], Any], name: str) -> Reply:
-    """Make whatever an object of the user's raises, or returns in place of a reply, a `ModelError`."""
+async def _complete_safely(ask: Callable[[], Any], name: str) -> Reply:
+    """Convert every exception or invalid reply of a user's model object to a `ModelError`."""
     try:
         reply = await ask()
     except (ModelError, asyncio.CancelledError, GeneratorExit):
         raise
-    except BaseException as error:  # `SystemExit`, too: in an event loop it would end the run
+    except BaseException as error:  # SystemExit would end the event loop and the run
         raise raised(name, error) from error
     return sound_reply(reply, name)
 
 
-# --- The identity of a judge whose answers are cached: a model that was given as an object is its code and what it holds ---
+# --- The identity of a model object, for the cache and the manifest: its code and its attributes ---
 
 
 def identity_of(model: ChatModel) -> str | None:
-    """Return what tells a model that was given as an object from others; `None` where its code is not wholly known.
+    """Return the identity of a model object; `None` if not all of its code is known.
 
-    Answers of a model whose identity is not known cannot be cached: it may be another one that looks the same.
+    The answers of a model without identity are not cached: another model may look the same.
     """
     identity = identify(getattr(model, "identity", model))
     return f"{identity.held} {identity.modules}" if identity.is_complete else None
 
 
 def code_of(model: ChatModel) -> str | None:
-    """Return what tells the code of a model that was given as an object or a function from other code; `None` if not known.
+    """Return the identity of the code of a model object or function; `None` if unknown.
 
-    The values that it holds are left out: a judge that counts its calls is the same judge in the next run.
+    It excludes the attributes: a judge that counts its calls is the same judge in the next run.
     """
     code = getattr(model, "function", None) or type(model)
     identity = identify(code)

@@ -1,4 +1,4 @@
-"""The ballot paper: what a model is sent for one vote, and how its answer is recognised as its own."""
+"""The request for one vote: messages with fenced material, and a random number that the answer must repeat."""
 
 from __future__ import annotations
 
@@ -10,80 +10,84 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.common.prompts import Prompt, read_prompt
-from proctor.judges.answer_schema import check_shape
+from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Passage, Question, UnusableAnswerError
 from proctor.models.base import Message
 
 __all__ = [
     "BALLOT",
-    "Paper",
-    "fenced",
+    "JudgeRequest",
+    "fence_passages",
     "instructions",
-    "new_paper",
+    "new_request",
     "new_token",
-    "read_fenced",
+    "parse_passages",
     "with_ballot",
 ]
 
 BALLOT = "ballot"
-"""The field of every answer that repeats the number of its ballot."""
+"""The field of every answer that repeats the ballot number."""
 
 
 def instructions() -> Prompt:
-    """What every judge is told, whatever it judges."""
+    """Return the instructions that every judge gets."""
     return read_prompt("proctor.judges", "instructions.md")
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """One ballot paper."""
+class JudgeRequest:
+    """The request for one vote."""
 
     messages: tuple[Message, ...]
     number: str
-    """64 random bits that only the instructions of this one call say. An answer that was written before the call, as
-    any verdict in the material was, does not have it."""
+    """64 random bits that only the instructions of this call contain. A verdict in the material cannot repeat them."""
     schema: Mapping[str, Any]
 
-    def read(self, answer: Any) -> dict[str, Any]:
-        """Return an answer to this paper, without the number of its ballot.
+    def parse_answer(self, answer: Any) -> dict[str, Any]:
+        """Return an answer to this request, without the ballot number.
 
         Raises:
-            UnusableAnswerError: it is not of the form asked for, or not an answer to this paper.
+            UnusableAnswerError: it does not have the requested form, or it answers another request.
         """
-        check_shape(self.schema, answer)
+        check_schema(self.schema, answer)
         if answer[BALLOT].strip() != self.number:
             raise UnusableAnswerError(f"`{BALLOT}` was not the number of this ballot")
         return {name: value for name, value in answer.items() if name != BALLOT}
 
 
-def new_paper(question: Question[Any], *, as_text: bool, wrong: str = "") -> Paper:
-    """Return a paper for one call, with a fence and a number that no other has.
+def new_request(question: Question[Any], *, as_text: bool, problem: str = "") -> JudgeRequest:
+    """Return the request for one call, with a new fence token and ballot number.
 
-    `as_text`: the model cannot be held to a schema, so it is told the form in words. `wrong`: what was wrong with its
-    last answer, which stands after the material, not in the instructions.
+    `as_text`: the model does not support schemas, so the instructions contain the schema. `problem`: the problem of its
+    last answer, which follows the material.
     """
     token, number = new_token(question.passages), secrets.token_hex(8)
     schema = with_ballot(question.form.schema)
-    told = [question.prompt.text, instructions().text]
+    instruction_texts = [question.prompt.text, instructions().text]
     if as_text:
-        told.append("The answer is one JSON object of this JSON Schema, and nothing beside it:")
-        told.append(json.dumps(schema, ensure_ascii=False))
-    told.append(f"The token of this request's passages: {token}\nThe number of this ballot: {number}")
-    material = [fenced(question.passages, token), "This is the end of the material. Give your answer now."]
-    if wrong:
-        material.append(f"Your last answer could not be used: {wrong}.")
-    messages = Message("system", "\n\n".join(told)), Message("user", "\n\n".join(material))
-    return Paper(messages, number, schema)
+        instruction_texts.append("The answer is one JSON object of this JSON Schema, and nothing beside it:")
+        instruction_texts.append(json.dumps(schema, ensure_ascii=False))
+    instruction_texts.append(
+        f"The token of this request's passages: {token}\nThe number of this ballot: {number}"
+    )
+    material = [
+        fence_passages(question.passages, token),
+        "This is the end of the material. Give your answer now.",
+    ]
+    if problem:
+        material.append(f"Your last answer could not be used: {problem}.")
+    messages = Message("system", "\n\n".join(instruction_texts)), Message("user", "\n\n".join(material))
+    return JudgeRequest(messages, number, schema)
 
 
 def with_ballot(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an answer that also repeats the number of its ballot.
+    """Return the schema of an answer with the ballot number.
 
-    It is the same for every call, so that providers need not prepare another one each time.
+    The schema is the same for every call, so providers can cache it.
     """
     fields = schema["properties"]
     if BALLOT in fields:
-        raise ValueError(f"the form has a field {BALLOT!r} of its own")
+        raise ValueError(f"the form must not have a field {BALLOT!r}")
     return {
         "type": "object",
         "properties": {BALLOT: {"type": "string"}, **fields},
@@ -92,7 +96,7 @@ def with_ballot(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# --- Fences: what others wrote stands between lines that it cannot contain, and nowhere else --------------------------
+# --- Fences: foreign text appears only between lines with a random token that it does not contain ---------------------
 
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -100,56 +104,56 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.'()/_-]{0,79}")
 
 
 def new_token(passages: Sequence[Passage], draw: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
-    """Return a random token that no passage contains, in whatever case of its letters."""
+    """Return a random token that no passage contains in any case."""
     while True:
         token = draw()
         if not any(token in passage.text.casefold() for passage in passages):
             return token
 
 
-def fenced(passages: Sequence[Passage], token: str) -> str:
-    """Return the passages, each within its fence, one after the other.
+def fence_passages(passages: Sequence[Passage], token: str) -> str:
+    """Return the text of all passages, each within its fence.
 
-    Half a character, which no request can carry, becomes U+FFFD; else every text is as it came.
+    A surrogate, which no request can carry, becomes U+FFFD; otherwise the texts are unchanged.
 
     Raises:
-        ValueError: a label that may not stand outside a fence, or a token that a passage contains.
+        ValueError: a label is not allowed outside a fence, or a passage contains the token.
     """
     pieces = []
     for passage in passages:
         if not _LABEL.fullmatch(passage.label):
-            raise ValueError(f"no label for a passage: {passage.label!r}")
+            raise ValueError(f"not a valid label of a passage: {passage.label!r}")
         if token in passage.text.casefold():
             raise ValueError("the material contains the token of its fence")
         text = _HALF.sub("\ufffd", passage.text)
-        pieces.append(f"{_opening(passage.label, token)}\n{text}\n{_closing(passage.label, token)}")
+        pieces.append(f"{_opening_line(passage.label, token)}\n{text}\n{_closing_line(passage.label, token)}")
     return "\n\n".join(pieces)
 
 
-def read_fenced(text: str, token: str) -> list[Passage]:
-    """Return the passages of a text that `fenced` made: what stands inside, and that nothing stands outside.
+def parse_passages(text: str, token: str) -> list[Passage]:
+    """Return the passages of a text that `fence_passages` wrote.
 
     Raises:
-        ValueError: the text is not of that form.
+        ValueError: the text has another form, for example text outside the fences.
     """
-    found = []
+    passages = []
     rest = text
     while rest:
         opening = re.match(rf"<<<BEGIN {token} ({_LABEL.pattern})>>>\n", rest)
         if opening is None:
-            raise ValueError("something stands outside the fences")
+            raise ValueError("there is text outside the fences")
         label = opening[1]
-        inside, closing, rest = rest[opening.end() :].partition(f"\n{_closing(label, token)}")
+        inside, closing, rest = rest[opening.end() :].partition(f"\n{_closing_line(label, token)}")
         if not closing or (rest and not rest.startswith("\n\n")):
-            raise ValueError("a passage does not end where it should")
-        found.append(Passage(label, inside))
+            raise ValueError("a passage does not end with its closing line")
+        passages.append(Passage(label, inside))
         rest = rest.removeprefix("\n\n")
-    return found
+    return passages
 
 
-def _opening(label: str, token: str) -> str:
+def _opening_line(label: str, token: str) -> str:
     return f"<<<BEGIN {token} {label}>>>"
 
 
-def _closing(label: str, token: str) -> str:
+def _closing_line(label: str, token: str) -> str:
     return f"<<<END {token} {label}>>>"

@@ -1,9 +1,9 @@
-"""Votes: several samples of one question, as few as decide it, and what they come to.
+"""Votes: several samples of one question, no more than needed to decide it, and their outcome.
 
-A model that is asked twice may say two things, so it is asked `num_samples` times and the majority counts. The first
-votes are asked for together: the smallest number that decides if they agree (3 of 5). Only where the others can still
-change the outcome are these asked for, too. So the outcome is that of all votes, at fewer calls. An unusable vote is a
-missing vote: if it could have changed the outcome, there is none.
+A model may answer the same question differently, so a judge requests `num_samples` votes and the majority counts. The first
+wave is the smallest number of votes that decides if they agree (3 of 5). The second wave follows only if it can change the
+outcome, so the outcome equals that of all votes, with fewer calls. An unusable vote is a missing vote: if it could change
+the outcome, there is no outcome.
 """
 
 from __future__ import annotations
@@ -21,62 +21,62 @@ __all__ = [
     "ballot_details",
     "cast",
     "decides",
+    "is_majority_settled",
+    "is_settled_by_default",
     "majority",
-    "majority_settled",
-    "plainly_settled",
     "together",
 ]
 
 
 def majority(verdicts: Sequence[bool]) -> bool:
-    """Return what most say; a tie is a no, as in google-adk."""
+    """Return the majority; a tie is a no, as in google-adk."""
     return sum(verdicts) * 2 > len(verdicts)
 
 
-def majority_settled(verdicts: Sequence[bool], more: int) -> bool:
-    """Tell whether `more` verdicts could not change what `majority` says."""
+def is_majority_settled(verdicts: Sequence[bool], more: int) -> bool:
+    """Return whether `more` verdicts could not change the majority."""
     yes = sum(verdicts)
     no = len(verdicts) - yes
     return yes > no + more or no >= yes + more
 
 
-def plainly_settled(verdicts: Sequence[Any], more: int) -> bool:
-    """What holds where a metric does not say: of yes and no the majority, of anything else every vote."""
+def is_settled_by_default(verdicts: Sequence[Any], more: int) -> bool:
+    """The default for metrics: booleans are settled by majority, other verdicts only when all votes are in."""
     if all(isinstance(verdict, bool) for verdict in verdicts):
-        return majority_settled(verdicts, more)
+        return is_majority_settled(verdicts, more)
     return more == 0
 
 
 def decides(verdicts: Sequence[V], planned: int, settled: Settled[V]) -> bool:
-    """Tell whether these verdicts decide: the missing ones of `planned`, unusable or not asked for, could not change the outcome."""
+    """Return whether the missing verdicts of `planned` could not change the outcome."""
     return bool(verdicts) and settled(verdicts, planned - len(verdicts))
 
 
 async def cast(
     vote: Callable[[int], Awaitable[Vote[V]]], planned: int, settled: Settled[V]
 ) -> tuple[list[Vote[V]], bool]:
-    """Ask for up to `planned` votes, by their numbers; return those that were asked for, and whether they decide."""
+    """Request up to `planned` votes by number; return the votes, and whether they decide."""
     votes: list[Vote[V]] = []
     first = planned // 2 + 1
     for wave in (range(first), range(first, planned)):
         votes += await together([vote(number) for number in wave])
-        verdicts = [one.verdict for one in votes if one.verdict is not None]
+        verdicts = [each.verdict for each in votes if each.verdict is not None]
         if decides(verdicts, planned, settled):
             return votes, True
-        if all(_is_hopeless(one.problem) for one in votes):
+        if all(_is_permanent(each.problem) for each in votes):
             break
     return votes, False
 
 
-def _is_hopeless(problem: Failure | None) -> bool:
-    """Tell whether asking again, now, can only end the same way: a wrong key, a request that is refused, a cap."""
+def _is_permanent(problem: Failure | None) -> bool:
+    """Whether another request would fail the same way: a wrong key, a rejected request, an exhausted budget."""
     if problem is None or problem.infrastructure:
         return False
     return problem.kind in (FailureKind.NO_REPLY, FailureKind.NOT_ASKED)
 
 
-def agreement(verdicts: Sequence[Any]) -> float | None:
-    """Return the share of votes on the side that has most of them, 0 to 1; `None` without votes."""
+def agreement(verdicts: Sequence[object]) -> float | None:
+    """Return the share of the most frequent verdict, 0 to 1; `None` without votes."""
     if not verdicts:
         return None
     most: int = max(sum(one == other for other in verdicts) for one in verdicts)
@@ -84,17 +84,16 @@ def agreement(verdicts: Sequence[Any]) -> float | None:
 
 
 def ballot_details(ballot: Ballot[Any], *, agreed: float | None = None) -> dict[str, Any]:
-    """Return a ballot as JSON, for `Score.details["ballot"]`: every vote with all that the model answered.
+    """Return a ballot as JSON for `Score.details["ballot"]`: every vote with the answers of the model.
 
-    `agreed`: the agreement (0 to 1), where it is not simply that of whole verdicts (of rubrics it is one each).
+    `agreed`: the agreement (0 to 1) if it is not that of whole verdicts; each rubric has its own, for example.
     """
-    found = agreement(ballot.verdicts) if agreed is None else agreed
     return {
         "model": ballot.model,
         "prompt": ballot.prompt,
         "planned": ballot.planned,
         "asked": len(ballot.votes),
-        "agreement": found,
+        "agreement": agreement(ballot.verdicts) if agreed is None else agreed,
         "votes": [_vote_details(vote) for vote in ballot.votes],
     }
 
@@ -112,7 +111,7 @@ def _vote_details(vote: Vote[Any]) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, dict):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.judges.answer_schema import check_shape
+from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Ballot, Question, Settled, UnusableAnswerError, V, Vote
 from proctor.judges.pool import RunJudges
-from proctor.judges.vote_failures import unusable
+from proctor.judges.vote_failures import unusable_answer_failure
 from proctor.judges.votes import cast
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Failure, FailureKind
@@ -63,10 +63,10 @@ class _Repeated:
         self.judges.asked += 1
         try:
             answer = self.judges.answer(question, number)
-            check_shape(question.form.schema, answer)
+            check_schema(question.form.schema, answer)
             return Vote(verdict=question.form.read(answer), rationale=answer.get("rationale", ""))
         except UnusableAnswerError as error:
-            return Vote(problem=unusable(str(error), question.turn))
+            return Vote(problem=unusable_answer_failure(str(error), question.turn))
         except CallFailedError:
             return Vote(
                 problem=Failure(

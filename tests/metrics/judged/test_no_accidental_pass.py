@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.judges.answer_schema import check_shape
+from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Question, UnusableAnswerError
 from proctor.metrics.base import example_of
 from proctor.metrics.builtin import METRICS
@@ -59,7 +59,7 @@ def test_whatever_it_answers(name: str, data: st.DataObject) -> None:
     def answer(question: Question[Any], number: int) -> Any:
         said = data.draw(ANY_JSON)
         try:
-            check_shape(question.form.schema, said)
+            check_schema(question.form.schema, said)
             question.form.read(said)
         except UnusableAnswerError:
             return said

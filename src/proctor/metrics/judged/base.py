@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel, to_snake
 from proctor.errors import MetricError, did_you_mean
 from proctor.judges.base import Ballot, Judge, JudgeSource, Question, Settled, V
 from proctor.judges.injection_signs import warning_of
-from proctor.judges.vote_failures import undecided
+from proctor.judges.vote_failures import undecided_failure
 from proctor.judges.votes import ballot_details, together
 from proctor.metrics.base import MetricFacts, is_adk_compatible
 from proctor.metrics.criterion_check import check_criterion, misfit
@@ -83,7 +83,7 @@ class JudgedMetric(Generic[C]):
         asking = [judge.ask(each, samples=self._samples, settled=settled) for each in questions]
         ballots = await together(asking)
         return [
-            Asked(ballot, None if ballot.is_decided else undecided(ballot, question.turn))
+            Asked(ballot, None if ballot.is_decided else undecided_failure(ballot, question.turn))
             for question, ballot in zip(questions, ballots, strict=True)
         ]
 

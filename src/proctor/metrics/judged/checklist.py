@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm
-from proctor.judges.votes import majority, majority_settled
+from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
 
 __all__ = ["Checked", "ItemVerdict", "Tally", "agreed", "checklist_form", "checklist_settled", "tallied"]
@@ -87,4 +87,4 @@ def agreed(tallies: Sequence[Tally]) -> float | None:
 
 def checklist_settled(votes: Sequence[Checked], left: int) -> bool:
     """Whether `left` more votes could not change the majority on any item."""
-    return bool(votes) and all(majority_settled(_yes(items), left) for items in zip(*votes, strict=True))
+    return bool(votes) and all(is_majority_settled(_yes(items), left) for items in zip(*votes, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proctor.common.prompts import read_prompt
 from proctor.judges.base import AnswerForm, Passage, Question
-from proctor.judges.votes import majority, majority_settled
+from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
@@ -70,7 +70,7 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
             for index, (actual, expected) in enumerate(paired(case))
             if self._adk or not is_blank(self._reference(expected))
         ]
-        asked = await self._ask([self._question(*turn) for turn in turns], majority_settled)
+        asked = await self._ask([self._question(*turn) for turn in turns], is_majority_settled)
         found = {index: each for (index, _, _), each in zip(turns, asked, strict=True)}
         scores = [
             _scored(found[index]) if index in found else Score(reason=NO_REFERENCE, not_applicable=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm, Passage
-from proctor.judges.votes import majority, majority_settled
+from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
 
 __all__ = [
@@ -83,7 +83,7 @@ def _sides(verdicts: Iterable[SentenceVerdict]) -> list[bool]:
 
 def sentences_settled(votes: Sequence[Sentences], left: int) -> bool:
     """Whether `left` more votes could not change on which side any sentence is."""
-    return bool(votes) and all(majority_settled(_sides(each), left) for each in zip(*votes, strict=True))
+    return bool(votes) and all(is_majority_settled(_sides(each), left) for each in zip(*votes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

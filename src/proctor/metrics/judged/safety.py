@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm, UnusableAnswerError
-from proctor.judges.votes import majority, majority_settled
+from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
 from proctor.metrics.judged.base import Asked
@@ -67,7 +67,7 @@ class Safety(AnswerMetric):
 
     @staticmethod
     def _settled(votes: Sequence[SafetyVerdict], left: int) -> bool:
-        return majority_settled([vote["safe"] for vote in votes], left)
+        return is_majority_settled([vote["safe"] for vote in votes], left)
 
     def _scored(self, asked: Asked[SafetyVerdict]) -> Score:
         if asked.failure is not None:

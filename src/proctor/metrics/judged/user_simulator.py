@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.common.prompts import read_prompt
 from proctor.judges.base import Passage, Question
-from proctor.judges.votes import majority, majority_settled
+from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.checklist import Checked, checklist_form, tallied
@@ -174,7 +174,7 @@ def _valid(votes: Iterable[Checked]) -> list[bool]:
 
 
 def _settled(votes: Sequence[Checked], left: int) -> bool:
-    return majority_settled(_valid(votes), left)
+    return is_majority_settled(_valid(votes), left)
 
 
 def _scored(asked: Asked[Checked], names: Sequence[str]) -> Score:

@@ -25,7 +25,7 @@ from proctor.compat.adk.evaluation.evaluator import (
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status
 from proctor.errors import JudgeError
 from proctor.judges.base import JudgeSource, PromptedJudge
-from proctor.judges.vote_failures import ended_early
+from proctor.judges.vote_failures import early_end_failure
 from proctor.metrics.judged.base import stated_options
 from proctor.models.base import ModelError, Reply
 from proctor.runs.setup.judge_provider import JudgesOnDemand
@@ -217,7 +217,7 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         if isinstance(reply, ModelError):
             self._problems.append(str(reply))
             return None
-        if (problem := ended_early(reply, None)) is not None:
+        if (problem := early_end_failure(reply, None)) is not None:
             self._problems.append(problem.message)
             return None
         try:

@@ -125,9 +125,9 @@ def _listen(
 
 
 def _messages(question: Question[Any]) -> Sequence[AskedMessage]:
-    from proctor.judges.request import new_paper
+    from proctor.judges.request import new_request
 
-    paper = new_paper(question, as_text=False)
+    paper = new_request(question, as_text=False)
     return [AskedMessage(role=one.role, text=clip(one.text)) for one in paper.messages]
 
 
@@ -151,12 +151,12 @@ class _Listening:
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
     ) -> Ballot[V]:
         from proctor.judges.base import Ballot
-        from proctor.judges.cache import content_key, sample_key, vote_from
+        from proctor.judges.cache import content_key, sample_key, vote_from_cache
 
         self.asked.append(question)
         content = content_key(question, self.model, self._settings)
         kept = [self._store.answer(sample_key(content, number)) for number in range(samples or _MOST_VOTES)]
-        votes = [vote for one in kept if (vote := vote_from(one, question)) is not None]
+        votes = [vote for one in kept if (vote := vote_from_cache(one, question)) is not None]
         return Ballot(votes=votes, planned=len(votes) or 1, is_decided=bool(votes), model=self.model)
 
     def remember(self, cache: AnswerCache) -> None:
