@@ -60,7 +60,7 @@ def test_a_key_that_is_missing_is_named(name: str, told: str) -> None:
                 "GOOGLE_CLOUD_LOCATION": "l",
                 "GOOGLE_APPLICATION_CREDENTIALS": "/nowhere.json",
             },
-            "GOOGLE_APPLICATION_CREDENTIALS names /nowhere.json, which is no file",
+            "GOOGLE_APPLICATION_CREDENTIALS names /nowhere.json, which is not a file",
         ),
     ],
 )

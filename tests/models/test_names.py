@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.errors import SetupError, UnknownNameError
-from proctor.models.names import ALIASES, read_name
+from proctor.models.names import ALIASES, parse_name
 from proctor.registry import MODELS
 
 
@@ -53,7 +53,7 @@ from proctor.registry import MODELS
     ],
 )
 def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -> None:
-    name = read_name(text, MODELS.names())
+    name = parse_name(text, MODELS.names())
     assert (name.provider, name.model, name.url) == (provider, model, url)
     assert name.text == text
 
@@ -65,11 +65,11 @@ def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -
         ("gpt5", "Did you mean 'gpt-5'?"),
         ("GPT-5", "Did you mean 'gpt-5'?"),
         ("Gemini-2.5-Flash", "Did you mean 'gemini-2.5-flash'?"),
-        ("mine@http://[::1/v1", "has an address that is none"),
+        ("mine@http://[::1/v1", "has an invalid address"),
         ("opnai:gpt-5", "Did you mean 'openai:gpt-5'?"),
         ("antropic/claude-opus-4-8", "Did you mean 'anthropic/claude-opus-4-8'?"),
         ("openai", "That is a provider: name one of its models, as in 'openai:MODEL'."),
-        ("openai:", "names a provider and no model"),
+        ("openai:", "names a provider but no model"),
         ("gpt-oss:20b", "Did you mean 'ollama/gpt-oss:20b'?"),
         ("mine@http://", "has no host in its address 'http://'"),
         ("", "Expected a model's own name"),
@@ -78,7 +78,7 @@ def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -
 )
 def test_a_name_that_is_none(text: str, told: str) -> None:
     with pytest.raises(UnknownNameError) as caught:
-        read_name(text, MODELS.names())
+        parse_name(text, MODELS.names())
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -90,7 +90,7 @@ def test_a_name_that_is_none(text: str, told: str) -> None:
 @pytest.mark.parametrize("prefix", ["", "openai:", "nobody:"])
 def test_a_secret_in_an_address_is_refused_and_not_repeated(prefix: str, address: str) -> None:
     with pytest.raises(SetupError) as caught:
-        read_name(f"{prefix}mine@https://{address}", MODELS.names())
+        parse_name(f"{prefix}mine@https://{address}", MODELS.names())
     assert "PROCTOR_MODEL_API_KEY" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 

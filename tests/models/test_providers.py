@@ -13,7 +13,7 @@ import pytest
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
 from proctor.models.names import ModelName
-from proctor.models.requirements import is_their_own
+from proctor.models.requirements import is_provider_address
 from tests.models.loopback import Asked, ModelServer, Says, Status
 from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 
@@ -233,7 +233,7 @@ def test_what_is_for_openai_goes_to_openai_alone(
 )
 def test_whose_an_address_is(address: str, theirs: bool) -> None:
     name = ModelName(text="", provider="bedrock", model="m", url=address)
-    assert is_their_own(name, "amazonaws.com") is theirs
+    assert is_provider_address(name, "amazonaws.com") is theirs
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_after_so_many_in_a_row_nobody_is_asked_any_more(kind: ModelFault) -> No
     last = [fault(patient) for _ in range(20)]
     assert {error.fault for error in last} == {ModelFault.GIVEN_UP}
     assert {str(error) for error in last} == {
-        f"m is not asked any more: 5 calls in a row were turned away, the last one so: it is {kind}"
+        f"m is not called again: its provider rejected 5 consecutive calls, the last with: it is {kind}"
     }
     assert {error.requests for error in last} == {0}
     assert (len(model.asked), patient.traffic.requests, patient.traffic.failed) == (5, 5, 25)

@@ -66,7 +66,7 @@ def test_another_script_is_another_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "expected a list"),
         ("{}", "expected a list"),
         ("[1]", r"\[0\]\.when: expected"),

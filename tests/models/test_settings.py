@@ -119,7 +119,7 @@ def test_how_much_a_model_may_think(dialect: Dialect, config: dict[str, Any], va
 
 def test_a_budget_of_thoughts_that_a_provider_does_not_know_is_told() -> None:
     assert map_settings({"thinking_config": {"thinking_budget": 99}}, "openai", "m").notes == [
-        "m is not sent thinking_budget: its provider knows levels (`thinking_level`), no budgets"
+        "m is not sent thinking_budget: its provider supports levels (`thinking_level`), not budgets"
     ]
 
 
@@ -143,7 +143,7 @@ def test_both_spellings(spelling: str) -> None:
             "(minimal, low, medium, high), not {'thinking_level': 'very'}",
         ),
         ({"thinking_config": 5}, "'thinking_config' must be an object"),
-        ({"candidate_count": 3}, "each sample is a call of its own (`num_samples` says how many)"),
+        ({"candidate_count": 3}, "each sample is a separate call (set `num_samples` instead)"),
         ({"system_instruction": "be kind"}, "the instructions of a judge are those of its metric"),
         ({"tools": []}, "'tools' cannot be set: a judge has no tools"),
     ],

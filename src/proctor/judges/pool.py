@@ -17,7 +17,7 @@ from proctor.judges.injection_signs import signs_in
 from proctor.judges.votes import cast, is_settled_by_default
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.concurrency_limit import Limiter
-from proctor.models.function import raised, sound_reply
+from proctor.models.function import checked_reply, error_of_exception
 from proctor.models.load import check_settings
 from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
@@ -338,8 +338,8 @@ async def _complete_safely(ask: Callable[[], Any], name: str) -> Reply:
     except (ModelError, asyncio.CancelledError, GeneratorExit):
         raise
     except BaseException as error:  # SystemExit would end the event loop and the run
-        raise raised(name, error) from error
-    return sound_reply(reply, name)
+        raise error_of_exception(name, error) from error
+    return checked_reply(reply, name)
 
 
 # --- The identity of a model object, for the cache and the manifest: its code and its attributes ---

@@ -20,28 +20,28 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """How a model is to answer."""
+    """The options of one call."""
 
     schema: Mapping[str, Any] | None = None
-    """The JSON Schema of the answer that is wanted; `None`: text."""
+    """The JSON Schema of the answer; `None` for text."""
     schema_name: str = "answer"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As the format's GenerateContentConfig names them: `temperature`, `top_p`, `max_output_tokens`, `seed` …"""
+    """By the names of the format's GenerateContentConfig: `temperature`, `top_p`, `max_output_tokens`, `seed` …"""
     echo: Mapping[str, str] = field(default_factory=dict)
-    """Fields of the answer whose values only this call's instructions say, so that an answer copied from the data is
-    found out. For models that follow a script, which fill them in; a provider's model reads them in the messages."""
+    """Fields that the answer must repeat; only the instructions of this call contain their values, so a copied answer is
+    detected. Scripted models fill them in; a provider's model reads them in the messages."""
     timeout: float | None = None
-    """Seconds that the call may take, whatever is tried again within it; `None`: the model's own limit."""
+    """Seconds for the call including its retries; `None`: the model's own limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens, as the provider counted them; `None` where it did not say."""
+    """Tokens as the provider counted them; `None` if it reported none."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
-    """Of the input tokens, those that were read from the provider's cache."""
+    """The input tokens from the provider's cache."""
 
 
 class Finish(StrEnum):
@@ -56,33 +56,33 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered."""
+    """The answer of a model."""
 
     text: str = ""
-    """The answer as it came; with a schema, its JSON as the provider sent it."""
+    """The raw answer; with a schema, the JSON text of the provider."""
     structured: Any = None
-    """The answer as data, where the provider gave it through a schema or a tool call; never taken out of text."""
+    """The answer as data, if the provider returned it by a schema or a tool call; never parsed from other text."""
     model: str = ""
-    """The model that answered, as the provider names it."""
+    """The provider's name of the model that answered."""
     finish: Finish = Finish.STOP
     usage: Usage | None = None
     cost: float | None = None
-    """US dollars; `None` where the price is not known."""
+    """US dollars; `None` if the price is unknown."""
     seconds: float = 0.0
     requests: int = 1
-    """How often the provider was asked for this reply."""
+    """The requests to the provider for this reply."""
 
 
 class ChatModel(Protocol):
-    """A model that answers."""
+    """A model that answers messages."""
 
     name: str
-    """As users write it."""
+    """The name as users write it."""
     has_schemas: bool
-    """Whether it can be held to a JSON Schema (by schema or tool call); otherwise its answers are text."""
+    """Whether it returns data by a JSON Schema (or tool call); otherwise its answers are text."""
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        """Ask once; what may be tried again has been when this returns.
+        """Return the answer to the messages; retries are included.
 
         Raises:
             ModelError: there is no reply.
@@ -91,32 +91,32 @@ class ChatModel(Protocol):
 
 
 class ModelFault(StrEnum):
-    """What went wrong between us and a model."""
+    """The kind of a failed call."""
 
     RATE_LIMITED = "rate_limited"
     UNAVAILABLE = "unavailable"
-    """The server failed (5xx), or could not be reached."""
+    """The server failed (5xx) or is unreachable."""
     TIMED_OUT = "timed_out"
     UNAUTHORIZED = "unauthorized"
-    """401, 403: the key is wrong, or may not use this model."""
+    """401, 403: the key is wrong, or has no access to this model."""
     NOT_FOUND = "not_found"
-    """404: no such model, or no such address."""
+    """404: the model or the address does not exist."""
     REJECTED = "rejected"
-    """Any other 4xx: the request is wrong, and would be wrong again."""
+    """Another 4xx: the request is invalid, so a retry would fail too."""
     BROKE_PROTOCOL = "broke_protocol"
-    """The answer is not what the provider's protocol says."""
+    """The answer violates the provider's protocol."""
     RAISED = "raised"
-    """A model that is a function of the user's raised."""
+    """The user's function or model object raised an exception."""
     QUOTA = "quota"
-    """The account has nothing left to spend, however long one waits."""
+    """The quota of the account is exhausted; waiting does not help."""
     GIVEN_UP = "given_up"
-    """It was not asked: the provider turned away so many calls in a row that the next one would fare no better."""
+    """Not called: the provider rejected too many consecutive calls."""
     BUDGET = "budget"
-    """It was not asked: a cap on calls or cost is reached."""
+    """Not called: a limit on calls or cost is reached."""
 
 
 class ModelError(EvalError):
-    """A model gave no reply."""
+    """A call of a model failed."""
 
     def __init__(
         self,
@@ -130,36 +130,36 @@ class ModelError(EvalError):
         super().__init__(message)
         self.fault = fault
         self.status = status
-        """The HTTP status, where there was one."""
+        """The HTTP status, if there was a response."""
         self.retry_after = retry_after
-        """Seconds to wait before another attempt, where the provider said so."""
+        """Seconds to wait before a retry, if the provider sent them."""
         self.requests = requests
-        """How often the provider was asked, in vain."""
+        """The failed requests to the provider."""
 
     @property
     def infrastructure(self) -> bool:
-        """Whether another attempt, later, may end better."""
-        return self.fault in _MAY_PASS
+        """Whether a later attempt may succeed."""
+        return self.fault in _TEMPORARY
 
 
-_MAY_PASS = frozenset({ModelFault.RATE_LIMITED, ModelFault.UNAVAILABLE, ModelFault.TIMED_OUT})
+_TEMPORARY = frozenset({ModelFault.RATE_LIMITED, ModelFault.UNAVAILABLE, ModelFault.TIMED_OUT})
 
 
 class Budget(Protocol):
-    """Says before each call to a model whether it may be made, and hears what it came to. One for all of a run.
+    """Admits each call to a model and counts its cost. A run has one.
 
-    Whoever calls a model for the run (judges, played users) does so between `admit` and `settle`: each call that was
-    admitted is settled exactly once, whatever became of it. A reply that is known from before is no call.
+    Judges and user simulators call a model between `admit` and `settle`: each admitted call is settled exactly once, even if
+    it failed. A cached reply is not a call.
     """
 
     async def admit(self, purpose: str) -> None:
-        """Wait until one more call may be made. `purpose`: `judge` or `user`.
+        """Wait until one more call is allowed. `purpose`: `judge` or `user`.
 
         Raises:
-            ModelError: none may be made any more; its `fault` is `BUDGET`.
+            ModelError: the budget is exhausted; its `fault` is `BUDGET`.
         """
         ...
 
     def settle(self, purpose: str, reply: Reply | None) -> None:
-        """Take note of what a call came to; `None` where it gave no reply."""
+        """Record the reply of a call; `None` if it failed."""
         ...

@@ -1,7 +1,7 @@
-"""The providers that there are: PREFIX of a name -> "module:factory".
+"""The providers of models: PREFIX of a name -> "module:factory".
 
-A factory gets the name, taken apart (`ModelName`), and returns the ChatModel. It makes sure that the model can be asked
-(key, extra) without any network, and raises `SetupError` where it cannot.
+A factory gets the parsed name (`ModelName`) and returns the ChatModel. It checks the key and the extra of the model without
+network access, and raises `SetupError` if one is missing.
 """
 
 MODELS = {

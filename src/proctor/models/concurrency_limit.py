@@ -1,4 +1,4 @@
-"""How many calls of a model run at once: as many as allowed, fewer when the provider says that it is too much.
+"""A limit of concurrent calls that falls when the provider reports too many requests.
 
 Additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the increase and decrease algorithms for congestion
 avoidance in computer networks", 1989).
@@ -13,72 +13,72 @@ from dataclasses import dataclass
 __all__ = ["Limiter", "Slot"]
 
 _FALLS_TO = 0.7
-"""Of what was under way, when it was too much."""
+"""The new limit, as a fraction of the calls in progress at a rate limit error."""
 _RISES_BY = 0.1
-"""For each reply, at least: the rule of one for each round would take 20,000 replies from 1 to 200; this takes 2,000."""
+"""The minimum rise for each reply: from 1 to 200 it takes 2,000 replies; a rise of one for each round would take 20,000."""
 
 
 @dataclass(slots=True)
 class Slot:
-    """Leave to make one request."""
+    """The permission for one request."""
 
     round: int
-    """It was given after so many falls of the limit: only what was asked since then says anything about it."""
+    """The number of falls of the limit before this request; only requests after the last fall may lower it again."""
 
 
 class Limiter:
-    """Gives leave to ask, in the order of asking. For one event loop at a time."""
+    """Grants slots for requests, first come, first served. For one event loop at a time."""
 
     def __init__(self, most: int = 200) -> None:
-        """Start with `most` at once, which is never passed."""
+        """Start with the limit `most`, which is also the maximum."""
         self.most = most
         self.lowest = float(most)
-        """The lowest that the limit has been; for reports."""
+        """The lowest limit so far, for reports."""
         self.limit = float(most)
         self.in_use = 0
         self._round = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self) -> Slot:
-        """Wait until one more request may be made."""
-        if not self._has_room() or any(not leave.done() for leave in self._waiting):
-            leave: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(leave)
+        """Wait for a slot."""
+        if not self._has_room() or any(not slot.done() for slot in self._waiting):
+            slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(slot)
             try:
-                await leave
+                await slot
             except asyncio.CancelledError:
-                if not leave.cancelled():  # leave was given, and is not wanted any more
-                    self._give_back()
+                if not slot.cancelled():  # the slot was granted before the cancellation
+                    self._free_slot()
                 raise
         else:
             self.in_use += 1
         return Slot(self._round)
 
     def release(self, slot: Slot, *, limited: bool | None = None) -> None:
-        """Give leave back. `limited`: whether the provider said that it was too much; `None`: it says nothing of it."""
+        """Return a slot. `limited`: whether the provider reported too many requests; `None` if unknown."""
         if limited and slot.round == self._round:
             self._round += 1
             self.limit = max(1.0, min(self.limit, self.in_use) * _FALLS_TO)
             self.lowest = min(self.lowest, self.limit)
         elif limited is False:
             self.limit = min(float(self.most), self.limit + max(_RISES_BY, 1.0 / self.limit))
-        self._give_back()
+        self._free_slot()
 
     def widen(self, most: int) -> None:
-        """Let `most` run at once from now on."""
+        """Raise the limit and its maximum to `most`."""
         self.most, self.limit = most, float(most)
-        self._let_in()
+        self._grant_slots()
 
     def _has_room(self) -> bool:
         return self.in_use < int(self.limit)
 
-    def _give_back(self) -> None:
+    def _free_slot(self) -> None:
         self.in_use -= 1
-        self._let_in()
+        self._grant_slots()
 
-    def _let_in(self) -> None:
+    def _grant_slots(self) -> None:
         while self._waiting and self._has_room():
-            leave = self._waiting.popleft()
-            if not leave.done():  # else whoever waited has given up
+            slot = self._waiting.popleft()
+            if not slot.done():  # otherwise the waiting call was cancelled
                 self.in_use += 1
-                leave.set_result(None)
+                slot.set_result(None)

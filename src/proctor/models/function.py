@@ -1,4 +1,4 @@
-"""A model that is a function of the user's: `judge=` may be one."""
+"""A chat model that calls a user's function, for example from `judge=`."""
 
 from __future__ import annotations
 
@@ -18,28 +18,36 @@ from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 
-__all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "sound_reply", "takes_options"]
+__all__ = [
+    "Answering",
+    "FunctionModel",
+    "Said",
+    "checked_reply",
+    "error_of_exception",
+    "reply_of",
+    "takes_options",
+]
 
 Said = Any
-"""What a function or a script may answer with: a text; the answer as data (a mapping, or an object with `model_dump`);
-a whole `Reply`; or an exception, which is raised."""
+"""The answer of a function or a script: a text; data (a mapping or an object with `model_dump`); a `Reply`; or an
+exception, which is raised."""
 
 Answering = Callable[..., Any]
-"""A plain or async function from the messages, or from the messages and the `ModelOptions`, to what is said."""
+"""A plain or async function that gets the messages, or the messages and the `ModelOptions`, and returns an answer."""
 
 
 class FunctionModel:
-    """A model that is a function: `judge=` may be one.
+    """A chat model that calls a function.
 
-    The function gets the messages, and the `ModelOptions` too if it takes a second argument. It may be plain (then it
-    runs in a thread of its own) or async. What the call wants repeated (`ModelOptions.echo`) it must repeat itself, as
-    in `{**options.echo, "verdict": "valid", …}`: it may well have found its answer in the data that it was shown.
+    The function gets the messages, and the `ModelOptions` if it takes a second argument. A plain function runs in a separate
+    thread. It must repeat the fields of `ModelOptions.echo` itself, as in `{**options.echo, "verdict": "valid", …}`: Proctor
+    cannot know whether it copied its answer from the data.
     """
 
     def __init__(self, function: Answering, *, name: str = "", has_schemas: bool = False) -> None:
-        """Take the function. `has_schemas`: it answers with data, and wants no instructions on how to write JSON."""
+        """Take the function. `has_schemas`: it returns data and needs no instructions for JSON."""
         if not callable(function):
-            raise SetupError(f"A model's function must be callable, and {type(function).__name__} is not.")
+            raise SetupError(f"The function of a model must be callable; got {type(function).__name__}.")
         self.name = name or getattr(function, "__name__", "") or type(function).__name__
         self.has_schemas = has_schemas
         self.function = function
@@ -50,23 +58,23 @@ class FunctionModel:
         """Call the function.
 
         Raises:
-            ModelError: it raised, took longer than the options allow, or returned what is no answer.
+            ModelError: the function raised, exceeded the timeout, or returned no valid answer.
         """
         began = time.monotonic()
         limit = asyncio.timeout(options.timeout)
         try:
             async with limit:
-                said = await self._call(tuple(messages), options)
+                answer = await self._call(tuple(messages), options)
         except ModelError:
             raise
-        except BaseException as error:  # SystemExit, too: in an event loop it would end the run
+        except BaseException as error:  # SystemExit would end the event loop and the run
             if limit.expired():
                 message = f"{self.name} did not answer within {options.timeout:g} s"
                 raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
-            if _cancelled(error):
+            if _is_cancelled_by_caller(error):
                 raise
-            raise raised(self.name, error) from error
-        return reply_of(said, self.name, options, as_data=True, seconds=time.monotonic() - began)
+            raise error_of_exception(self.name, error) from error
+        return reply_of(answer, self.name, options, as_data=True, seconds=time.monotonic() - began)
 
     async def _call(self, messages: tuple[Message, ...], options: ModelOptions) -> Said:
         arguments = (messages, options) if self._wants_options else (messages,)
@@ -78,43 +86,43 @@ class FunctionModel:
 # --- replies ----------------------------------------------------------------------------------------------------------
 
 
-def reply_of(said: Said, name: str, options: ModelOptions, *, as_data: bool, seconds: float) -> Reply:
-    """Make a reply of what was said. `as_data`: data is given as data where a schema asks for it, not only as text.
+def reply_of(answer: Said, name: str, options: ModelOptions, *, as_data: bool, seconds: float) -> Reply:
+    """Convert an answer to a reply. `as_data`: with a schema, data becomes the structured answer, not only text.
 
     Raises:
-        ModelError: it is an exception, or nothing that an answer can be.
+        ModelError: the answer is an exception, or has no valid type.
     """
-    if isinstance(said, ModelError):
-        raise said
-    if isinstance(said, BaseException):
-        raise raised(name, said) from said
-    if isinstance(said, Reply):
-        return dataclasses.replace(said, model=said.model or name, seconds=said.seconds or seconds)
-    if isinstance(said, str):
-        return Reply(text=said, model=name, seconds=seconds)
-    data = _data(said)
+    if isinstance(answer, ModelError):
+        raise answer
+    if isinstance(answer, BaseException):
+        raise error_of_exception(name, answer) from answer
+    if isinstance(answer, Reply):
+        return dataclasses.replace(answer, model=answer.model or name, seconds=answer.seconds or seconds)
+    if isinstance(answer, str):
+        return Reply(text=answer, model=name, seconds=seconds)
+    data = _as_json_object(answer)
     if data is None:
-        what = f"{name} answered with {type(said).__name__}; expected a text, a mapping or a Reply"
-        raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
+        message = f"{name} answered with {type(answer).__name__}; expected a text, a mapping or a Reply"
+        raise ModelError(message, fault=ModelFault.BROKE_PROTOCOL)
     text = json.dumps(data, ensure_ascii=False, default=repr)
     structured = data if as_data and options.schema is not None else None
     return Reply(text=text, structured=structured, model=name, seconds=seconds)
 
 
-def sound_reply(said: object, name: str) -> Reply:
-    """Return what a model of somebody's own answered, if it is a `Reply` whose fields are what they must be.
+def checked_reply(reply: object, name: str) -> Reply:
+    """Return the reply of a user's model if it is a `Reply` with valid fields.
 
     Raises:
         ModelError: it is not.
     """
-    if not isinstance(said, Reply):
-        what = f"{name} answered with {type(said).__name__}, not with a Reply"
-        raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
-    wrong = [field for field, fits in _FIELDS.items() if not fits(getattr(said, field))]
-    if wrong:
-        told = ", ".join(f"{field}={safe_repr(getattr(said, field))}" for field in wrong)
-        raise ModelError(f"{name} answered with a Reply of {told}", fault=ModelFault.BROKE_PROTOCOL)
-    return said
+    if not isinstance(reply, Reply):
+        message = f"{name} answered with {type(reply).__name__}, not with a Reply"
+        raise ModelError(message, fault=ModelFault.BROKE_PROTOCOL)
+    invalid = [field for field, is_valid in _FIELDS.items() if not is_valid(getattr(reply, field))]
+    if invalid:
+        fields = ", ".join(f"{field}={safe_repr(getattr(reply, field))}" for field in invalid)
+        raise ModelError(f"{name} answered with a Reply of {fields}", fault=ModelFault.BROKE_PROTOCOL)
+    return reply
 
 
 def _is_amount(value: object) -> bool:
@@ -132,7 +140,7 @@ def _is_usage(value: object) -> bool:
     return all(count is None or _is_count(count) for count in counts)
 
 
-_FIELDS: dict[str, Callable[[Any], bool]] = {
+_FIELDS: dict[str, Callable[[object], bool]] = {
     "text": lambda value: isinstance(value, str),
     "model": lambda value: isinstance(value, str),
     "finish": lambda value: isinstance(value, Finish),
@@ -143,24 +151,24 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _data(said: Said) -> dict[str, Any] | None:
-    """Return an answer as a dict; `None` where it is no object of JSON."""
-    if callable(dump := getattr(said, "model_dump", None)) and not isinstance(said, type):
-        said = dump(mode="json")
-    elif dataclasses.is_dataclass(said) and not isinstance(said, type):
-        said = dataclasses.asdict(said)
-    return dict(said) if isinstance(said, Mapping) else None
+def _as_json_object(answer: object) -> dict[str, Any] | None:
+    """Return an answer as a dict; `None` if it is not a JSON object."""
+    if callable(dump := getattr(answer, "model_dump", None)) and not isinstance(answer, type):
+        answer = dump(mode="json")
+    elif dataclasses.is_dataclass(answer) and not isinstance(answer, type):
+        answer = dataclasses.asdict(answer)
+    return dict(answer) if isinstance(answer, Mapping) else None
 
 
-def raised(name: str, error: BaseException) -> ModelError:
-    """Return what becomes of an exception of the user's code."""
-    told = without_secrets(safe_str(error))
-    message = f"{name} raised {type(error).__name__}" + (f": {told}" if told else "")
+def error_of_exception(name: str, error: BaseException) -> ModelError:
+    """Return the error for an exception of the user's code."""
+    detail = without_secrets(safe_str(error))
+    message = f"{name} raised {type(error).__name__}" + (f": {detail}" if detail else "")
     return ModelError(message, fault=ModelFault.RAISED)
 
 
-def _cancelled(error: BaseException) -> bool:
-    """Tell whether it is the caller who does not want the answer any more."""
+def _is_cancelled_by_caller(error: BaseException) -> bool:
+    """Whether the caller cancelled this task, not the function itself."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
@@ -169,7 +177,7 @@ def _cancelled(error: BaseException) -> bool:
 
 
 def _is_async(function: Answering) -> bool:
-    call = getattr(function, "__call__", None)  # noqa: B004 - its own code is wanted, not whether there is any
+    call = getattr(function, "__call__", None)  # noqa: B004 - the method itself may be async
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
@@ -177,10 +185,10 @@ _POSITIONAL = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def takes_options(function: Answering) -> bool:
-    """Tell whether a function takes the options as well; one whose signature cannot be told takes the messages."""
+    """Return whether a function takes a second argument; false if its signature is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    needed = [one for one in parameters if one.kind in _POSITIONAL and one.default is one.empty]
-    return len(needed) >= 2 or any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    required = [each for each in parameters if each.kind in _POSITIONAL and each.default is each.empty]
+    return len(required) >= 2 or any(each.kind is each.VAR_POSITIONAL for each in parameters)

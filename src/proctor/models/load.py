@@ -1,15 +1,15 @@
-"""From what a user names to a model that can be asked."""
+"""Load the chat model that a user names or passes as an object."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel
 from proctor.models.concurrency_limit import Limiter
-from proctor.models.names import read_name
+from proctor.models.names import parse_name
 from proctor.models.retries import Patience, PatientModel
 from proctor.registry import MODELS
 
@@ -19,28 +19,28 @@ __all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
 def load_model(
     name: str, *, limiter: Limiter | None = None, patience: Patience | None = None
 ) -> PatientModel:
-    """Return the model of that name, which is asked again where that may help; nothing is asked yet.
+    """Return the model of a name, with retries and limits. No request is sent.
 
-    `limiter`: how many requests run at once, shared by those that are given the same one.
+    `limiter`: the limit of concurrent requests, which models may share.
 
     Raises:
-        UnknownNameError: no such name; the message has the closest one.
+        UnknownNameError: the name is unknown; the message has the closest one.
         MissingExtraError: its packages are not installed.
-        SetupError: its key is not set, or its address cannot be one.
+        SetupError: its key is not set, or its address is invalid.
     """
-    taken_apart = read_name(name, MODELS.names())
-    model: ChatModel = MODELS.make(taken_apart.provider, taken_apart)
-    code = code_of_provider(taken_apart.provider)
-    if code != "":  # one of Proctor's own has all the parts
+    parsed = parse_name(name, MODELS.names())
+    model: ChatModel = MODELS.make(parsed.provider, parsed)
+    code = code_of_provider(parsed.provider)
+    if code != "":  # the providers of Proctor are tested
         _check_model(model)
     return PatientModel(model, limiter=limiter, patience=patience, code=code)
 
 
 def code_of_provider(provider: str) -> str | None:
-    """Return what tells the code of a provider of models from another of the same name.
+    """Return the identity of the code of a provider.
 
-    Empty for one of Proctor's; of an entry point its package with its version, and the modules of a project that it is made
-    of; `None` where not all of it is known.
+    Empty for a provider of Proctor. For an entry point: its package with the version, and its modules; `None` if not all of
+    its code is known.
     """
     package = MODELS.package_of(provider)
     if package == "":
@@ -53,51 +53,51 @@ def code_of_provider(provider: str) -> str | None:
     return f"{package} {identity.held} {identity.modules}"
 
 
-def as_model(given: object, *, limiter: Limiter | None = None, patience: Patience | None = None) -> ChatModel:
-    """Return the model that `given` is: a name, a ChatModel, or a function from messages to what it answers.
+def as_model(model: object, *, limiter: Limiter | None = None, patience: Patience | None = None) -> ChatModel:
+    """Return a chat model for a name, a `ChatModel` or a function from messages to an answer.
 
     Raises:
-        SetupError: it is none of these, or the model of that name cannot be asked.
+        SetupError: it is none of these, or the model of that name is not available.
     """
-    if isinstance(given, str):
-        return load_model(given, limiter=limiter, patience=patience)
-    if callable(getattr(given, "complete", None)) and not isinstance(given, type):
-        _check_model(given)
-        return cast("ChatModel", given)
-    if callable(given) and not isinstance(given, type):
+    if isinstance(model, str):
+        return load_model(model, limiter=limiter, patience=patience)
+    if callable(getattr(model, "complete", None)) and not isinstance(model, type):
+        _check_model(model)
+        return cast("ChatModel", model)
+    if callable(model) and not isinstance(model, type):
         from proctor.models.function import FunctionModel
 
-        return FunctionModel(given)
+        return FunctionModel(model)
     raise SetupError(
-        f"A model is a name, an object with `complete`, or a function from messages to an answer; not {safe_repr(given)}."
+        f"A model is a name, an object with `complete`, or a function from messages to an answer; not {safe_repr(model)}."
     )
 
 
 _PARTS = {"name": (str, "a text"), "has_schemas": (bool, "true or false")}
-"""What is read of a model before it is asked, by its type."""
+"""The attributes of a model that Proctor reads before the first call, with their types."""
 
 
-def _check_model(given: object) -> None:
-    wrong = [
-        f"`{name}` ({meaning}) is {safe_repr(getattr(given, name)) if hasattr(given, name) else 'missing'}"
+def _check_model(model: object) -> None:
+    problems = [
+        f"`{name}` ({meaning}) is {safe_repr(getattr(model, name)) if hasattr(model, name) else 'missing'}"
         for name, (kind, meaning) in _PARTS.items()
-        if not isinstance(getattr(given, name, None), kind)
+        if not isinstance(getattr(model, name, None), kind)
     ]
-    if wrong:
+    if problems:
         raise SetupError(
-            f"{safe_repr(given)} is not a model: {'; '.join(wrong)}. A model has `name` (what it is called in reports), "
+            f"{safe_repr(model)} is not a model: {'; '.join(problems)}. A model has `name` (what it is called in reports), "
             "`has_schemas` (whether it answers with data by a JSON Schema) and `async complete(messages, *, options)`, which "
-            "returns a `Reply`; a function from messages to an answer will do, too"
+            "returns a `Reply`; a function from messages to an answer is accepted too"
         )
 
 
-def check_settings(model: ChatModel, settings: Mapping[str, Any]) -> list[str]:
-    """Return one sentence for each of `settings` (words of GenerateContentConfig) that a model will not get.
+def check_settings(model: ChatModel, settings: Mapping[str, object]) -> list[str]:
+    """Return a warning for each of `settings` (names of GenerateContentConfig) that a model does not support.
 
-    A model without settings of its own, such as a function, gets them all, and may do with them what it likes.
+    A model without its own check, such as a function, gets all of them.
 
     Raises:
-        SetupError: there is no such setting, or it cannot have this value; all problems at once.
+        SetupError: a setting is unknown, or its value is invalid; all problems at once.
     """
     check = getattr(model, "check", None)
     notes: list[str] = check(settings) if check is not None else []

@@ -1,32 +1,34 @@
-"""What an answer costs, by the price list that comes with genai-prices; never from the network."""
+"""Prices of calls, from the price list in the package genai-prices, without network access."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
 
 __all__ = ["cost_of", "similar_model"]
 
 
-def cost_of(response: Any, *, own_address: bool) -> float | None:
-    """Return the US dollars that an answer of pydantic-ai's costs, by the model that answered.
+def cost_of(response: ModelResponse, *, own_address: bool) -> float | None:
+    """Return the cost of a response of pydantic-ai in US dollars, by the model that answered.
 
-    `None`, for unknown, where that model has no price in the list, or no tokens were counted. `own_address`: it was
-    served at an address that the user named, so only a price for that address holds; a model that runs on one's own
-    machine does not cost what OpenAI takes for one of its name.
+    `None` (unknown) if the list has no price for the model, or no tokens were counted. `own_address`: the user named the
+    address of the server, so only a price for that address applies; a local model does not cost OpenAI's price.
     """
     from genai_prices import calc_price
 
     if not response.model_name or not (response.usage.input_tokens or response.usage.output_tokens):
         return None
-    told: list[dict[str, Any]] = (
+    lookups: list[dict[str, Any]] = (
         [{"provider_api_url": response.provider_url}] if response.provider_url else []
     )
     if not own_address:
-        told.append({"provider_id": response.provider_name})
-    for provider in told:
+        lookups.append({"provider_id": response.provider_name})
+    for provider in lookups:
         try:
             price = calc_price(
                 response.usage,
@@ -34,39 +36,38 @@ def cost_of(response: Any, *, own_address: bool) -> float | None:
                 genai_request_timestamp=response.timestamp,
                 **provider,
             )
-        except (LookupError, ValueError):  # no such provider or model; counts that no price fits
+        except (LookupError, ValueError):  # unknown provider or model, or implausible token counts
             continue
         return float(price.total_price)
     return None
 
 
 def similar_model(name: str, provider: str) -> str:
-    """Return the model of a provider's in the price list whose name is closest to `name`; `""`: none is, or it is there."""
+    """Return the provider's model in the price list with the closest name; `""` if none is close, or `name` is listed."""
     from genai_prices.data_snapshot import get_snapshot
 
-    known = [model.id for one in get_snapshot().providers if one.id == provider for model in one.models]
+    known = [model.id for each in get_snapshot().providers if each.id == provider for model in each.models]
     close = get_close_matches(name, known, n=1, cutoff=0.75)
     return close[0] if close and name not in known else ""
 
 
-# --- What an agent's own calls cost, from the tokens and the model that its framework reports; never from the network ---
+# --- Prices of an agent's own calls, from the tokens and the model that its framework reports ---
 
 
 def price_of(model: str, *, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float | None:
-    """Return the US dollars that one call costs, by the price list that comes with genai-prices (extra `judges`).
+    """Return the price of one call in US dollars, from the price list of genai-prices (extra `judges`).
 
-    `cached_tokens`: those of the input tokens that were read from the provider's cache. `None`, for unknown, where the
-    model has no price in the list, or the list is not installed.
+    `cached_tokens`: the input tokens from the provider's cache. `None` (unknown) if the list has no price for the model, or
+    is not installed.
     """
     price = _calculator()
     if price is None:
         return None
     for name in dict.fromkeys([model, model.rpartition("/")[2]]):  # models/gemini-…, openai/gpt-…
         try:
-            found = price(name, input_tokens, output_tokens, cached_tokens)
-        except (LookupError, ValueError):  # no such model; counts that no price fits
+            return price(name, input_tokens, output_tokens, cached_tokens)
+        except (LookupError, ValueError):  # unknown model, or implausible token counts
             continue
-        return found
     return None
 
 

@@ -1,11 +1,10 @@
-"""From whatever a provider's client raises to one kind of fault, and one line that says it."""
+"""Convert the exceptions of providers' clients to `ModelError`: a kind of fault and a message of one line."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 from proctor.common.error_text import safe_str
 from proctor.common.network import read_retry_after
@@ -14,31 +13,31 @@ from proctor.models.base import ModelError, ModelFault
 
 __all__ = ["model_error"]
 
-_PHRASES = {529: "Overloaded"} | {one.value: one.phrase for one in HTTPStatus}
+_PHRASES = {529: "Overloaded"} | {status.value: status.phrase for status in HTTPStatus}
 
 _LONGEST = 300
-"""Characters of a provider's own message that are passed on."""
+"""The maximum length of a provider's message in an error."""
 
 
 def model_error(error: Exception, model: str) -> ModelError:
-    """Return what an exception of pydantic-ai, or of a client below it, comes to. `model`: as users name it."""
+    """Convert an exception of pydantic-ai or of a client below it. `model`: the name as users write it."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _http(error, status, model)
+        return _status_error(error, status, model)
     fault = _fault(error)
-    said = _first_line(safe_str(error))
-    if fault is ModelFault.BROKE_PROTOCOL or not said:  # only the kind of error may tell whose mistake it is
-        said = f"{type(error).__name__}: {said}".removesuffix(": ")
-    return ModelError(f"{model} {_WORDS[fault]}: {said}", fault=fault)
+    detail = _first_line(safe_str(error))
+    if fault is ModelFault.BROKE_PROTOCOL or not detail:  # the exception type may identify the cause
+        detail = f"{type(error).__name__}: {detail}".removesuffix(": ")
+    return ModelError(f"{model} {_DESCRIPTIONS[fault]}: {detail}", fault=fault)
 
 
-def _http(error: Exception, status: int, model: str) -> ModelError:
+def _status_error(error: Exception, status: int, model: str) -> ModelError:
     headers: Mapping[str, str] = getattr(error, "headers", None) or {}
-    named = f"{status} {_PHRASES.get(status, '')}".rstrip()
-    said = _said(getattr(error, "body", None))
-    message = f"{model} answered {named}" + (f": {said}" if said else "")
+    phrase = f"{status} {_PHRASES.get(status, '')}".rstrip()
+    detail = _message_in_body(getattr(error, "body", None))
+    message = f"{model} answered {phrase}" + (f": {detail}" if detail else "")
     wait = read_retry_after(headers, now=time.time())
-    if wait is None:  # Gemini says it in the body
+    if wait is None:  # Gemini sends it in the body
         wait = _positive(getattr(error, "retry_after", None))
     return ModelError(message, fault=_fault_of_status(error, status), status=status, retry_after=wait)
 
@@ -68,7 +67,7 @@ _KEYS = frozenset(
 
 
 def _fault(error: Exception) -> ModelFault:
-    """Tell by the names of its classes: they come from packages that need not be installed."""
+    """Return the fault by the names of the exception's classes, because their packages may not be installed."""
     kinds = _kinds(error)
     if kinds & _TIMEOUT:
         return ModelFault.TIMED_OUT
@@ -79,12 +78,12 @@ def _fault(error: Exception) -> ModelFault:
     return ModelFault.REJECTED if "UserError" in kinds else ModelFault.BROKE_PROTOCOL
 
 
-_WORDS = {
+_DESCRIPTIONS = {
     ModelFault.TIMED_OUT: "did not answer in time",
     ModelFault.UNAUTHORIZED: "cannot be asked without credentials",
     ModelFault.UNAVAILABLE: "cannot be reached",
     ModelFault.REJECTED: "cannot be asked this",
-    ModelFault.BROKE_PROTOCOL: "gave an answer that is not what its protocol says",
+    ModelFault.BROKE_PROTOCOL: "gave an answer that violates its protocol",
 }
 
 
@@ -92,8 +91,8 @@ def _kinds(error: BaseException) -> set[str]:
     return {kind.__name__ for kind in type(error).__mro__}
 
 
-def _said(body: Any) -> str:
-    """Return what a body of an error says, from `error.message`, `message` or the body itself."""
+def _message_in_body(body: object) -> str:
+    """Return the message in the body of an error: `error.message`, `message` or the body itself."""
     for _ in range(3):
         if isinstance(body, Mapping):
             body = next((body[key] for key in ("error", "message", "Message", "detail") if body.get(key)), "")
@@ -103,10 +102,10 @@ def _said(body: Any) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return a text as one line of some length, without secrets: providers repeat keys that they do not know."""
+    """Return a text as one line of limited length, without secrets: providers repeat unknown keys."""
     line = " ".join(without_secrets(text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-def _positive(value: Any) -> float | None:
+def _positive(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and value > 0 else None

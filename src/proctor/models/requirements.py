@@ -1,4 +1,4 @@
-"""What a model needs before it can be asked: an extra, a key. Found out without network, before a run."""
+"""Check the package and the key of a model before a run, without network access."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from urllib.parse import urlsplit
 from proctor.errors import MissingExtraError, SetupError
 from proctor.models.names import ModelName
 
-__all__ = ["KEY_OF_ADDRESSES", "first_set", "is_their_own", "key_for", "missing_key", "needs"]
+__all__ = [
+    "KEY_OF_ADDRESSES",
+    "first_set",
+    "is_provider_address",
+    "key_for",
+    "missing_key",
+    "require_package",
+]
 
 KEY_OF_ADDRESSES = "PROCTOR_MODEL_API_KEY"
-"""The variable whose key goes to addresses that stand in a model's name. A provider's own key never does: the name may
-come out of a file, and the key is for that provider alone."""
+"""The variable with the key for addresses in a model's name. The name may come from a file, so a provider's own key is
+never sent there."""
 
 NO_KEY = "no-key-is-set"
-"""Sent where clients insist on a key and servers do not."""
+"""Sent to servers that need no key, because the clients require one."""
 
 
 _EXTRAS = {
@@ -27,36 +34,36 @@ _EXTRAS = {
     "google.genai": "judges-google",
     "openai": "judges-openai",
 }
-"""A provider's package, and the extra that installs it."""
+"""The extra that installs the package of a provider."""
 
 
-def needs(name: ModelName, package: str) -> None:
-    """Check that the package of a model's provider is installed, and new enough, without importing it.
+def require_package(name: ModelName, package: str) -> None:
+    """Require the package of a model's provider in a supported version, without importing it.
 
     Raises:
-        MissingExtraError: it is missing or too old, or what every judge needs is missing.
+        MissingExtraError: the package is missing or too old, or a package that all providers need is missing.
     """
     install = f"Run: pip install 'proctor[{_EXTRAS[package]}]'"
     for required in ("pydantic_ai", "genai_prices", package):
-        if not _installed(required):
+        if not _is_installed(required):
             raise MissingExtraError(f"The model {name.text} needs the package {required!r}. {install}")
     if too_old := _too_old(package):
         raise MissingExtraError(f"The model {name.text} needs {too_old}. {install}")
 
 
-def _installed(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except (ImportError, ValueError):  # not even the package above it
+    except (ImportError, ValueError):  # the parent package is missing
         return False
 
 
 def _too_old(package: str) -> str | None:
-    """Return which version pydantic-ai requires of a package and which is installed, if that one is older."""
+    """Return the required and the installed version of a package if the installed one is too old."""
     distribution = package.replace(".", "-")
     try:
         installed, requirements = metadata.version(distribution), metadata.requires("pydantic-ai-slim") or ()
-    except metadata.PackageNotFoundError:  # importable without being installed: nothing states its version
+    except metadata.PackageNotFoundError:  # importable without installation, so its version is unknown
         return None
     wanted = re.compile(rf"{distribution}\b[^;]*>=\s*([\d.]+)[^;]*;.*extra == ['\"](\w+)['\"]")
     matches = map(wanted.match, requirements)
@@ -73,15 +80,15 @@ def _release(version: str) -> tuple[int, ...]:
 
 
 def first_set(*variables: str) -> str:
-    """Return the value of the first of the environment variables that has one; `""`: none has."""
+    """Return the first non-empty value of the environment variables; `""` if all are empty."""
     return next((value for name in variables if (value := os.environ.get(name, "").strip())), "")
 
 
 def key_for(name: ModelName, *variables: str, optional: bool = False) -> str:
-    """Return the key to ask a model with.
+    """Return the API key of a model.
 
     Raises:
-        SetupError: there is none, and the provider wants one.
+        SetupError: the provider needs a key, and none is set.
     """
     if name.url:
         return first_set(KEY_OF_ADDRESSES) or NO_KEY
@@ -91,8 +98,8 @@ def key_for(name: ModelName, *variables: str, optional: bool = False) -> str:
     raise missing_key(name, variables[0])
 
 
-def is_their_own(name: ModelName, *domains: str) -> bool:
-    """Tell whether a model is asked where its provider is: no address in its name, or one of the provider's `domains`."""
+def is_provider_address(name: ModelName, *domains: str) -> bool:
+    """Return whether a model's address is its provider's: the name has no address, or one of the provider's `domains`."""
     if not name.url:
         return True
     address = urlsplit(name.url)

@@ -1,4 +1,4 @@
-"""The one layer that tries again: waits as asked, backs off, keeps a deadline, counts, and gives up in time."""
+"""Retries of requests to models, with back-off, deadline, concurrency limit and statistics. No other layer retries."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from proctor.models.base import ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.concurrency_limit import Limiter
-from proctor.models.function import raised, sound_reply
+from proctor.models.function import checked_reply, error_of_exception
 
 __all__ = ["Clock", "Patience", "PatientModel", "Traffic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How often, and for how long, one reply is tried for."""
+    """The limits of retries and timeouts for one call."""
 
     timeout: float = 120.0
-    """Seconds that one call may take, all requests and waits together; waiting for one's turn is not counted."""
+    """Seconds for one call with all its requests and waits; the wait for a slot is not counted."""
     request_timeout: float = 60.0
-    """Seconds that one of its requests may take."""
+    """Seconds for one request."""
     longest_wait: float = 60.0
-    """Seconds that are waited at most before the next request, whatever the provider asks for."""
+    """The maximum wait in seconds, even if the provider asks for more."""
     first_wait: float = 1.0
-    """Seconds before the second request, where the provider asks for none; doubled each time."""
+    """Seconds before the first retry if the provider sends no wait; doubled for each further one."""
     tries: Mapping[ModelFault, int] = field(
         default_factory=lambda: {
             ModelFault.RATE_LIMITED: 20,
@@ -37,32 +36,32 @@ class Patience:
             ModelFault.BROKE_PROTOCOL: 2,
         }
     )
-    """How many requests of one call may end so; all other faults end it at once."""
+    """The maximum number of requests of one call with this fault; other faults are not retried."""
     at_first: int = 20
-    """Requests at once until there is a first reply: a key that is wrong is not tried 200 times."""
+    """Concurrent requests before the first reply, so that a wrong key is not tried 200 times."""
     in_a_row: int = 5
-    """After so many calls in a row that were turned away (400, 401, 403, 404, no quota), none is made any more."""
+    """After so many consecutive rejections (400, 401, 403, 404, no quota) the model is not called again."""
 
 
 @dataclass(slots=True)
 class Traffic:
-    """What passed between a model and its provider."""
+    """Statistics of the requests to a provider."""
 
     requests: int = 0
     replies: int = 0
     failed: int = 0
     """Calls without a reply."""
     faults: Counter[ModelFault] = field(default_factory=Counter)
-    """Requests that ended without a reply, by their fault."""
+    """Failed requests by fault."""
     waited: float = 0.0
-    """Seconds, over all calls, between one request and the next."""
+    """Seconds of waits before retries, over all calls."""
 
 
 class Clock:
-    """Time and chance; tests have their own."""
+    """The clock and the random numbers; tests replace it."""
 
     def now(self) -> float:
-        """Return seconds that only go forward."""
+        """Return a monotonic time in seconds."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
@@ -71,22 +70,22 @@ class Clock:
 
     def chance(self) -> float:
         """Return a random number from 0 to 1."""
-        return random.random()  # noqa: S311 - it spreads requests, and guards nothing
+        return random.random()  # noqa: S311 - it spreads requests, nothing secret
 
 
 _GRACE = 1.0
-"""Seconds that a model has for saying itself that it is too late."""
+"""Seconds after its timeout in which a model may report the timeout itself."""
 
-_TURNED_AWAY = frozenset(
+_REJECTIONS = frozenset(
     {ModelFault.UNAUTHORIZED, ModelFault.NOT_FOUND, ModelFault.REJECTED, ModelFault.QUOTA}
 )
 
 
 class PatientModel:
-    """A model that is asked again where that may help. All calls of a run go through one, and share its limits."""
+    """A model with retries. All calls of a run to a model share one instance and its limits."""
 
     keeps_time = True
-    """It ends by itself when `ModelOptions.timeout` is over; who calls it need not watch it."""
+    """It enforces `ModelOptions.timeout` itself, so the caller need not."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class PatientModel:
         clock: Clock | None = None,
         code: str | None = "",
     ) -> None:
-        """Take the model that makes one request at a time; `code` as `proctor.models.load.code_of_provider` returns it."""
+        """Take a model that sends one request for each call; `code` is the result of `code_of_provider`."""
         self.name = model.name
         self.code = code
         self.has_schemas = model.has_schemas
@@ -108,25 +107,25 @@ class PatientModel:
         self._prepare = getattr(model, "prepare", None)
         self._clock = clock or Clock()
         self._unproven: Limiter | None = Limiter(self.patience.at_first)
-        self._turned_away = 0
+        self._rejections = 0
         self._given_up = ""
 
-    def check(self, settings: Mapping[str, Any]) -> list[str]:
-        """Return one sentence for each setting that the model will not get; raises SetupError for impossible ones."""
+    def check(self, settings: Mapping[str, object]) -> list[str]:
+        """Return a warning for each setting that the model does not support; raise SetupError for invalid ones."""
         check = getattr(self._model, "check", None)
         notes: list[str] = check(settings) if check is not None else []
         return notes
 
     async def close(self) -> None:
-        """Close what the model holds open."""
+        """Close the connections of the model."""
         if (close := getattr(self._model, "close", None)) is not None:
             await close()
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        """Ask until there is a reply.
+        """Send requests until there is a reply.
 
         Raises:
-            ModelError: there is none; `requests` says how many were made, and the message after how long.
+            ModelError: all requests failed; the error has their number, and the message the duration.
         """
         attempt = _Attempt(options.timeout or self.patience.timeout)
         while True:
@@ -136,17 +135,17 @@ class PatientModel:
                 wait = self._wait(error, attempt)
                 if wait is None:
                     self.traffic.failed += 1
-                    raise _final(error, attempt) from error
+                    raise _final_error(error, attempt) from error
                 await self._clock.sleep(wait)
                 attempt.spent += wait
                 self.traffic.waited += wait
             else:
-                self._turned_away = 0
+                self._rejections = 0
                 self.traffic.replies += 1
                 return replace(reply, requests=attempt.requests, seconds=attempt.spent)
 
     async def _ask(self, messages: Sequence[Message], options: ModelOptions, attempt: _Attempt) -> Reply:
-        """Make one request, when it is its turn."""
+        """Send one request; only a few at a time until the first reply."""
         first = self._unproven
         if first is None:
             return await self._request(messages, options, attempt)
@@ -171,8 +170,8 @@ class PatientModel:
                 began = self._clock.now()
             attempt.requests += 1
             self.traffic.requests += 1
-            limit = min(self.patience.request_timeout, attempt.left)
-            reply = await _whatever_it_raises(self._model, messages, replace(options, timeout=limit))
+            limit = min(self.patience.request_timeout, attempt.remaining)
+            reply = await _complete_safely(self._model, messages, replace(options, timeout=limit))
             limited = False
         except ModelError as error:
             limited = True if error.fault is ModelFault.RATE_LIMITED else None
@@ -183,39 +182,36 @@ class PatientModel:
         return reply
 
     def _wait(self, error: ModelError, attempt: _Attempt) -> float | None:
-        """Return the seconds until the next request; `None`: there is to be none."""
+        """Return the seconds until the next request; `None` if there is no retry."""
         fault = error.fault
         if fault is ModelFault.GIVEN_UP:
             return None
         self.traffic.faults[fault] += 1
         attempt.faults[fault] += 1
-        if fault in _TURNED_AWAY:
-            self._count_turned_away(error)
+        if fault in _REJECTIONS:
+            self._count_rejection(error)
         if attempt.faults[fault] >= self.patience.tries.get(fault, 1):
             return None
-        wait = self._asked_or_backed_off(error.retry_after, attempt)
-        return wait if wait < attempt.left else None
+        wait = self._wait_time(error.retry_after, attempt)
+        return wait if wait < attempt.remaining else None
 
-    def _asked_or_backed_off(self, asked: float | None, attempt: _Attempt) -> float:
-        """Return what was asked for, and up to a tenth more; else a random time, up to twice the last one."""
+    def _wait_time(self, retry_after: float | None, attempt: _Attempt) -> float:
+        """Return the wait that the provider asked for plus up to a tenth, or a random back-off."""
         longest, chance = self.patience.longest_wait, self._clock.chance()
-        if asked is not None:
-            return min(asked, longest) * (1 + chance / 10)
+        if retry_after is not None:
+            return min(retry_after, longest) * (1 + chance / 10)
         doubled = self.patience.first_wait * 2.0 ** (attempt.requests - 1)
         return min(doubled, longest) * (0.5 + chance / 2)
 
-    def _count_turned_away(self, error: ModelError) -> None:
-        self._turned_away += 1
-        if self._turned_away >= self.patience.in_a_row and not self._given_up:
-            self._given_up = (
-                f"{self.name} is not asked any more: {self._turned_away} calls in a row were turned away, the last "
-                f"one so: {error}"
-            )
+    def _count_rejection(self, error: ModelError) -> None:
+        self._rejections += 1
+        if self._rejections >= self.patience.in_a_row and not self._given_up:
+            self._given_up = f"{self.name} is not called again: its provider rejected {self._rejections} consecutive calls, the last with: {error}"
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """One call, so far."""
+    """The state of one call."""
 
     timeout: float
     spent: float = 0.0
@@ -224,27 +220,27 @@ class _Attempt:
     faults: Counter[ModelFault] = field(default_factory=Counter)
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         return max(0.0, self.timeout - self.spent)
 
 
-async def _whatever_it_raises(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
-    """Ask; a model of somebody else's may raise anything, or keep no time."""
+async def _complete_safely(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
+    """Call a model. A user's model may raise any exception or ignore its timeout."""
     limit = asyncio.timeout(None if options.timeout is None else options.timeout + _GRACE)
     try:
         async with limit:
-            return sound_reply(await model.complete(messages, options=options), model.name)
+            return checked_reply(await model.complete(messages, options=options), model.name)
     except ModelError:
         raise
     except Exception as error:
         if limit.expired():
             message = f"{model.name} did not answer within {options.timeout:g} s"
             raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
-        raise raised(model.name, error) from error
+        raise error_of_exception(model.name, error) from error
 
 
-def _final(error: ModelError, attempt: _Attempt) -> ModelError:
-    """Return the error that ends a call, which says what was tried."""
+def _final_error(error: ModelError, attempt: _Attempt) -> ModelError:
+    """Return the error of a call, with the number and duration of its requests."""
     message = str(error)
     if error.fault is ModelFault.RATE_LIMITED and error.retry_after is not None:
         message += f"; it asks to wait {error.retry_after:.3g} s"

@@ -1,4 +1,4 @@
-"""A model for tests and demos, which says what its script says."""
+"""A model for tests and demos that answers from a script."""
 
 from __future__ import annotations
 
@@ -10,43 +10,42 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.common.async_tools import settle
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
-from proctor.models.function import Answering, Said, raised, reply_of, takes_options
+from proctor.models.function import Answering, Said, error_of_exception, reply_of, takes_options
 from proctor.models.names import ModelName
 
 __all__ = ["Asked", "ScriptedModel", "scripted_model"]
 
 
 class Asked(NamedTuple):
-    """One call of a model, as it was made."""
+    """The messages and options of one call."""
 
     messages: tuple[Message, ...]
     options: ModelOptions
 
     @property
     def text(self) -> str:
-        """All that was said to the model."""
+        """The text of all messages."""
         return "\n".join(message.text for message in self.messages)
 
 
 class ScriptedModel:
-    """A model for tests and demos that says what it was told to, and keeps what it was asked in `asked`.
+    """A model for tests and demos that answers from a script and records its calls in `asked`.
 
     The script is one of:
 
-    - a text, a mapping (the answer as data), a `Reply` or an exception: the same each time;
-    - a list of these: one for each call, in turn; a call more than there are replies is an error;
-    - a function, as `FunctionModel` takes it.
+    - a text, a mapping (the answer as data), a `Reply` or an exception: the same answer for each call;
+    - a list of these: one for each call, in order; a further call is an error;
+    - a function, as for `FunctionModel`.
 
-    `matching` instead maps a text to one of these: what stands under the first text that the messages contain is said
-    (a compiled pattern is searched for).
+    `matching` instead maps texts or compiled patterns to these: the first one that the messages contain selects the answer.
 
-    A mapping is given with what the call wants repeated (`ModelOptions.echo`), as a model does that follows its
-    instructions; a function repeats it itself.
+    The model adds the fields of `ModelOptions.echo` to a mapping, as a model that follows its instructions does; a function
+    must add them itself.
     """
 
     def __init__(
@@ -61,26 +60,26 @@ class ScriptedModel:
     ) -> None:
         """Take the script.
 
-        `has_schemas` false: a model that can only write text, so data is written as JSON. `delay`: seconds that each
-        reply takes. `cost`: US dollars of each that does not say it itself; `None`: not known.
+        `has_schemas` false: a model that returns only text, so data becomes JSON text. `delay`: seconds for each reply.
+        `cost`: US dollars of each reply without its own cost; `None` if unknown.
         """
         if (script is None) is (matching is None):
             raise SetupError("A scripted model has either a script or `matching`.")
         self.script = tuple(script) if isinstance(script, list) else script
-        """What it was told to say, as it was then."""
+        """A copy of the script."""
         self.name = name
         self.has_schemas = has_schemas
         self.delay, self.cost = delay, cost
         self.asked: list[Asked] = []
         self.identity: object = (name, self.script, dict(matching or {}))
-        """What makes it another model, for answers that are kept; not what it was asked."""
+        """The identity of the model for the answer cache, without the recorded calls."""
         self._say = _matching(matching) if matching is not None else _script(script)
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        """Give the reply of the script.
+        """Return the next reply of the script.
 
         Raises:
-            ModelError: the script says so, or has nothing to say.
+            ModelError: the script has an exception, or no reply for this call.
         """
         asked = Asked(tuple(messages), options)
         self.asked.append(asked)
@@ -90,7 +89,7 @@ class ScriptedModel:
         except ModelError:
             raise
         except Exception as error:
-            raise raised(self.name, error) from error
+            raise error_of_exception(self.name, error) from error
         if self.delay:
             await asyncio.sleep(self.delay)
         seconds = time.monotonic() - began
@@ -98,7 +97,7 @@ class ScriptedModel:
         return replace(reply, cost=self.cost) if reply.cost is None else reply
 
 
-def _script(script: Any) -> Callable[[Asked], Said]:
+def _script(script: object) -> Callable[[Asked], Said]:
     if isinstance(script, str | Mapping | Reply | BaseException):
         return _always(script)
     if callable(script):
@@ -146,14 +145,14 @@ def _matching(matching: Mapping[str | re.Pattern[str], Said]) -> Callable[[Asked
     return say
 
 
-# --- `scripted:FILE`: a model for demos and tests that says what stands in a JSON file, without a key or a network ----
+# --- `scripted:FILE`: a model for demos and tests that answers from a JSON file, without a key or network access ------
 
 
 def scripted_model(name: ModelName) -> ScriptedModel:
-    """Return the model of a script; its name tells which content it has, so that another script is another model.
+    """Return the model of a script file. Its name contains a hash of the content, so another script is another model.
 
     Raises:
-        SetupError: there is no such file, or it is no script.
+        SetupError: the file is missing or is not a script.
     """
     path = Path(name.model)
     try:
@@ -163,27 +162,25 @@ def scripted_model(name: ModelName) -> ScriptedModel:
         raise SetupError(f"The script of the model {name.text!r} cannot be read: {error}.") from error
     except ValueError as error:
         raise SetupError(
-            f"{path}: the script of a model is a JSON list, and this is no JSON: {error}."
+            f"{path}: the script of a model is a JSON list, but the file is not JSON: {error}."
         ) from error
     if not isinstance(entries, list) or not entries:
         raise SetupError(f'{path}: expected a list of {{"when": [TEXT, …], "say": ANSWER}}.')
-    matching: dict[str | re.Pattern[str], Any] = {}
+    matching: dict[str | re.Pattern[str], Said] = {}
     for number, each in enumerate(entries):
         matching.setdefault(_pattern(path, number, each), each["say"])
     content = sha256(text.encode()).hexdigest()[:8]
-    return ScriptedModel(
-        matching=matching, name=f"scripted:{path.name}#{content}", cost=0.0
-    )  # a file costs nothing
+    return ScriptedModel(matching=matching, name=f"scripted:{path.name}#{content}", cost=0.0)
 
 
-def _pattern(path: Path, number: int, entry: Any) -> re.Pattern[str]:
-    """What stands for an entry: all of its texts, in any order."""
+def _pattern(path: Path, number: int, entry: object) -> re.Pattern[str]:
+    """Return a pattern that matches all texts of an entry in any order."""
     when = entry.get("when") if isinstance(entry, dict) else None
     texts = [when] if isinstance(when, str) else when
     if not isinstance(texts, list) or not texts or not all(isinstance(each, str) and each for each in texts):
         raise SetupError(
-            f"{path}: [{number}].when: expected a text, or a list of texts that must all be there."
+            f"{path}: [{number}].when: expected a text, or a list of texts that the messages must contain."
         )
-    if not isinstance(entry.get("say"), dict | str):
+    if not isinstance(entry, dict) or not isinstance(entry.get("say"), dict | str):
         raise SetupError(f"{path}: [{number}].say: expected the answer: an object, or a text.")
     return re.compile(r"\A" + "".join(f"(?=.*?{re.escape(each)})" for each in texts), re.DOTALL)

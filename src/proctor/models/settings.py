@@ -1,4 +1,4 @@
-"""Settings of a call, from the words of GenerateContentConfig to those of each provider; none is dropped in silence."""
+"""Map the settings of GenerateContentConfig to those of each provider, with a warning for each unsupported one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from proctor.errors import SetupError, did_you_mean
 from proctor.schema.format.content import GenerateContentConfig
@@ -17,12 +19,12 @@ Dialect = Literal["google", "openai", "openai-responses", "anthropic", "bedrock"
 
 @dataclass(slots=True)
 class ProviderSettings:
-    """What a provider is sent, and what it is not."""
+    """The settings for a provider, and warnings about the others."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """As pydantic-ai's ModelSettings name them."""
+    """By the names of pydantic-ai's ModelSettings."""
     notes: list[str] = field(default_factory=list)
-    """One sentence for each setting that this provider does not get."""
+    """A warning for each setting that the provider does not support."""
 
 
 _EVERYWHERE = frozenset({"google", "openai", "openai-responses", "anthropic", "bedrock"})
@@ -41,17 +43,17 @@ _MAPPED: dict[str, tuple[str, frozenset[str]]] = {
     "labels": ("google_labels", frozenset({"google"})),
     "service_tier": ("service_tier", _EVERYWHERE),
 }
-"""The setting -> its name there, and who takes it."""
+"""The name of a setting in pydantic-ai, and the dialects that support it."""
 
-_OWN = {
+_WITHOUT_EFFECT = {
     "automatic_function_calling": "no tools are offered",
-    "candidate_count": "each sample is a call of its own",
+    "candidate_count": "each sample is a separate call",
     "response_modalities": "the answer is always text",
     "should_return_http_response": "",
 }
-"""Settings that change nothing here; told where there is something to tell."""
+"""Settings without effect, with the reason."""
 
-_TOLD = {
+_IGNORED = {
     "response_mime_type": "the answer's form is that of the question",
     "response_schema": "the answer's form is that of the question",
     "response_json_schema": "the answer's form is that of the question",
@@ -59,7 +61,7 @@ _TOLD = {
     "logprobs": "nothing reads it",
 }
 
-_REFUSED = {
+_FORBIDDEN = {
     "system_instruction": "the instructions of a judge are those of its metric",
     "tools": "a judge has no tools",
     "tool_config": "a judge has no tools",
@@ -72,32 +74,32 @@ _REFUSED = {
     "model_selection_config": "the model is the one that is named",
 }
 
-_HEEDED = (*_MAPPED, "thinking_config", "http_options")
-_KNOWN = (*_HEEDED, *_OWN, *_TOLD, *_REFUSED)
+_SUPPORTED = (*_MAPPED, "thinking_config", "http_options")
+_KNOWN = (*_SUPPORTED, *_WITHOUT_EFFECT, *_IGNORED, *_FORBIDDEN)
 
 
-def map_settings(settings: Mapping[str, Any], dialect: Dialect, model: str) -> ProviderSettings:
-    """Return what of `settings` a provider is sent. `model`: as messages name it.
+def map_settings(settings: Mapping[str, object], dialect: Dialect, model: str) -> ProviderSettings:
+    """Return the settings for a provider. `model`: its name in messages.
 
     Raises:
-        SetupError: there is no such setting, it cannot have this value, or a judge may not have it; all problems at once.
+        SetupError: a setting is unknown, forbidden or has an invalid value; all problems at once.
     """
     mapped, problems = ProviderSettings(), []
-    for given, value in settings.items():
-        name = _snake(given)
+    for written_name, value in settings.items():
+        name = _snake(written_name)
         if value is None:
             continue
-        problem = _refused(name, given, value)
+        problem = _setting_problem(name, written_name, value)
         if problem:
             problems.append(problem)
         elif name == "thinking_config":
-            _think(mapped, dialect, value, model)
+            _map_thinking(mapped, dialect, value, model)
         elif name in _MAPPED:
-            _put(mapped, name, dialect, value, model)
+            _map_setting(mapped, name, dialect, value, model)
         elif name == "http_options":
-            mapped.notes += _http(value, model)
-        elif name in _TOLD:
-            mapped.notes.append(f"{model} is not sent {name}: {_TOLD[name]}")
+            mapped.notes += _ignored_http_options(value, model)
+        elif name in _IGNORED:
+            mapped.notes.append(f"{model} is not sent {name}: {_IGNORED[name]}")
     if problems:
         raise SetupError("\n".join(f"The settings of {model}: {problem}" for problem in problems))
     return mapped
@@ -107,38 +109,40 @@ def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def _refused(name: str, given: str, value: Any) -> str:
+def _setting_problem(name: str, written_name: str, value: object) -> str:
     if name not in _KNOWN:
-        return f"there is no setting {given!r}.{did_you_mean(name, _KNOWN)} Known: {', '.join(_HEEDED)}"
-    if name in _REFUSED:
-        return f"{given!r} cannot be set: {_REFUSED[name]}"
+        return f"there is no setting {written_name!r}.{did_you_mean(name, _KNOWN)} Known: {', '.join(_SUPPORTED)}"
+    if name in _FORBIDDEN:
+        return f"{written_name!r} cannot be set: {_FORBIDDEN[name]}"
     if name == "candidate_count" and value != 1:
-        return f"{given!r} cannot be {value!r}: {_OWN[name]} (`num_samples` says how many)"
-    expected, fits = _VALUES.get(name, ("", _anything))
-    return "" if fits(value) else f"{given!r} must be {expected}, not {value!r}"
+        return f"{written_name!r} cannot be {value!r}: {_WITHOUT_EFFECT[name]} (set `num_samples` instead)"
+    expected, is_valid = _VALUES.get(name, ("", None))
+    return (
+        "" if is_valid is None or is_valid(value) else f"{written_name!r} must be {expected}, not {value!r}"
+    )
 
 
-def _put(mapped: ProviderSettings, name: str, dialect: Dialect, value: Any, model: str) -> None:
-    theirs, takers = _MAPPED[name]
-    if dialect not in takers:
+def _map_setting(mapped: ProviderSettings, name: str, dialect: Dialect, value: object, model: str) -> None:
+    provider_name, dialects = _MAPPED[name]
+    if dialect not in dialects:
         mapped.notes.append(f"{model} is not sent {name}: its provider has no such setting")
         return
-    mapped.values[theirs] = int(value) if name == "top_k" else value
+    mapped.values[provider_name] = int(value) if isinstance(value, float) and name == "top_k" else value
 
 
-def _http(value: Any, model: str) -> list[str]:
-    """Say what of `http_options` is not heeded: all but `timeout`, which is the time that a call may take."""
-    given = [_snake(key) for key, one in _as_dict(value).items() if one is not None]
+def _ignored_http_options(value: object, model: str) -> list[str]:
+    """Return a warning for each of the `http_options` except `timeout`."""
+    names = [_snake(key) for key, option in _as_dict(value).items() if option is not None]
     return [
-        f"{model} is not sent http_options.{key}: how it is asked, and asked again, is Proctor's own"
-        for key in given
+        f"{model} is not sent http_options.{key}: Proctor itself controls requests and retries"
+        for key in names
         if key != "timeout"
     ]
 
 
-def _think(mapped: ProviderSettings, dialect: Dialect, value: Any, model: str) -> None:
+def _map_thinking(mapped: ProviderSettings, dialect: Dialect, value: object, model: str) -> None:
     """Translate `thinking_config`: a budget of tokens, or a level."""
-    config = {_snake(key): one for key, one in _as_dict(value).items() if one is not None}
+    config = {_snake(key): option for key, option in _as_dict(value).items() if option is not None}
     if dialect == "google":
         mapped.values["google_thinking_config"] = config
         return
@@ -153,25 +157,20 @@ def _think(mapped: ProviderSettings, dialect: Dialect, value: Any, model: str) -
         mapped.values["anthropic_thinking"] = {"type": "enabled", "budget_tokens": budget}
     elif budget:
         mapped.notes.append(
-            f"{model} is not sent thinking_budget: its provider knows levels (`thinking_level`), no budgets"
+            f"{model} is not sent thinking_budget: its provider supports levels (`thinking_level`), not budgets"
         )
 
 
-def _as_dict(value: Any) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    dumped: dict[str, Any] = value.model_dump()
-    return dumped
+def _as_dict(value: object) -> dict[str, Any]:
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
-# --- what each setting may be -----------------------------------------------------------------------------------------
+# --- the values of each setting ---------------------------------------------------------------------------------------
 
 
-def _anything(_: Any) -> bool:
-    return True
-
-
-def _number(least: float, most: float = float("inf")) -> Callable[[Any], bool]:
+def _number(least: float, most: float = float("inf")) -> Callable[[object], bool]:
     return lambda value: (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -180,33 +179,35 @@ def _number(least: float, most: float = float("inf")) -> Callable[[Any], bool]:
     )
 
 
-def _whole(least: float) -> Callable[[Any], bool]:
-    return lambda value: _number(least)(value) and float(value).is_integer()
+def _whole(least: float) -> Callable[[object], bool]:
+    return lambda value: (
+        isinstance(value, int | float) and _number(least)(value) and float(value).is_integer()
+    )
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> bool:
     return (
         isinstance(value, Sequence)
         and not isinstance(value, str)
-        and all(isinstance(one, str) for one in value)
+        and all(isinstance(text, str) for text in value)
     )
 
 
 _LEVELS = ("minimal", "low", "medium", "high")
 
 
-def _thinking(value: Any) -> bool:
+def _thinking(value: object) -> bool:
     if not _object(value):
         return False
-    level = next((one for key, one in _as_dict(value).items() if _snake(key) == "thinking_level"), None)
+    level = next((level for key, level in _as_dict(value).items() if _snake(key) == "thinking_level"), None)
     return level is None or str(level).lower() in _LEVELS
 
 
-def _object(value: Any) -> bool:
-    return isinstance(value, Mapping) or hasattr(value, "model_dump")
+def _object(value: object) -> bool:
+    return isinstance(value, Mapping | BaseModel)
 
 
-_VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+_VALUES: dict[str, tuple[str, Callable[[object], bool]]] = {
     "temperature": ("a number from 0 to 2", _number(0, 2)),
     "top_p": ("a number from 0 to 1", _number(0, 1)),
     "top_k": ("a whole number of at least 1", _whole(1)),
@@ -224,17 +225,16 @@ _VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 PATIENCE = 120.0
-"""Seconds that a call may take, whatever is tried again within it, unless its settings say otherwise
-(`http_options.timeout`, in milliseconds)."""
+"""The default timeout in seconds of a call with its retries; `http_options.timeout` (milliseconds) replaces it."""
 
 
 def settings_of(config: GenerateContentConfig | None) -> dict[str, Any]:
-    """Return the settings of a model as a file has them: those that are stated."""
+    """Return the settings of a model that a file states."""
     return {} if config is None else config.model_dump(mode="json", exclude_none=True)
 
 
-def patience_of(settings: Mapping[str, Any]) -> float:
-    """Return the seconds that a call with these settings may take."""
+def patience_of(settings: Mapping[str, object]) -> float:
+    """Return the timeout in seconds of a call with these settings."""
     http = settings.get("http_options") or settings.get("httpOptions")
     milliseconds = http.get("timeout") if isinstance(http, Mapping) else None
     if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and milliseconds > 0:

@@ -1,4 +1,4 @@
-"""JSON as a model's answer must be: all of a text, no field twice, no NaN."""
+"""Strict JSON for the answers of models: the whole text, no duplicate fields, no NaN."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 def whole_json(text: str) -> Any:
-    """Return what a text says that is JSON as a whole, but for one code fence around all; raises as `strict_json`.
+    """Parse a text that is JSON as a whole, possibly within one code fence; raises as `strict_json`.
 
-    Never searches a text for JSON: what stands beside it may be a quotation of what the model was shown.
+    It never searches for JSON within a text: the model may quote its material.
     """
-    found = _FENCED.fullmatch(text.strip())
-    return strict_json(found[1] if found else text)
+    match = _FENCED.fullmatch(text.strip())
+    return strict_json(match[1] if match else text)
 
 
 def strict_json(text: str) -> Any:
-    """Return what a text says.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: it is no JSON, or has a field twice, or a number that JSON does not have.
-        RecursionError: it is nested too deep.
+        ValueError: the text is not JSON, or it has a duplicate field or a number such as NaN.
+        RecursionError: the nesting is too deep.
     """
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    return json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_reject_constant)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field stands twice")
-    return found
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("duplicate field")
+    return fields
 
 
-def _no_number(_: str) -> Any:
-    raise ValueError("no number of JSON")
+def _reject_constant(_: str) -> None:
+    raise ValueError("not a JSON number")

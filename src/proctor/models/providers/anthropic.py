@@ -6,14 +6,14 @@ from typing import Any
 
 from proctor.models.names import ModelName
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, key_for, needs
+from proctor.models.requirements import first_set, key_for, require_package
 
 __all__ = ["anthropic_model"]
 
 
 def anthropic_model(name: ModelName) -> ProviderModel:
     """Return a model of Anthropic's."""
-    needs(name, "anthropic")
+    require_package(name, "anthropic")
     key = key_for(name, "ANTHROPIC_API_KEY")
     address = name.url or first_set("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE") or None
 

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.errors import SetupError
 from proctor.models.names import ModelName
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, is_their_own, key_for, missing_key, needs
+from proctor.models.requirements import first_set, is_provider_address, key_for, missing_key, require_package
 
 __all__ = ["bedrock_model"]
 
@@ -22,14 +22,14 @@ _SIGNS_OF_CREDENTIALS = (
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
-_READ_TIMEOUT = 300  # seconds: a call's own deadline ends it before
+_READ_TIMEOUT = 300  # seconds; the deadline of the call is shorter
 
 
 def bedrock_model(name: ModelName) -> ProviderModel:
-    """Return a model on Bedrock; its name may be a model's id, or an inference profile's."""
-    needs(name, "boto3")
+    """Return a model on Bedrock; its name is the id of a model or of an inference profile."""
+    require_package(name, "boto3")
     region = first_set(*_REGIONS)
-    is_amazons = is_their_own(name, "amazonaws.com", "amazonaws.com.cn", "api.aws")
+    is_amazons = is_provider_address(name, "amazonaws.com", "amazonaws.com.cn", "api.aws")
     if is_amazons:
         _check_access(name, region)
 
@@ -61,7 +61,7 @@ def _client(name: ModelName, region: str) -> Any:
 
 
 def _client_elsewhere(name: ModelName, region: str) -> Any:
-    """Return a client of an address that is not Amazon's: it gets the key of addresses, and nothing is signed for it."""
+    """Return a client for an address outside Amazon, with the key for addresses and without signatures."""
     import boto3
     from botocore.session import Session
     from botocore.tokens import FrozenAuthToken
@@ -75,7 +75,7 @@ def _client_elsewhere(name: ModelName, region: str) -> Any:
 
 
 def _once(**more: Any) -> Any:
-    """Return the config of a client that does not try again by itself."""
+    """Return the config of a client without retries."""
     from botocore.config import Config
 
     return Config(
@@ -84,7 +84,7 @@ def _once(**more: Any) -> Any:
 
 
 def _session() -> Any:
-    """Return a session; where there is a token for Bedrock it looks for no other credentials, nor asks the network."""
+    """Return a session; with a token for Bedrock it does not look for other credentials or use the network."""
     from botocore.session import Session
 
     session = Session()

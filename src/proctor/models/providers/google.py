@@ -11,7 +11,7 @@ from typing import Any
 from proctor.errors import SetupError
 from proctor.models.names import ModelName
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, is_their_own, key_for, needs
+from proctor.models.requirements import first_set, is_provider_address, key_for, require_package
 
 __all__ = ["google_model", "vertex_model"]
 
@@ -23,16 +23,16 @@ _RESOURCE = re.compile(
 
 
 def google_model(name: ModelName) -> ProviderModel:
-    """Return a Gemini model, as google-genai finds its way.
+    """Return a Gemini model; the choice of the API follows google-genai.
 
-    GOOGLE_GENAI_USE_VERTEXAI says Vertex; else GOOGLE_API_KEY or GEMINI_API_KEY open the Gemini API; else
-    GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION lead to Vertex.
+    GOOGLE_GENAI_USE_VERTEXAI selects Vertex; otherwise GOOGLE_API_KEY or GEMINI_API_KEY select the Gemini API; otherwise
+    GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION select Vertex.
     """
     if first_set("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE").lower() in {"1", "true"}:
         return vertex_model(name)
     if not name.url and not first_set(*_KEYS) and first_set(_PROJECT) and first_set(_LOCATION):
         return vertex_model(name)
-    needs(name, "google.genai")
+    require_package(name, "google.genai")
     if not name.url and not first_set(*_KEYS):
         raise SetupError(
             f"The model {name.text} cannot be asked: set the environment variable {_KEYS[0]} (or {_KEYS[1]}), or "
@@ -52,14 +52,14 @@ def google_model(name: ModelName) -> ProviderModel:
 
 def vertex_model(name: ModelName) -> ProviderModel:
     """Return a Gemini model on Vertex AI; its name may be a whole resource (`projects/…/publishers/google/models/…`)."""
-    needs(name, "google.genai")
-    found = _RESOURCE.fullmatch(name.model)
-    project = (found and found["project"]) or first_set(_PROJECT)
-    location = (found and found["location"]) or first_set(_LOCATION)
-    model = found["model"] if found else name.model
+    require_package(name, "google.genai")
+    match = _RESOURCE.fullmatch(name.model)
+    project = (match and match["project"]) or first_set(_PROJECT)
+    location = (match and match["location"]) or first_set(_LOCATION)
+    model = match["model"] if match else name.model
     if model.startswith(("claude", "projects/")):
         raise SetupError(f"The model {name.text}: of Vertex AI, only Gemini's models are in this version.")
-    if not is_their_own(name, "googleapis.com"):
+    if not is_provider_address(name, "googleapis.com"):
         return _elsewhere(replace(name, model=model))
     key = first_set(*_KEYS) if not (project and location) else ""
     if not key and not (project and location):
@@ -81,7 +81,7 @@ def vertex_model(name: ModelName) -> ProviderModel:
 
 
 def _elsewhere(name: ModelName) -> ProviderModel:
-    """Return a model at an address that speaks as Vertex AI does, and gets none of Google's keys and tokens."""
+    """Return a model at another server with the protocol of Vertex AI, which gets none of Google's keys and tokens."""
     key = key_for(name)
 
     def build() -> Any:
@@ -94,7 +94,7 @@ def _elsewhere(name: ModelName) -> ProviderModel:
 
 
 def _half() -> str:
-    """Say which one of project and location is there, and which is not."""
+    """Return a hint if only one of project and location is set."""
     there = [variable for variable in (_PROJECT, _LOCATION) if first_set(variable)]
     return f" (only {there[0]} is)" if len(there) == 1 else ""
 
@@ -103,5 +103,5 @@ def _check_credentials(name: ModelName) -> None:
     file = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", "")
     if file and not Path(file).is_file():
         raise SetupError(
-            f"The model {name.text} cannot be asked: GOOGLE_APPLICATION_CREDENTIALS names {file}, which is no file."
+            f"The model {name.text} cannot be asked: GOOGLE_APPLICATION_CREDENTIALS names {file}, which is not a file."
         )

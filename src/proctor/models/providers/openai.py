@@ -1,4 +1,4 @@
-"""Models of OpenAI, and of whoever speaks its protocol: Azure, Ollama, OpenRouter and the like, any server of one's own."""
+"""Models of OpenAI and of servers with its protocol: Azure, Ollama, OpenRouter and others, and servers of users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from proctor.errors import SetupError
 from proctor.models.names import ModelName
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, key_for, missing_key, needs
+from proctor.models.requirements import first_set, key_for, missing_key, require_package
 
 __all__ = ["azure_model", "chat_model", "compatible_model", "ollama_model", "openai_model", "responses_model"]
 
@@ -23,18 +23,18 @@ COMPATIBLE = {
     "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
 }
-"""Providers that speak it at an address of their own, and the variable of their key."""
+"""Providers with this protocol: their address, and the variable of their key."""
 
 
 def openai_model(name: ModelName) -> ProviderModel:
-    """Return a model of OpenAI's; at an address of one's own it is asked by chat completions, which all servers have."""
+    """Return a model of OpenAI. At another address it uses chat completions, which all servers support."""
     address = _address(name)
     return responses_model(name) if _is_official(address) else chat_model(name)
 
 
 def responses_model(name: ModelName) -> ProviderModel:
-    """Return a model that is asked by OpenAI's responses API."""
-    needs(name, "openai")
+    """Return a model that uses OpenAI's responses API."""
+    require_package(name, "openai")
     address, key = _address(name), _key(name)
 
     def build() -> Any:
@@ -48,8 +48,8 @@ def responses_model(name: ModelName) -> ProviderModel:
 
 
 def chat_model(name: ModelName) -> ProviderModel:
-    """Return a model that is asked by OpenAI's chat completions."""
-    needs(name, "openai")
+    """Return a model that uses OpenAI's chat completions."""
+    require_package(name, "openai")
     address, key = _address(name), _key(name)
     if _is_official(address):
         return ProviderModel(name, dialect="openai", build=lambda: _official_chat(name.model, address, key))
@@ -65,15 +65,15 @@ def _official_chat(model: str, address: str, key: str) -> Any:
 
 def compatible_model(name: ModelName) -> ProviderModel:
     """Return a model of one of the providers in `COMPATIBLE`."""
-    needs(name, "openai")
+    require_package(name, "openai")
     address, variable = COMPATIBLE[name.provider]
     key = key_for(name, variable)
     return _at(name, name.provider, name.url or address, key, own_address=bool(name.url))
 
 
 def ollama_model(name: ModelName) -> ProviderModel:
-    """Return a model that Ollama serves: at OLLAMA_BASE_URL, else at OLLAMA_HOST, else on this machine."""
-    needs(name, "openai")
+    """Return a model of Ollama at OLLAMA_BASE_URL, OLLAMA_HOST or on this machine."""
+    require_package(name, "openai")
     address = name.url or first_set("OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST") or "localhost:11434"
     if "//" not in address:
         address = f"http://{address}"
@@ -91,14 +91,14 @@ def ollama_model(name: ModelName) -> ProviderModel:
 
 
 def azure_model(name: ModelName) -> ProviderModel:
-    """Return a deployment on Azure; the model's name is that of the deployment."""
-    needs(name, "openai")
+    """Return a deployment on Azure; the model's name is the name of the deployment."""
+    require_package(name, "openai")
     key = key_for(name, "AZURE_OPENAI_API_KEY", "AZURE_API_KEY")
     address = name.url or first_set("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE")
     if not address:
         raise missing_key(name, "AZURE_OPENAI_ENDPOINT")
     version = first_set("OPENAI_API_VERSION", "AZURE_API_VERSION") or None
-    if version is None and "/openai" not in address:  # the API that has no versions any more
+    if version is None and "/openai" not in address:  # the API without versions
         address = f"{address.rstrip('/')}/openai/v1"
 
     def build() -> Any:
@@ -116,8 +116,8 @@ def _at(name: ModelName, provider: str, address: str, key: str, *, own_address: 
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-        theirs = OpenAICompatibleProvider(provider, base_url=address, api_key=key)
-        return OpenAIChatModel(name.model, provider=theirs)
+        compatible = OpenAICompatibleProvider(provider, base_url=address, api_key=key)
+        return OpenAIChatModel(name.model, provider=compatible)
 
     return ProviderModel(name, dialect="openai", build=build, own_address=own_address)
 
@@ -134,5 +134,5 @@ def _is_official(address: str) -> bool:
 
 
 def _key(name: ModelName) -> str:
-    """Return the key: a server of one's own may want none."""
+    """Return the key; a server of the user may need none."""
     return key_for(name, "OPENAI_API_KEY", optional=not _is_official(_address(name)))

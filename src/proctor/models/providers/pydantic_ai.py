@@ -1,4 +1,4 @@
-"""A provider's model: one request through pydantic-ai, one reply of ours. Whoever tries again does so above."""
+"""A provider's model: one request through pydantic-ai for each call. `proctor.models.retries` adds retries."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ from proctor.models.strict_json import strict_json
 __all__ = ["ProviderModel"]
 
 _LONGEST_ANSWER = 8192
-"""Tokens, where a provider insists on a limit and the settings have none (`max_output_tokens`)."""
+"""The `max_output_tokens` for providers that require a limit, if the settings have none."""
 
 
 class ProviderModel:
-    """One model of one provider; nothing of pydantic-ai is imported before it is asked."""
+    """A model of a provider. It imports pydantic-ai on the first call."""
 
     has_schemas = True
 
     def __init__(
         self, name: ModelName, *, dialect: Dialect, build: Callable[[], Any], own_address: bool = False
     ) -> None:
-        """Take its name, and what makes the model of pydantic-ai: called once, when it is first asked."""
+        """Take the name, and the function that creates the model of pydantic-ai on the first call."""
         self.name = name.text
         self._dialect = dialect
         self._build = build
         self._own_address = own_address
-        self._is_their_own = not name.url and name.provider in _READ_VARIABLES
+        self._is_provider_address = not name.url and name.provider in _READ_VARIABLES
         self._model: Any = None
         self._building = Lock()
-        self._line = _Line()
+        self._connection = _Connection()
 
-    def check(self, settings: Mapping[str, Any]) -> list[str]:
-        """Return one sentence for each setting that the model will not get.
+    def check(self, settings: Mapping[str, object]) -> list[str]:
+        """Return a warning for each setting that the model does not support.
 
         Raises:
-            SetupError: one that there is not, or that cannot have its value.
+            SetupError: a setting is unknown or has an invalid value.
         """
         mapped = map_settings(settings, self._dialect, self.name)
         return [*mapped.notes, *self._without_sampling(mapped.values)]
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        """Ask once.
+        """Send one request.
 
         Raises:
             ModelError: there is no reply.
@@ -68,7 +68,9 @@ class ProviderModel:
         began = time.monotonic()
         try:
             response = await asyncio.wait_for(
-                model.request(_asked(messages), self._settings(options), _parameters(model, options)),
+                model.request(
+                    _request_messages(messages), self._settings(options), _parameters(model, options)
+                ),
                 options.timeout,
             )
         except (ModelError, SetupError):
@@ -83,40 +85,40 @@ class ProviderModel:
         return Reply(**reply, cost=cost, seconds=time.monotonic() - began)
 
     async def prepare(self) -> None:
-        """Import what it needs, and open its client: so that neither is part of the time of a call.
+        """Import the packages and open the client, so that neither counts as time of a call.
 
         Raises:
-            ModelError: its client will not be made.
+            ModelError: the client cannot be created.
         """
         try:
-            await self._line.open(self._ready)
+            await self._connection.open(self._ready)
         except Exception as error:
-            found = model_error(error, self.name)
-            if found.fault is not ModelFault.BROKE_PROTOCOL:
-                raise found from error
-            # nobody has answered yet: a proxy that is none, a package that is missing
-            said = f"{type(error).__name__}: {without_secrets(safe_str(error))}"
+            converted = model_error(error, self.name)
+            if converted.fault is not ModelFault.BROKE_PROTOCOL:
+                raise converted from error
+            # no provider answered yet: for example an invalid proxy or a missing package
+            detail = f"{type(error).__name__}: {without_secrets(safe_str(error))}"
             raise ModelError(
-                f"{self.name} cannot be asked: {said}", fault=ModelFault.REJECTED, requests=0
+                f"{self.name} cannot be asked: {detail}", fault=ModelFault.REJECTED, requests=0
             ) from error
 
     async def close(self) -> None:
-        """Close its connections; it may be asked again afterwards."""
-        await self._line.close()
+        """Close the connections; a later call opens them again."""
+        await self._connection.close()
 
     def _error(self, error: Exception) -> ModelError:
-        found = model_error(error, self.name)
-        if found.fault is not ModelFault.NOT_FOUND:
-            return found
+        converted = model_error(error, self.name)
+        if converted.fault is not ModelFault.NOT_FOUND:
+            return converted
         close = similar_model(self._model.model_name, self._model.system)
         hint = f". Did you mean {close!r}?" if close else ""
-        return ModelError(f"{found}{hint}", fault=found.fault, status=found.status)
+        return ModelError(f"{converted}{hint}", fault=converted.fault, status=converted.status)
 
     def _ready(self) -> Any:
         with self._building:
             if self._model is None:
-                self._model = _asking_once(self._build())
-                if not self._is_their_own:
+                self._model = _without_retries(self._build())
+                if not self._is_provider_address:
                     _forget_variables(self._model)
             return self._model
 
@@ -126,29 +128,29 @@ class ProviderModel:
         if self._dialect in {"anthropic", "bedrock"}:
             values.setdefault("max_tokens", _LONGEST_ANSWER)
         if options.timeout is not None and self._dialect != "bedrock":
-            values["timeout"] = options.timeout + 1  # ours ends first, and says so in our words
+            values["timeout"] = options.timeout + 1  # Proctor's timeout ends first, for a uniform message
         if self._dialect == "openai-responses":
             values["openai_store"] = False
         return values
 
     def _without_sampling(self, values: dict[str, Any]) -> list[str]:
-        """Take away what a model of OpenAI's that reasons would refuse, and say so."""
-        given = [name for name in ("temperature", "top_p", *_PENALTIES) if name in values]
-        if not given or not self._dialect.startswith("openai"):
+        """Remove the settings that a reasoning model of OpenAI rejects; return a warning for each."""
+        sampling = [name for name in ("temperature", "top_p", *_PENALTIES) if name in values]
+        if not sampling or not self._dialect.startswith("openai"):
             return []
         profile = self._ready().profile
         if not profile.get("openai_supports_reasoning", False) or _can_sample(profile, values):
             return []
-        for name in given:
+        for name in sampling:
             del values[name]
-        return [f"{self.name} is not sent {name}: a model that reasons does not take it" for name in given]
+        return [f"{self.name} is not sent {name}: a reasoning model does not accept it" for name in sampling]
 
 
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
 def _can_sample(profile: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Tell whether a model that can reason does not in this call."""
+    """Whether a reasoning model does not reason in this call."""
     if not profile.get("openai_supports_reasoning_effort_none", False):
         return False
     if "thinking" in values:
@@ -156,10 +158,10 @@ def _can_sample(profile: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     return not profile.get("thinking_enabled_by_default", False)
 
 
-def _asking_once(model: Any) -> Any:
-    """Keep a client from trying again by itself: whoever does so stands above, and counts it.
+def _without_retries(model: Any) -> Any:
+    """Disable the retries of a client: `proctor.models.retries` retries and counts.
 
-    Set on the client, once: as a setting of each call it makes a copy of the client, which takes longer than the call.
+    The option is set on the client, because as a setting of each call it copies the client, which is slower than the call.
     """
     client: Any = getattr(model, "client", None)
     if hasattr(client, "max_retries"):
@@ -168,55 +170,55 @@ def _asking_once(model: Any) -> Any:
 
 
 _READ_VARIABLES = frozenset({"openai", "openai-chat", "openai-responses", "anthropic"})
-"""Providers whose own clients read more variables than those of key and address."""
+"""Providers whose clients read further environment variables than key and address."""
 
 
 def _forget_variables(model: Any) -> None:
-    """Take from a client what it has read for its own provider alone: OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and the like."""
+    """Reset what a client read from variables for its provider: OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others."""
     client: Any = getattr(model, "client", None)
-    for name, nothing in (("organization", None), ("project", None), ("_custom_headers", {})):
+    for name, default in (("organization", None), ("project", None), ("_custom_headers", {})):
         if hasattr(client, name):
-            setattr(client, name, nothing)
+            setattr(client, name, default)
 
 
-class _Line:
-    """The connections of a model: one client for each event loop, closed with it at the latest."""
+class _Connection:
+    """The connections of a model: one client for each event loop, closed with the loop at the latest."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._opening: asyncio.Task[Any] | None = None
-        self._held: AsyncIterator[Any] | None = None
+        self._client: AsyncIterator[Any] | None = None
 
     async def open(self, ready: Callable[[], Any]) -> Any:
-        """Return the model that `ready` makes, with a client of the running loop."""
+        """Return the model that `ready` creates, with a client of the running loop."""
         loop = asyncio.get_running_loop()
-        if self._opening is None or self._loop is not loop or _failed(self._opening):
+        if self._opening is None or self._loop is not loop or _is_failure(self._opening):
             self._loop, self._opening = loop, loop.create_task(self._open(ready))
         return await asyncio.shield(self._opening)
 
     async def _open(self, ready: Callable[[], Any]) -> Any:
-        model = await THREADS.call(ready)  # imports take a second or two, and others are at work on the loop
-        self._held = _hold(model)
-        _HELD.setdefault(asyncio.get_running_loop(), []).append(self._held)
-        return await anext(self._held)
+        model = await THREADS.call(ready)  # the imports take seconds, so they must not block the loop
+        self._client = _open_client(model)
+        _OPEN_CLIENTS.setdefault(asyncio.get_running_loop(), []).append(self._client)
+        return await anext(self._client)
 
     async def close(self) -> None:
-        held, self._held, self._opening = self._held, None, None
-        if held is not None:
+        client, self._client, self._opening = self._client, None, None
+        if client is not None:
             with suppress(StopAsyncIteration):
-                await anext(held)
+                await anext(client)
 
 
-_HELD: WeakKeyDictionary[asyncio.AbstractEventLoop, list[AsyncIterator[Any]]] = WeakKeyDictionary()
-"""What the loops hold open: a model that is forgotten is closed by its loop, too."""
+_OPEN_CLIENTS: WeakKeyDictionary[asyncio.AbstractEventLoop, list[AsyncIterator[Any]]] = WeakKeyDictionary()
+"""The open clients of each loop; the loop closes clients that nobody closed."""
 
 
-def _failed(task: asyncio.Task[Any]) -> bool:
+def _is_failure(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def _hold(model: Any) -> AsyncIterator[Any]:
-    """Hold the client open until it is closed, or the loop ends: loops close generators that are under way."""
+async def _open_client(model: Any) -> AsyncIterator[Any]:
+    """Keep the client open until the next step of this generator, or until the loop closes its generators."""
     async with model:
         yield model
 
@@ -225,9 +227,9 @@ _CLIENTS = re.compile(r"(pydantic_ai|openai|anthropic|google\.genai)(\.|$)")
 
 
 def _quieten_clients() -> None:
-    """Keep warnings of the clients (a model that is old, a setting) from becoming errors of a user's `-W error`.
+    """Ignore warnings of the clients, so that a user's `-W error` does not turn them into errors.
 
-    Set for the process, not around a call: calls run side by side, and filters are the process's.
+    The filter is set for the process: calls run concurrently, and filters are global.
     """
     if ("ignore", None, Warning, _CLIENTS, 0) not in warnings.filters:
         warnings.filterwarnings("ignore", module=_CLIENTS.pattern)
@@ -236,20 +238,20 @@ def _quieten_clients() -> None:
 # --- to pydantic-ai ---------------------------------------------------------------------------------------------------
 
 
-def _asked(messages: Sequence[Message]) -> list[Any]:
+def _request_messages(messages: Sequence[Message]) -> list[Any]:
     from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
-    asked: list[Any] = []
+    requests: list[Any] = []
     for message in messages:
         if message.role == "assistant":
-            asked.append(ModelResponse(parts=[TextPart(message.text)]))
+            requests.append(ModelResponse(parts=[TextPart(message.text)]))
             continue
         part = (SystemPromptPart if message.role == "system" else UserPromptPart)(message.text)
-        if asked and isinstance(asked[-1], ModelRequest):
-            asked[-1] = ModelRequest(parts=[*asked[-1].parts, part])
+        if requests and isinstance(requests[-1], ModelRequest):
+            requests[-1] = ModelRequest(parts=[*requests[-1].parts, part])
         else:
-            asked.append(ModelRequest(parts=[part]))
-    return asked
+            requests.append(ModelRequest(parts=[part]))
+    return requests
 
 
 def _parameters(model: Any, options: ModelOptions) -> Any:
@@ -261,8 +263,8 @@ def _parameters(model: Any, options: ModelOptions) -> Any:
         return ModelRequestParameters()
     schema, name = dict(options.schema), options.schema_name
     if model.profile.get("supports_json_schema_output", False):
-        wanted = OutputObjectDefinition(json_schema=schema, name=name, strict=True)
-        return ModelRequestParameters(output_mode="native", output_object=wanted)
+        output = OutputObjectDefinition(json_schema=schema, name=name, strict=True)
+        return ModelRequestParameters(output_mode="native", output_object=output)
     tool = ToolDefinition(
         name=name, parameters_json_schema=schema, description="Gives the answer.", kind="output"
     )
@@ -281,7 +283,7 @@ def _reply(response: Any, options: ModelOptions) -> dict[str, Any]:
     finish = _finish(response.finish_reason, details)
     structured = None
     if options.schema is not None and finish is Finish.STOP:
-        structured = _called(calls, options.schema_name) if calls else _json(text)
+        structured = _tool_arguments(calls, options.schema_name) if calls else _json(text)
     if calls and not text:
         text = "\n".join(call.args_as_json_str() for call in calls)
     return {
@@ -307,8 +309,8 @@ def _finish(reason: str | None, details: Mapping[str, Any]) -> Finish:
     return _FINISHES.get(reason or "", Finish.OTHER)
 
 
-def _called(calls: Sequence[Any], name: str) -> Any:
-    """Return the arguments of the one call of the tool that was to be called; two answers are none."""
+def _tool_arguments(calls: Sequence[Any], name: str) -> Any:
+    """Return the arguments of the only tool call; `None` if there are several, or another tool was called."""
     if len(calls) != 1 or calls[0].tool_name != name:
         return None
     args = calls[0].args
@@ -316,7 +318,7 @@ def _called(calls: Sequence[Any], name: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """Return what a text is as JSON, all of it; `None` where it is not: no object twice-keyed, no NaN."""
+    """Parse a text as strict JSON; `None` if it is not."""
     try:
         return strict_json(text)
     except (ValueError, RecursionError):

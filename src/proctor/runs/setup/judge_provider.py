@@ -64,12 +64,12 @@ class JudgesOnDemand:
         if self._given is None:
             return []
         from proctor.models.load import as_model
-        from proctor.models.names import read_name
+        from proctor.models.names import parse_name
         from proctor.registry import MODELS
 
         try:
             if isinstance(self._given, str):
-                read_name(self._given, MODELS.names())
+                parse_name(self._given, MODELS.names())
             else:
                 as_model(self._given)
         except SetupError as problem:

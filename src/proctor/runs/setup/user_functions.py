@@ -31,7 +31,7 @@ def find_user(named: str) -> str | Callable[..., Any]:
     Raises:
         SetupError: there is no such function, or no model is called so.
     """
-    from proctor.models.names import read_name
+    from proctor.models.names import parse_name
     from proctor.registry import MODELS
 
     if named == AN_OBJECT:
@@ -43,7 +43,7 @@ def find_user(named: str) -> str | Callable[..., Any]:
             return _in_file(Path(found["file"]), found["name"] or FUNCTION, named)
         return _in_module(named.partition(":")[0], named)
     try:
-        read_name(named, MODELS.names())
+        parse_name(named, MODELS.names())
     except UnknownNameError as problem:
         raise UnknownNameError(f"user: {problem} {_FUNCTIONS}") from None
     return named

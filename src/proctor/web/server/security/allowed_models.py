@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from proctor.errors import SetupError
-from proctor.models.names import read_name
+from proctor.models.names import parse_name
 from proctor.registry import MODELS
 from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
@@ -23,7 +23,7 @@ def wrong_with_model(name: str, settings: Settings) -> str:
     if name == judge_named(None, settings.options.get("judge")):
         return ""  # it is the project's own, wherever it is
     try:
-        found = read_name(name, MODELS.names())
+        found = parse_name(name, MODELS.names())
     except SetupError:
         return ""  # the command says it, beside all else that is wrong
     if found.url:
