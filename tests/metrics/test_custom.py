@@ -143,14 +143,14 @@ def test_forms_that_fit(function: Callable[..., Any]) -> None:
         (lambda expected: 1, "it takes no actual invocation"),
         (lambda eval_metric: 1, "it takes no actual invocation"),
         (lambda *args, **kwargs: 1, "it takes no actual invocation"),
-        (lambda a, b: 1, "its parameter 'a' is none that Proctor knows"),
+        (lambda a, b: 1, "unknown parameter 'a'"),
         (
             lambda actual_invocation, expcted: 1,
-            "'expcted' is none that Proctor knows. Did you mean 'expected'",
+            "unknown parameter 'expcted'. Did you mean 'expected'",
         ),
         (lambda eval_metric, actual, expected: 1, "it mixes both forms (eval_metric with actual, expected)"),
-        (lambda actual, /: 1, "its parameter 'actual' stands before `/`"),
-        (dict, "its parameters cannot be told"),
+        (lambda actual, /: 1, "its parameter 'actual' is positional-only"),
+        (dict, "its parameters cannot be inspected"),
         (0.5, "is of type float, not a function"),
     ],
 )
@@ -206,7 +206,7 @@ def test_answers(answer: Any, value: float | None, per_invocation: list[float | 
 @pytest.mark.parametrize("failed", [2, "FAILED", "failed", EvalStatus.FAILED])
 def test_a_verdict_that_contradicts_score_and_threshold_is_an_error(passed: Any, failed: Any) -> None:
     for status, score in [(passed, 0.49), (failed, 0.5), (failed, 1.0)]:
-        with pytest.raises(MetricError, match="a score must grow with what is good"):
+        with pytest.raises(MetricError, match="a higher score must be better"):
             ask(answering({"overall_score": score, "overall_eval_status": status}))
     for status, score in [(passed, 0.5), (failed, 0.49), (3, 1.0), (None, 0.0)]:
         assert ask(answering({"overall_score": score, "overallEvalStatus": status})).value == score
@@ -233,7 +233,7 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
         (1j, "returned a complex"),
         ({}, "returned a dict"),
         (Score(), "neither a value nor a reason"),
-        (Score(None, "the judge was away"), "could not tell: the judge was away"),
+        (Score(None, "the judge was away"), "gave no score: the judge was away"),
         (Score(math.nan), "returned nan"),
         (MetricScore(), "without value and reason"),
         (MetricScore(math.nan), "returned nan"),
@@ -380,7 +380,7 @@ def test_the_decorator_takes_what_is_said_and_0_to_1_for_the_rest() -> None:
         custom.metric(name, **stated)(percent)
         facts = METRICS.get(name).facts
         assert (facts.minimum, facts.maximum) == expected
-    with pytest.raises(CriterionError, match="'empty' has the range from 2 to 1: say by minimum and maximum"):
+    with pytest.raises(CriterionError, match="'empty' has the range from 2 to 1: `minimum` must be below"):
         custom.metric("empty", minimum=2)(percent)
 
 
@@ -457,7 +457,7 @@ def test_a_metric_class_goes_by_the_name_that_the_config_gives_it() -> None:
     [
         ("my_metrics.alway_07", "'my_metrics' has no 'alway_07'. Did you mean 'always_07'?"),
         ("my_metrics.not_a_function", "is of type int, not a function"),
-        ("my_metrics.odd", "its parameter 'x' is none that Proctor knows"),
+        ("my_metrics.odd", "unknown parameter 'x'"),
         ("always_07", "must be a dotted path to a function (package.module.function), got 'always_07'"),
         ("no_such_module.f", "importing 'no_such_module' failed: ModuleNotFoundError"),
         (
@@ -517,9 +517,9 @@ def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
 @pytest.mark.parametrize(
     ("made_so", "cause"),
     [
-        ("def __init__(self, criterion): raise SystemExit(0)", "SystemExit when it was made with its criterion: 0"),
-        ("def __init__(self, criterion): raise ValueError('no key')", "ValueError when it was made with its criterion: no key"),
-        ("def __init__(self): pass", "TypeError when it was made with its criterion: "),
+        ("def __init__(self, criterion): raise SystemExit(0)", "creating it with its criterion raised SystemExit: 0"),
+        ("def __init__(self, criterion): raise ValueError('no key')", "creating it with its criterion raised ValueError: no key"),
+        ("def __init__(self): pass", "creating it with its criterion raised TypeError: "),
     ],
     ids=["ends the program", "raises", "takes no criterion"],
 )  # fmt: skip

@@ -21,12 +21,12 @@ def score(expected: Any, actual: Any) -> Any:
 @pytest.mark.parametrize(
     ("expected", "actual", "value", "reason"),
     [
-        ({"color": "red"}, {"color": "red", "more": 1}, 1.0, "every stated key is there and equal"),
+        ({"color": "red"}, {"color": "red", "more": 1}, 1.0, "every stated key is present and equal"),
         ({"color": "red"}, {"color": "blue"}, 0.0, 'state `color` is "blue", expected "red"'),
         ({"color": "red"}, {}, 0.0, 'state `color` is missing, expected "red"'),
         ({"color": None}, {}, 0.0, "state `color` is missing, expected null"),
-        ({"color": None}, {"color": None}, 1.0, "every stated key is there and equal"),
-        ({"n": 1}, {"n": 1.0}, 1.0, "every stated key is there and equal"),
+        ({"color": None}, {"color": None}, 1.0, "every stated key is present and equal"),
+        ({"n": 1}, {"n": 1.0}, 1.0, "every stated key is present and equal"),
         ({"n": 1}, {"n": True}, 0.0, "state `n` is true, expected 1"),
         (
             {"n": [{"on": False}]},
@@ -34,7 +34,7 @@ def score(expected: Any, actual: Any) -> Any:
             0.0,
             'state `n` is [{"on": 0}], expected [{"on": false}]',
         ),
-        ({"n": [1, {"a": 2}]}, {"n": (1, {"a": 2})}, 1.0, "every stated key is there and equal"),
+        ({"n": [1, {"a": 2}]}, {"n": (1, {"a": 2})}, 1.0, "every stated key is present and equal"),
         ({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, 0.0, 'state `n` is {"a": 1, "b": 2}, expected {"a": 1}'),
         ({"n": "1"}, {"n": 1}, 0.0, 'state `n` is 1, expected "1"'),
         ({"a": 1, "b": 2}, {"b": 3}, 0.0, "state `a` is missing, expected 1; state `b` is 3, expected 2"),
@@ -93,7 +93,7 @@ def by_criterion(state: Any, expected: Any, actual: Any) -> Any:
 @pytest.mark.parametrize(
     ("state", "expected", "actual", "value", "reason"),
     [
-        pytest.param({"n": FIVE}, None, {"n": 5.4}, 1.0, "every stated key is there and equal", id="fits"),
+        pytest.param({"n": FIVE}, None, {"n": 5.4}, 1.0, "every stated key is present and equal", id="fits"),
         pytest.param({"n": FIVE}, None, {"n": 6}, 0.0, "state `n` is 6, expected", id="does not fit"),
         pytest.param({"n": FIVE}, None, {}, 0.0, "state `n` is missing, expected", id="missing"),
         pytest.param({"n": FIVE}, {"m": 1}, {"m": 1, "n": 9}, 0.0, "state `n` is 9", id="beside the case's keys"),
@@ -137,7 +137,7 @@ def test_a_criterion_that_expects_needs_no_state_in_the_case_and_no_state_of_the
 
 
 def test_a_path_that_begins_with_a_place_is_refused() -> None:
-    with pytest.raises(CriterionError, match="a path begins with a key"):
+    with pytest.raises(CriterionError, match="a path must begin with a key"):
         FinalSessionState(BaseCriterion(threshold=1.0, state={"[0].n": "present"}))
 
 

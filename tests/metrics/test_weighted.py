@@ -52,7 +52,7 @@ def test_what_does_not_apply_drops_out_with_its_weight_and_says_so() -> None:
     assert score.value == 0.8
     assert score.reason == (
         "0.80 = (1 × 0.80 a) / 1; b does not count here: the case states no reference; "
-        "c does not count here: it has nothing to do with this case"
+        "c does not count here: it does not apply to this case"
     )
     assert [part["score"] for part in (score.details or {})["weighted"]] == [0.8, None, None]
 
@@ -85,7 +85,7 @@ def test_a_turn_where_one_does_not_apply_is_scored_by_the_others() -> None:
         ({"a": "2"}, "weights.a"),
         ({"a": None}, "weights.a"),
         ({"a": 10**400}, "weights.a"),
-        ({}, "none are given"),
+        ({}, "expected at least one metric"),
     ],
 )
 def test_weights_that_cannot_be_combined_are_refused(weights: dict[str, Any], problem: str) -> None:
@@ -110,7 +110,7 @@ def test_what_could_not_be_computed_makes_it_an_error() -> None:
     failure = weighted({"a": by_turn(1.0), "b": broken}, {"a": 1, "b": 1}).failure
     assert failure is not None
     assert (
-        "b, which it combines, could not be computed: metric raised: ZeroDivisionError: oh" in failure.message
+        "the combined metric b could not be computed: metric raised: ZeroDivisionError: oh" in failure.message
     )
 
 
@@ -171,7 +171,7 @@ def test_combinations_may_be_combined_under_names_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("criteria", "message"),
     [
-        ({"weighted": 0.8, "rouge_1": 0.5}, "weights: none are given"),
+        ({"weighted": 0.8, "rouge_1": 0.5}, "weights: expected at least one metric"),
         (
             {"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5},
             "greater than or equal to 0.000001",
@@ -191,7 +191,7 @@ def test_combinations_may_be_combined_under_names_of_their_own() -> None:
         ),
         (
             {"weighted": {"threshold": 0.8, "weights": {"token_usage_v1": 1}}},
-            "cannot combine 'token_usage_v1': it is a figure",
+            "cannot combine 'token_usage_v1': it counts",
         ),
         ({"weighted": {"threshold": 1.5, "weights": {"rouge_1": 1}}, "rouge_1": 0.5}, "cannot pass"),
     ],
@@ -202,7 +202,7 @@ def test_mistakes_are_found_before_anything_runs(criteria: dict[str, Any], messa
 
 
 def test_without_a_criterion_it_says_what_is_missing() -> None:
-    with pytest.raises(CriterionError, match="weights: none are given"):
+    with pytest.raises(CriterionError, match="weights: expected at least one metric"):
         Weighted()
 
 
@@ -225,7 +225,7 @@ def test_another_range_is_brought_into_0_to_1_where_it_is_stated(
     )["weighted"]
     assert (found.outcome, found.score) == (outcome, score)
     if score is None:
-        assert "stars, which it combines, could not be computed" in found.reason
+        assert "the combined metric stars could not be computed" in found.reason
         assert "returned 4 for turn 1, outside its range of 0 to 1" in found.reason
 
 
@@ -238,7 +238,7 @@ def test_a_metric_of_any_numbers_cannot_be_combined() -> None:
     finally:
         METRICS.remove("counted")
     assert found.outcome is Outcome.ERROR
-    assert "counted gave 4, and 0 to 1 can be combined: state its range" in found.reason
+    assert "counted gave 4, but only 0 to 1 can be combined: declare its range" in found.reason
 
 
 def agent(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The contract of a metric: its facts, and a score for what it may look at."""
+"""The contract of a metric: its facts, the view of a trial that it scores, and the methods that the engine calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCENARIO = "scenario"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricFacts:
-    """What there is to know about a metric without running it."""
+    """The properties of a metric that are known without running it."""
 
     name: str
     description: str
@@ -35,22 +35,22 @@ class MetricFacts:
     gates: bool = True
     """False for informational metrics: always reported, never deciding, no threshold allowed."""
     needs: frozenset[str] = frozenset()
-    """Of `expected` (a recorded conversation), `expected_state`, `rubrics`, `scenario`, `judge`, `scores` (of other
-    metrics), `tools` (what the agent says about its tools)."""
+    """Any of `expected` (a recorded conversation), `expected_state`, `rubrics`, `scenario`, `judge`, `scores` (of other
+    metrics), `tools` (the agent's declarations)."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Criterion options of this metric and what each means; the common ones are not repeated."""
+    """The options of the criterion and their meaning, without the common options."""
     required: frozenset[str] = frozenset()
-    """Those of the options that have no default."""
+    """The options without a default."""
     source: str = ""
-    """Where the definition comes from."""
+    """The source of the definition."""
     example: Mapping[str, Any] = field(default_factory=dict)
-    """The `criteria` of a config that uses it, options and all; what lists show where the threshold alone says little."""
+    """The `criteria` of a config that uses the metric, with its options."""
     every_trial: bool = False
-    """With repeats: must hold in every trial, where others are decided by the mean over trials."""
+    """With repeats: every trial must pass; other metrics are decided by the mean over trials."""
     statement: StatementReader | None = None
-    """Finds what a case states for this metric (`statements.py`); `None`: a statement, unless the case lacks one of `needs`.
+    """Finds what a case states for this metric (see `statements`). `None`: every case states something, unless it lacks one of `needs`.
 
-    A metric whose criterion supplies the statement replaces it in the facts of the instance."""
+    A metric whose criterion supplies the expected values replaces it in the facts of the instance."""
 
     def statement_in(self, case: EvalCase) -> Statement:
         """Return the strongest statement that this metric finds in a case."""
@@ -59,7 +59,7 @@ class MetricFacts:
 
 @dataclass(slots=True, kw_only=True)
 class CaseView:
-    """What a metric is shown of one trial; it changes nothing of it."""
+    """What a metric sees of one trial; a metric must not change it."""
 
     eval_id: str
     actual: Sequence[Invocation]
@@ -67,55 +67,55 @@ class CaseView:
     """The recorded conversation; `None` for a scenario case."""
     scenario: ConversationScenario | None = None
     opening: Sequence[Invocation] = ()
-    """The recorded turns before a scenario: the first of `actual` are what the agent did in them."""
+    """The recorded turns before a scenario; the first of `actual` are the agent's answers to them."""
     rubrics: Sequence[Rubric] = ()
     expected_state: Mapping[str, Any] | None = None
     actual_state: Mapping[str, Any] | None = None
     trial: Trial | None = None
-    """The evidence behind `actual`; `None` when only invocations were given."""
+    """The evidence behind `actual`; `None` if only invocations are available."""
     extra: Mapping[str, Any] | None = None
-    """Keys of the case and of its session input that the format does not have (`expectations`, one's own …)."""
+    """Keys of the case and of its session input that are not part of the format (`expectations`, a user's own)."""
     scores: Mapping[str, MetricScore] = field(default_factory=dict)
-    """What other metrics found, for those that need `scores`: by name, and only of metrics that were asked before."""
+    """The scores of other metrics by name, for metrics that need `scores`; only metrics that ran before are included."""
     counted: Any = field(default=None, init=False, repr=False, compare=False)
-    """What the efficiency metrics count, once the first of them was asked: see `efficiency`."""
+    """The counts of the efficiency metrics (see `efficiency`), set by the first of them."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def turns(self) -> list[TurnFacts]:
-        """What there is to count in each of `actual`: read once, for all metrics."""
+        """The countable facts of each invocation in `actual`, computed once for all metrics."""
         if self._turns is None:
             actual = self.actual
             if isinstance(actual, Recorded):
                 self._turns = actual.facts()
             else:
-                self._turns = [facts_of_invocation(one) for one in actual]
+                self._turns = [facts_of_invocation(invocation) for invocation in actual]
         return self._turns
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the agent under test says about its tools, before it is asked anything."""
+    """What the agent declares about its tools, before the first message."""
 
     app_details: Mapping[str, Any]
     """Instructions and tool declarations by agent name, in the shape of AppDetails."""
     is_complete: bool = True
-    """Whether it has no other tools (as those that only a server could list)."""
+    """False if the agent may have other tools, for example those that only a server could list."""
 
 
 class Survey(Protocol):
-    """Sees every case that a metric is to judge, and then says what is amiss with its criterion, in sentences."""
+    """Sees every case that a metric will score, then reports the problems of its criterion."""
 
     def see(self, case: EvalCase) -> None:
-        """Look at one case."""
+        """Record what one case states."""
         ...
 
     def problems(self) -> Iterable[str]:
-        """What makes the criterion pointless for all cases seen: a set-up error."""
+        """Return why the criterion is pointless for all cases seen: configuration errors."""
         ...
 
     def doubts(self) -> Iterable[str]:
-        """What a person should know: parts of the criterion that are about none of the cases, or not about all."""
+        """Return warnings: parts of the criterion that match no case, or only some of the cases."""
         ...
 
 
@@ -123,30 +123,30 @@ class Metric(Protocol):
     """Measures one trial.
 
     A metric is built from its criterion (`Metric(criterion)`), which checks its own options and raises
-    `CriterionError` for what does not fit. It keeps no state between cases: one instance scores many at once.
+    `CriterionError` for an invalid one. It keeps no state between cases: one instance scores many at once.
 
-    One that needs `scores` also has `combines`, the names of the metrics whose scores it must have: they are asked
-    first, and a config without one of them is refused. `meet(facts)`, if there, is called once with their facts, and
-    may raise `CriterionError`.
+    A metric that needs `scores` also has `combines`, the names of the metrics whose scores it combines: they are scored
+    first, and a config without one of them is rejected. If it has `meet(facts)`, that is called once with their facts
+    and may raise `CriterionError`.
 
-    One that needs `judge` has `use(judges)`, called once before anything is scored, with the judges of the run
-    (`judges/base.py`); it takes its own from them, and may raise `SetupError`.
+    A metric that needs `judge` has `use(judges)`, which is called once before scoring, with the judges of the run
+    (`judges/base.py`). It selects its judges there, and may raise `SetupError`.
 
-    Optional: `applies(case) -> bool`, and where it does not `why_not(case) -> str`: what the case lacks.
+    Optional: `applies(case) -> bool`, and `why_not(case) -> str`, which names what a case lacks.
 
-    Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it;
-    `survey() -> Survey | None` does so with its criterion, seen beside all cases.
+    Optional: `check(case) -> Iterable[str]` returns, before the run, what is wrong with the values that a case states.
+    `survey() -> Survey | None` does the same for the criterion, with all cases in view.
 
-    Optional: `check_agent(case, described) -> Iterable[str]` says so once the agent has told which tools it has, of what a
-    case states, or for `None` of the criterion; still before anything is asked of it.
+    Optional: `check_agent(case, described) -> Iterable[str]` does the same with the agent's tool declarations, for a case
+    or, for `None`, for the criterion; it is called before the first message.
 
-    Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
-    only where that is shown or something failed, so `score` can stay fast.
+    Optional: `explain(case, score, index) -> Explanation` returns why invocation `index` got its score. It is only called
+    if the explanation is shown or something failed, so `score` can stay fast.
     """
 
     @property
     def facts(self) -> MetricFacts:
-        """What there is to know about it; may be an attribute of the class."""
+        """The facts of the metric; may be an attribute of the class."""
         ...
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
@@ -166,7 +166,7 @@ NEEDS: Mapping[str, str] = {
     "tools": "what the agent declares about its tools",
     "trajectory_rules": "`trajectory_rules` in the case or its session input, or `rules` in the criterion",
 }
-"""What `needs` of facts says, in words."""
+"""The values of `needs` in words."""
 
 COMMON_OPTIONS: Mapping[str, str] = {
     "threshold": "the score needed to pass",
@@ -174,8 +174,8 @@ COMMON_OPTIONS: Mapping[str, str] = {
     "applies_to": "'recorded' or 'scenario': score only cases of that kind",
     "aggregate": "of the turns' scores: 'mean' (the default), 'min', or 'every_invocation' (each must reach the threshold)",
     "compat": "'adk': score exactly as google-adk does, known weaknesses included",
-    "include_intermediate_responses_in_final": "true: what the agent said on the way belongs to the answer that is judged",
-    "judge_model_options": "whom to ask, and how: `judge_model`, `num_samples`, `parallelism_limit`, `judge_model_config`",
+    "include_intermediate_responses_in_final": "true: text of the agent between tool calls is part of the answer that is judged",
+    "judge_model_options": "the judge model and how it is asked: `judge_model`, `num_samples`, `parallelism_limit`, `judge_model_config`",
 }
 
 
@@ -192,11 +192,11 @@ SEE_EVERY_STEP = frozenset(
         "user_simulator_faults_v1",
     }
 )
-"""Metrics that ask a judge about more than a final answer, or about something else."""
+"""Metrics that judge the steps or the simulated user, not only the final answer."""
 
 
 def options_of(facts: MetricFacts) -> dict[str, str]:
-    """The options that mean something to this metric, its own first; none for one that is only reported."""
+    """Return the options that affect a metric, its own first; none for an informational metric."""
     if not facts.gates:
         return {}
     common = {
@@ -213,7 +213,7 @@ def options_of(facts: MetricFacts) -> dict[str, str]:
 
 
 def example_of(facts: MetricFacts) -> dict[str, Any]:
-    """The `criteria` of a config that uses this metric; empty for one that is only reported."""
+    """Return the `criteria` of a config that uses a metric; empty for an informational metric."""
     if not facts.gates:
         return {}
     threshold = 0.8 if facts.default_threshold is None else facts.default_threshold
@@ -221,14 +221,14 @@ def example_of(facts: MetricFacts) -> dict[str, Any]:
 
 
 def range_of(facts: MetricFacts) -> str:
-    """The scores that it gives, in words: `0 to 1`."""
+    """Return the range of the scores in words: `0 to 1`."""
     low = "any number" if facts.minimum == float("-inf") else f"{facts.minimum:g}"
     high = "any number" if facts.maximum is None else f"{facts.maximum:g}"
     return low if low == high else f"{low} to {high}"
 
 
 def how_to_declare(facts: MetricFacts) -> str:
-    """How a metric of somebody's own says that its scores go from and to other numbers than 0 and 1; else nothing."""
+    """Return how a custom metric declares a range other than 0 to 1; empty for other metrics."""
     if facts.kind != "custom" or (facts.minimum, facts.maximum) != (0.0, 1.0):
         return ""
     return (
@@ -238,35 +238,37 @@ def how_to_declare(facts: MetricFacts) -> str:
 
 
 def beyond_range(facts: MetricFacts, number: float) -> str:
-    """Say that a number is outside the range of a metric; empty where it is not."""
+    """Return a message that a number is outside the range of a metric; empty if it is inside."""
     if facts.minimum <= number and (facts.maximum is None or number <= facts.maximum):
         return ""
     return f"outside its range of {range_of(facts)}{how_to_declare(facts)}"
 
 
 def needs_of(facts: MetricFacts) -> str:
-    """What it needs, in words; `nothing` for one that looks at the agent's run only."""
+    """Return what a metric needs, in words; `nothing` if it only needs the agent's trial."""
     return ", ".join(NEEDS.get(need, need) for need in sorted(facts.needs)) or "nothing"
 
 
 def idle_options(facts: MetricFacts, criterion: BaseCriterion | None) -> Iterator[str]:
-    """Options of ADK's that any criterion may have, where nothing reads them: the metric asks no model."""
+    """Yield a message for each option of ADK that the criterion has and the metric ignores."""
     if criterion is None:
         return
     if criterion.include_intermediate_responses_in_final and facts.name in SEE_EVERY_STEP:
-        yield f"{INTERMEDIATE}: {_SEEN}"
+        yield f"{INTERMEDIATE}: {_IGNORED_BY_STEP_METRICS}"
     if facts.kind != "deterministic":
         return
     if criterion.include_intermediate_responses_in_final:
-        yield f"{INTERMEDIATE}: {_IDLE}"
+        yield f"{INTERMEDIATE}: {_IGNORED_WITHOUT_JUDGE}"
     if {"judge_model_options", "judgeModelOptions"} & (criterion.model_extra or {}).keys():
-        yield f"judge_model_options: {_IDLE}"
+        yield f"judge_model_options: {_IGNORED_WITHOUT_JUDGE}"
 
 
-_SEEN = "nothing reads this option here: it is for metrics that judge the final answer by itself"
-_IDLE = "nothing reads this option here: the metric asks no language model"
+_IGNORED_BY_STEP_METRICS = (
+    "this option has no effect here: it is for metrics that judge the final answer only"
+)
+_IGNORED_WITHOUT_JUDGE = "this option has no effect here: the metric uses no judge model"
 
 
 def is_adk_compatible(criterion: BaseCriterion) -> bool:
-    """Tell whether this criterion asks for google-adk's exact behaviour."""
+    """Tell whether a criterion requests the exact behaviour of google-adk."""
     return getattr(criterion, "compat", None) == "adk"

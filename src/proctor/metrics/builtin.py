@@ -1,6 +1,6 @@
-"""The table of built-in metrics: name -> where it lives. Importing it loads none of them.
+"""The table of built-in metrics: name -> "module:class". Importing it loads none of them.
 
-ADK's names stand in ADK's order; `final_session_state` is ours.
+The metrics of ADK come first, in the order of ADK.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks a criterion against the facts of its metric, so that a misspelled option never goes unheard."""
+"""Validation of a criterion against the facts of its metric, so that a misspelled option is an error."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from proctor.schema.format.criterion import BaseCriterion
 __all__ = ["check_criterion", "misfit", "refuse_criterion"]
 
 OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
-"""Proctor's own options: one spelling. All others may also be written in camelCase, as in ADK."""
+"""Proctor's own options, which have one spelling. All others may also be written in camelCase, as in ADK."""
 
 C = TypeVar("C", bound=BaseCriterion)
 
 
 def check_criterion(facts: MetricFacts, criterion: BaseCriterion | None, kind: type[C]) -> C:
-    """The criterion as its metric's own kind, or the metric's default when there is none.
+    """Return the criterion as the metric's own type, or the metric's default if there is none.
 
     Raises:
-        CriterionError: an unknown option, a value that does not fit, a threshold that cannot fail or cannot pass.
-            Everything that is wrong is in the one message.
+        CriterionError: an unknown option, an invalid value, a threshold that cannot fail or cannot pass. One message
+            names all problems.
     """
     if criterion is None:
         return kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
     problems = [*_unknown_options(facts, criterion), *_compat(criterion), *_threshold(facts, criterion)]
-    given = criterion.model_dump()
+    values = criterion.model_dump()
     typed = None
     try:
-        typed = kind.model_validate(given)
+        typed = kind.model_validate(values)
     except ValidationError as error:
-        problems += [_told(entry, given) for entry in error.errors()]
+        problems += [_invalid_value(entry, values) for entry in error.errors()]
     if problems or typed is None:
         raise misfit(facts.name, [message for _, message in problems], [place for place, _ in problems])
     return typed
 
 
 def misfit(metric: str, problems: Sequence[str], places: Iterable[str] = ()) -> CriterionError:
-    """The error of a criterion that does not fit its metric.
+    """Return the error for a criterion that does not fit its metric.
 
-    A problem is a sentence that begins with the option it is about (`rules[0].same: expected …`); where it does not,
-    `places` names the options.
+    A problem is a sentence that begins with the option that it is about (`rules[0].same: expected …`); if it does not,
+    `places` names the option.
     """
-    told = "; ".join(problem.rstrip(".") for problem in problems)
+    message = "; ".join(problem.rstrip(".") for problem in problems)
     error = CriterionError(
-        f"The criterion of {metric!r} does not fit: {told}{'' if told.endswith('?') else '.'}"
+        f"The criterion of {metric!r} does not fit: {message}{'' if message.endswith('?') else '.'}"
     )
     error.parts = [
         problem if not place or problem.startswith(f"{place}: ") else f"{place}: {problem}"
@@ -61,7 +61,7 @@ def misfit(metric: str, problems: Sequence[str], places: Iterable[str] = ()) -> 
 
 
 def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> None:
-    """Raise `CriterionError` for a criterion given to a metric that is only reported."""
+    """Raise `CriterionError` for a criterion of an informational metric."""
     if criterion is not None:
         raise CriterionError(
             f"{facts.name!r} is informational: it is always reported, never decides, and takes no threshold. "
@@ -70,11 +70,11 @@ def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> Non
 
 
 Problem = tuple[str, str]
-"""The option that is meant, and what is wrong with it."""
+"""The option and what is wrong with it."""
 
 
 def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem]:
-    if facts.kind == "custom":  # the options are whatever its author reads
+    if facts.kind == "custom":  # its function may read any option
         return
     known = {*COMMON_OPTIONS, *facts.options}
     accepted = known | {to_camel(name) for name in known - OURS}
@@ -85,7 +85,7 @@ def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[P
 
 
 def _is_comment(option: str) -> bool:
-    """Whether a key says only something to people, as such keys may at the top of a config, too."""
+    """Tell whether a key is a comment for readers, as at the top level of a config."""
     return option.startswith("_") or option in {"description", "comment", "$comment"}
 
 
@@ -96,7 +96,7 @@ def _compat(criterion: BaseCriterion) -> Iterator[Problem]:
 
 
 def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem]:
-    """A gate that is always open or always shut is a mistake; a metric that is only reported may say anything."""
+    """Yield a threshold that always passes or always fails; a metric with `gate: false` may have any threshold."""
     threshold = criterion.threshold
     if (criterion.model_extra or {}).get("gate") is False:
         return
@@ -108,22 +108,22 @@ def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem
         yield "threshold", f"threshold {threshold:g} cannot pass ({span}); {report}{how_to_declare(facts)}"
 
 
-def _told(entry: Mapping[str, Any], given: Mapping[str, Any]) -> Problem:
-    """What pydantic says about one option; of a word that is none of a few, also which was probably meant."""
+def _invalid_value(entry: Mapping[str, Any], values: Mapping[str, Any]) -> Problem:
+    """Return pydantic's message about one option, with the allowed word that was probably intended."""
     option, *inside = entry["loc"]
-    place = ".".join(map(str, [option if option in given else to_snake(str(option)), *inside]))
+    place = ".".join(map(str, [option if option in values else to_snake(str(option)), *inside]))
     words = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
-    came = entry["input"]
-    meant = _meant(came, words) if isinstance(came, str) else ""
-    return place, f"{place}: {entry['msg']}, got {_WORDS_OF_JSON.get(repr(came)) or repr(came)}.{meant}"
+    value = entry["input"]
+    hint = _hint(value, words) if isinstance(value, str) else ""
+    return place, f"{place}: {entry['msg']}, got {_WORDS_OF_JSON.get(repr(value)) or repr(value)}.{hint}"
 
 
 _WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
-"""Criteria come from JSON and YAML."""
+"""Criteria are JSON or YAML, so messages show JSON."""
 
 
-def _meant(came: str, words: Sequence[str]) -> str:
-    """As `did_you_mean`, whatever the case of the letters."""
+def _hint(value: str, words: Sequence[str]) -> str:
+    """Return the hint of `did_you_mean`, ignoring case."""
     return next(
-        (hint for form in (came, came.upper(), came.lower()) if (hint := did_you_mean(form, words))), ""
+        (hint for form in (value, value.upper(), value.lower()) if (hint := did_you_mean(form, words))), ""
     )

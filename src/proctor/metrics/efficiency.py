@@ -1,7 +1,7 @@
-"""What a run cost: tool calls, model calls, tokens, seconds. Always reported, never deciding.
+"""What a trial cost: tool calls, model calls, tokens, seconds. Always reported, never deciding.
 
-Definitions are google-adk's. "Not reported" stays apart from 0: a metric is not applicable to an invocation that
-recorded nothing of the kind.
+Definitions are google-adk's. A value that was not reported differs from 0: a metric is not applicable to an invocation
+without any recorded value.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _facts(name: str, description: str) -> MetricFacts:
 
 
 class _Informational:
-    """One of the four. What they count is taken down when the first of them is asked, and made scores of when somebody looks."""
+    """Base of the four metrics. The first one counts for all; a score is only computed when it is read."""
 
     facts: ClassVar[MetricFacts]
     place: ClassVar[int]
@@ -66,7 +66,7 @@ class _Informational:
         refuse_criterion(self.facts, criterion)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Say what was counted, or measured, in each invocation and over all of them."""
+        """Return the score of each invocation and of the trial, computed when it is read."""
         counted = case.counted
         if counted is None:
             counted = case.counted = Counted(case.turns)
@@ -86,7 +86,7 @@ class InferenceCallCount(_Informational):
     The older form of recorded data has no events to count.
     """
 
-    facts = _facts("inference_call_count_v1", "Model calls per turn, as far as the events tell.")
+    facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
     place = 1
 
 
@@ -94,7 +94,7 @@ class TokenUsage(_Informational):
     """Input and output tokens per invocation, summed over its model calls; overall the mean over all invocations.
 
     `details["token_usage_details"]` holds the parts: input = prompt + tool use, output = candidates + reasoning; null
-    is "nobody reported it". The total that models report themselves is not used.
+    is "not reported". The total that models report themselves is not used.
     """
 
     facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
@@ -102,9 +102,9 @@ class TokenUsage(_Informational):
 
 
 class InvocationDuration(_Informational):
-    """Seconds per invocation on the clock; overall the mean where known, to the millisecond.
+    """Seconds of wall-clock time per invocation; overall the mean where known, to the millisecond.
 
-    `details["duration_details"]` splits them into the model's, the tools' and the framework's (what remains).
+    `details["duration_details"]` splits them into the time of the model, of the tools, and of the framework (the rest).
     """
 
     facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
@@ -112,12 +112,12 @@ class InvocationDuration(_Informational):
 
 
 class _Turn(NamedTuple):
-    """What is counted in one turn, and nothing that would keep its evidence in memory."""
+    """The counts of one turn, without references to its evidence."""
 
     calls: int
     model_calls: int | None
     usages: Sequence[Sequence[int | None]]
-    """Of each model call what it reported, in the order of `REPORTED`."""
+    """For each model call, the values that it reported, in the order of `REPORTED`."""
     duration: float | None
     model_duration: float | None
     tool_duration: float | None
@@ -127,15 +127,14 @@ _tokens_of = itemgetter(*REPORTED.values())
 
 
 class Counted:
-    """What there is to count in one trial; called with the place of one of the four, it makes that score."""
+    """The counts of one trial. A call with the place of one of the four metrics computes its score."""
 
     __slots__ = ("_turns",)
 
     def __init__(self, turns: Sequence[TurnFacts]) -> None:
-        """Take the figures of these turns, and leave the rest."""
-        # plain tuples in the order of `_Turn`: hardly anybody asks
+        """Copy the counts of these turns."""
         self._turns = [
-            (
+            _Turn(
                 len(turn.tool_calls),
                 turn.model_calls,
                 [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
@@ -147,9 +146,9 @@ class Counted:
         ]
 
     def __call__(self, place: int) -> MetricScore:
-        """Make the score; of numbers that no float holds, a failure."""
+        """Return the score, or a failure if a sum exceeds the range of a float."""
         try:
-            return _MAKERS[place]([_Turn(*turn) for turn in self._turns])
+            return _METRICS[place](self._turns)
         except OverflowError as error:
             return MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
 
@@ -174,63 +173,37 @@ def _nothing(reason: str) -> MetricScore:
 def _token_usage(turns: Sequence[_Turn]) -> MetricScore:
     if not turns:
         return _nothing(NO_TURNS)
-    if not any(turn.usages for turn in turns):
-        return _nothing_reported(len(turns))
     usages = [_tokens(turn.usages) for turn in turns]
-    scores = [_reported(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages]
+    scores = [
+        _turn_score(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages
+    ]
     # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
     overall = _combine(usages, lambda values: sum(values) / len(usages))
     return _overall(scores, overall["total_tokens"], {"token_usage_details": overall})
 
 
-def _nothing_reported(turns: int) -> MetricScore:
-    """The score where no turn has any usage, as of most plain functions: said once for all of them."""
-    details: dict[str, Any] = {"token_usage_details": _UNREPORTED.copy()}
-    scores = [Score(None, NO_USAGE, details, True) for _ in range(turns)]
-    return MetricScore(None, scores, NO_USAGE, details, True)
-
-
 def _durations(turns: Sequence[_Turn]) -> MetricScore:
     if not turns:
         return _nothing(NO_TURNS)
-    if all(turn.model_duration is None and turn.tool_duration is None for turn in turns):
-        return _whole_durations(turns)
     durations = [_seconds(turn) for turn in turns]
-    scores = [_reported(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations]
+    scores = [
+        _turn_score(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations
+    ]
     overall = _combine(durations, _mean_seconds)
     return _overall(scores, overall["total_seconds"], {"duration_details": overall})
 
 
-def _whole_durations(turns: Sequence[_Turn]) -> MetricScore:
-    """The same where nobody tells the model's time from the tools', as of most plain functions."""
-    scores, known = [], []
-    for turn in turns:
-        total = turn.duration
-        details: dict[str, Any] = {"duration_details": _undivided(total)}
-        if total is None:
-            scores.append(Score(None, NO_DURATION, details, True))
-        else:
-            scores.append(Score(float(total), "", details))
-            known.append(total)
-    seconds = _mean_seconds(known) if known else None
-    return _overall(scores, seconds, {"duration_details": _undivided(seconds)})
-
-
-def _undivided(total: float | None) -> Figures:
-    return {"total_seconds": total, "model_seconds": None, "tool_seconds": None, "framework_seconds": None}
-
-
 def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
     sums = {name: _sum(usage[place] for usage in usages) for place, name in enumerate(REPORTED)}
-    taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
-    given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
+    input_tokens = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
+    output_tokens = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
     return {
-        "total_tokens": _sum([taken, given]),
-        "input_tokens": taken,
+        "total_tokens": _sum([input_tokens, output_tokens]),
+        "input_tokens": input_tokens,
         "prompt_tokens": sums["prompt_tokens"],
         "cached_tokens": sums["cached_tokens"],
         "tool_use_tokens": sums["tool_use_tokens"],
-        "output_tokens": given,
+        "output_tokens": output_tokens,
         "candidates_tokens": sums["candidates_tokens"],
         "reasoning_tokens": sums["reasoning_tokens"],
     }
@@ -238,8 +211,8 @@ def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
 
 def _seconds(turn: _Turn) -> Figures:
     total, model, tool = turn.duration, turn.model_duration, turn.tool_duration
-    if total is None:  # the turn was not measured: its parts are parts of nothing, as in ADK
-        return _undivided(None)
+    if total is None:  # as in ADK, the parts of a turn without a duration are unknown
+        return dict.fromkeys(["total_seconds", "model_seconds", "tool_seconds", "framework_seconds"])
     rest = None
     if model is not None and tool is not None:
         rest = round(max(total - model - tool, 0.0), 3)
@@ -247,37 +220,29 @@ def _seconds(turn: _Turn) -> Figures:
 
 
 def _mean_seconds(values: list[float]) -> float:
-    seconds = sum(values) / len(values)
-    thousandths = seconds * 1000
-    # `round` takes as long as all the rest, and says the same of what is whole milliseconds
-    is_exact = thousandths.is_integer() and thousandths < 1e15
-    return thousandths / 1000 if is_exact else round(seconds, 3)
+    return round(sum(values) / len(values), 3)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """The sum of what is known; `None` where nothing is."""
+    """Return the sum of the known values; `None` if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
-def _reported(value: float | None, otherwise: str, details: dict[str, Any]) -> Score:
+def _turn_score(value: float | None, missing: str, details: dict[str, Any]) -> Score:
     if value is None:
-        return Score(None, otherwise, details, True)
+        return Score(None, missing, details, True)
     return Score(float(value), "", details)
 
 
 def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
-    """Each figure over all invocations; `None` where no invocation has it."""
-    combined = parts[0].copy() if parts else {}  # what nobody has stays null
-    for name in combined:
-        known = []
-        for part in parts:  # a loop, which takes half as long as a comprehension for a few turns
-            value = part[name]
-            if value is not None:
-                known.append(value)
-        if known:
-            combined[name] = combine(known)
-    return combined
+    """Combine each figure over all invocations; `None` if no invocation has it."""
+    return {
+        name: combine(known)
+        if (known := [value for part in parts if (value := part[name]) is not None])
+        else None
+        for name in parts[0]
+    }
 
 
 def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) -> MetricScore:
@@ -289,5 +254,5 @@ def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) 
     return MetricScore(None, scores, NO_TURNS, None, not_applicable=True)
 
 
-_MAKERS = (_tool_calls, _model_calls, _token_usage, _durations)
-"""In the order of their places."""
+_METRICS = (_tool_calls, _model_calls, _token_usage, _durations)
+"""In the order of `place`."""

@@ -1,4 +1,4 @@
-"""Actual and expected invocations side by side, by the rules that all metrics share."""
+"""Actual and expected invocations in pairs, by the rules that all metrics share."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ NOTHING_RECORDED = "the case has no recorded conversation to compare with"
 
 
 def paired(case: CaseView) -> list[tuple[Invocation, Invocation]]:
-    """Each actual invocation with the expected one of the same turn.
+    """Return each actual invocation with the expected one of the same turn.
 
     Raises:
-        MetricError: nothing is expected, or another number of invocations.
+        MetricError: there are no expected invocations, or another number of them.
     """
     return [*zip(case.actual, expected_turns(case), strict=True)]
 
 
 def expected_turns(case: CaseView) -> list[Invocation]:
-    """The expected invocations: one for each actual one.
+    """Return the expected invocations: one for each actual one.
 
     Raises:
-        MetricError: nothing is expected, or another number of invocations.
+        MetricError: there are no expected invocations, or another number of them.
     """
     if case.expected is None:
         raise MetricError(NOTHING_RECORDED)
@@ -38,6 +38,6 @@ def expected_turns(case: CaseView) -> list[Invocation]:
 
 
 def nothing_recorded(case: CaseView) -> MetricScore:
-    """The score of a case without recorded conversation: not applicable, in every invocation."""
+    """Return the score of a case without recorded conversation: not applicable, in every invocation."""
     scores = [Score(reason=NOTHING_RECORDED, not_applicable=True) for _ in case.actual]
     return MetricScore(per_invocation=scores, reason=NOTHING_RECORDED, not_applicable=True)

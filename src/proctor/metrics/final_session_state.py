@@ -1,4 +1,4 @@
-"""`final_session_state`: did the session end in the state that the case states?"""
+"""The metric `final_session_state`: whether the session ends in the state that the case states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["FinalSessionState"]
 
 NOTHING_STATED = "the case states no final session state"
 NO_STATE = (
-    "a final session state is expected, and the agent reports none: give it `final_state(session)`, change "
+    "a final session state is expected, and the agent reports none: implement `final_state(session)`, change "
     "`session.state`, or emit events with a `state_delta`"
 )
 
@@ -39,16 +39,15 @@ class StateCriterion(BaseCriterion):
 
 
 class FinalSessionState:
-    """1.0 where every key that is expected is in the final session state with a value that fits, else 0.0.
+    """1.0 if every expected key is in the final session state with a fitting value, else 0.0.
 
-    What is expected: every key that the case states, and what the criterion's `state` expects by itself (see
-    `state_rules`). A plain value must be equal; a matcher may stand in its place. Other keys do not matter. Scored once
-    per trial, not per invocation, and in every trial it must hold.
-    ADK reads `final_session_state` but never looks at it.
+    The case states expected keys, and the criterion may state more with `state` (see `final_state_rules`). A plain value must
+    be equal; a matcher may replace it. Other keys do not matter. The metric has one score per trial, and every trial must
+    pass. ADK reads `final_session_state` but does not check it.
     """
 
     kind = StateCriterion
-    """The class of its criterion."""
+    """The type of its criterion."""
     facts = MetricFacts(
         name="final_session_state",
         description="Every key of the case's final session state is there and equal when the conversation ends.",
@@ -71,7 +70,7 @@ class FinalSessionState:
         self.facts = replace(self.facts, statement=self._statement)
 
     def _statement(self, case: EvalCase) -> Statement:
-        """Find a key that is not ignored, or what the criterion expects; negative if the initial state meets all of it."""
+        """Find a key that is not ignored, or an expectation of the criterion; negative if the initial state meets all of them."""
         stated = case.final_session_state or {}
         own = bool(self._rules and self._rules.own)
         if not own and (not stated or self._accepts_everything(stated)):
@@ -80,47 +79,47 @@ class FinalSessionState:
         view = CaseView(eval_id=case.eval_id, actual=(), expected_state=stated, actual_state=initial)
         try:
             return Statement.NEGATIVE if self.score(view).value == 1.0 else Statement.POSITIVE
-        except MetricError:  # `check` names what cannot be read
+        except MetricError:  # `check` reports what cannot be read
             return Statement.POSITIVE
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether the case, or the criterion, expects anything."""
+        """Tell whether the case or the criterion expects a state."""
         return bool(case.final_session_state or (self._rules and self._rules.own))
 
     def survey(self) -> Survey | None:
-        """Look for keys of the criterion that no case states."""
+        """Return the survey for keys of the criterion that no case states."""
         return self._rules.survey() if self._rules else None
 
     def check(self, case: EvalCase) -> list[str]:
-        """What is wrong with the matchers in the state that a case states."""
+        """Return the problems of the matchers in the state of a case."""
         stated = case.final_session_state or {}
         if not stated and self._rules is None:
             return []
-        found = [] if self._rules is None else [*self._rules.unreadable(stated)]
+        problems = [] if self._rules is None else [*self._rules.unreadable(stated)]
         has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
-        misread = _read(stated)[1] if has_matchers else []
+        matcher_problems = _templates(stated)[1] if has_matchers else []
         if (
             stated
-            and not misread
+            and not matcher_problems
             and not (self._rules and self._rules.own)
             and self._accepts_everything(stated)
         ):
-            found.append("final_session_state: every key of it is to be ignored: nothing is expected")
-        return [*found, *misread]
+            problems.append("final_session_state: every key is ignored, so nothing is expected")
+        return [*problems, *matcher_problems]
 
     def _accepts_everything(self, stated: Mapping[str, Any]) -> bool:
-        """Whether every stated key may have any value, or be absent."""
+        """Tell whether every stated key may have any value or be absent."""
         try:
             return all(
                 self._compare(name, value, each)["kind"] == "matched"
                 for name, value in stated.items()
                 for each in (ABSENT, None, *contrary_values(_plain(value)))
             )
-        except MetricError:  # what cannot be compared is reported by itself
+        except MetricError:  # `check` reports what cannot be compared
             return False
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare each stated key; an agent that does not tell its state is an error, not a 0."""
+        """Compare each stated key; an agent that does not report its state is an error, not a 0."""
         stated = case.expected_state or {}
         if not stated and not (self._rules and self._rules.own):
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
@@ -135,19 +134,20 @@ class FinalSessionState:
             keys += self._rules.entries(case.actual_state, stated)
         wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
-            "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
+            "; ".join(and_more([_describe(each) for each in wrong]))
+            or "every stated key is present and equal"
         )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
 
     def _compare(self, name: str, expected: Any, actual: Any) -> dict[str, Any]:
-        told = ""
+        expectation = ""
         if holds_matcher(expected):
-            templates, problems = _read({name: expected})
+            templates, problems = _templates({name: expected})
             if problems:
                 raise MetricError(f"the final session state cannot be read: {'; '.join(problems)}")
-            is_fine, told = templates[name].fits(actual), templates[name].tell()
+            is_fine, expectation = templates[name].fits(actual), templates[name].tell()
         elif self._rules:
-            is_fine, told = self._rules.compare(name, expected, actual)
+            is_fine, expectation = self._rules.compare(name, expected, actual)
         else:
             is_fine = equal_json(expected, actual)
         entry = {"key": name, "kind": "matched", "expected": expected}
@@ -155,29 +155,29 @@ class FinalSessionState:
             entry["actual"] = actual
         if not is_fine:
             entry["kind"] = "missing" if actual is ABSENT else "differs"
-            if told:
-                entry["told"] = told
+            if expectation:
+                entry["told"] = expectation
         return entry
 
 
 def _plain(value: Any) -> Any:
-    """The value that a matcher compares with; any other as it is."""
+    """Return the value that a matcher compares with; any other value unchanged."""
     return value.get("value") if isinstance(value, Mapping) and INLINE in value else value
 
 
-def _rules_of(metric: str, given: Any) -> StateRules:
+def _rules_of(metric: str, option: object) -> StateRules:
     from proctor.metrics.final_state_rules import StateRules
     from proctor.metrics.matchers.parse import MatcherReader
 
     reader = MatcherReader()
-    rules = StateRules(given, reader)
+    rules = StateRules(option, reader)
     if reader.problems:
         raise misfit(metric, reader.problems)
     return rules
 
 
-def _read(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:
-    """The stated values as templates, and what is wrong with them."""
+def _templates(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:
+    """Return the stated values as templates, and the problems of their matchers."""
     from proctor.metrics.matchers.parse import MatcherReader
 
     reader = MatcherReader()
@@ -189,7 +189,7 @@ def _describe(key: Mapping[str, Any]) -> str:
     name = f"state `{show_name(key['key'])}`"
     if key["kind"] == "missing":
         return f"{name} is missing, expected {key.get('told') or show_value(key['expected'])}"
-    if told := key.get("told"):
-        return f"{name} is {show_value(key['actual'])}, expected {told}"
+    if expectation := key.get("told"):
+        return f"{name} is {show_value(key['actual'])}, expected {expectation}"
     expected, actual = show_pair(key["expected"], key["actual"])
     return f"{name} is {actual}, expected {expected}"

@@ -1,7 +1,7 @@
-"""What a criterion says about the final session state: how parts of it are compared, and what it expects by itself.
+"""The option `state` of `final_session_state`: matchers for parts of the final session state.
 
-A matcher with a `value` of its own, or of a kind that needs none (`regex`, `present`, `one_of`), expects something in every
-case, whatever the case states. One without says only how a value that the case states is compared.
+A matcher with a `value`, or of a kind that needs none (`regex`, `present`, `one_of`), expects something in every case.
+Any other matcher only determines how a value that the case states is compared.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ OPTION = "state"
 
 
 class StateRules:
-    """The option `state` of a criterion, read."""
+    """The matchers of the option `state`."""
 
     def __init__(self, given: Any, reader: MatcherReader) -> None:
-        """Read `{key or path: matcher}`; mistakes go to the reader."""
+        """Read `{key or path: matcher}`; the reader collects the problems."""
         self._rules = read_matchers(given, reader, OPTION)
         self.own = {path: rule for path, rule in self._rules.items() if _expects(rule)}
-        """Those that expect something by themselves."""
+        """The matchers that expect something in every case."""
         for path in self._rules:
             if not isinstance(path[0], str):
                 reader.problem(
-                    OPTION, f"{show_path(path)!r}: a state is an object, so a path begins with a key"
+                    OPTION, f"{show_path(path)!r}: a state is an object, so a path must begin with a key"
                 )
 
     def compare(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
-        """Whether a key that a case states has a value that fits, and what was expected where that is not the value."""
+        """Tell whether the value of a key fits, and what was expected if that is not the value itself."""
         rule = self._rules.get((name,))
-        told = tell(rule, expected) if rule else ""
+        expectation = tell(rule, expected) if rule else ""
         if not fits((name,), expected, actual, self._rules, equal_json):
-            return False, told
+            return False, expectation
         if path := next(iter(dict(self.broken({} if actual is ABSENT else {name: actual}, {name}))), None):
             return False, f"`{show_path(path)}` to be {self.own[path].tell()}"
-        return True, told
+        return True, expectation
 
     def unreadable(self, stated: Mapping[str, Any]) -> Iterator[str]:
-        """What a case states that the matcher of the criterion cannot compare."""
+        """Yield the values of a case that the matcher of the criterion cannot compare."""
         for path, value, why in unreadable_values(self._rules, stated):
             yield (
                 f"final_session_state: `{path}` is expected to be {show_value(value)}, which is {why}: the matcher of "
@@ -57,7 +57,7 @@ class StateRules:
             )
 
     def broken(self, state: Mapping[str, Any], roots: Collection[str]) -> Iterator[tuple[Path, Any]]:
-        """The paths below `roots` at which the state is not what the criterion expects by itself, each with what is there."""
+        """Yield each path below `roots` at which the state does not meet the criterion, with the value there."""
         for path, rule in self.own.items():
             if path[0] in roots:
                 wrong = (value for value in values_at(state, path) if not rule.fits(value))
@@ -65,23 +65,23 @@ class StateRules:
                     yield path, value
 
     def entries(self, state: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """What the criterion expects of keys that the case does not state, as details show it."""
+        """Yield the entries of the details for keys that only the criterion expects."""
         roots = {str(path[0]) for path in self.own} - stated.keys()
         broken = dict(self.broken(state, roots))
         for path, rule in self.own.items():
             if path[0] not in roots:
                 continue
-            there = broken.get(path, _FINE)
-            value = next(values_at(state, path), ABSENT) if there is _FINE else there
+            mismatch = broken.get(path, _FINE)
+            value = next(values_at(state, path), ABSENT) if mismatch is _FINE else mismatch
             entry = {"key": show_path(path), "kind": "matched", "expected": rule.source}
             if value is not ABSENT:
                 entry["actual"] = value
-            if there is not _FINE:
+            if mismatch is not _FINE:
                 entry |= {"kind": "missing" if value is ABSENT else "differs", "told": rule.tell()}
             yield entry
 
     def survey(self) -> StateSurvey:
-        """Look through cases for what these rules are about."""
+        """Return the survey for the keys of these matchers."""
         return StateSurvey({path: path in self.own for path in self._rules})
 
 
@@ -89,39 +89,39 @@ _FINE: Any = object()
 
 
 class StateSurvey:
-    """Which keys that a criterion names are stated by no case."""
+    """Finds keys of a criterion that no case states."""
 
     def __init__(self, paths: Mapping[Path, bool]) -> None:
         self._paths = paths
-        self._unheard = set(paths)
-        self._near: dict[Path, dict[str, None]] = {path: {} for path in paths}
+        self._unstated = set(paths)
+        self._similar: dict[Path, dict[str, None]] = {path: {} for path in paths}
 
     def see(self, case: EvalCase) -> None:
-        """Note what one case states."""
-        for path in [*self._unheard]:
+        """Record which keys one case states."""
+        for path in [*self._unstated]:
             known = _known_at(case.final_session_state or {}, path)
             if known is None:
-                self._unheard.discard(path)
+                self._unstated.discard(path)
             else:
-                self._near[path] |= dict.fromkeys(known)
+                self._similar[path] |= dict.fromkeys(known)
 
     def problems(self) -> Iterator[str]:
-        """A criterion that says nothing that could decide any of the cases."""
-        if self._unheard == self._paths.keys() and not any(self._paths.values()):
-            meant = "".join(self._meant(path) for path in self._paths)
+        """Yield a problem if the criterion decides nothing in any case."""
+        if self._unstated == self._paths.keys() and not any(self._paths.values()):
+            hints = "".join(self._hint(path) for path in self._paths)
             yield (
-                f"{OPTION}: it says only how {self._list()} would be compared, which no case states, so it decides "
-                f"nothing.{meant} Give the matcher a `value`, or state the key in `final_session_state` of a case"
+                f"{OPTION}: it only determines how {self._list()} would be compared, which no case states, so it decides "
+                f"nothing.{hints} Give the matcher a `value`, or state the key in `final_session_state` of a case"
             )
 
     def doubts(self) -> Iterator[str]:
-        """Keys that are probably slips."""
+        """Yield keys that are probably misspelled."""
         for path, expects in self._paths.items():
-            if path in self._unheard and (self._meant(path) or not expects):
-                yield f"{OPTION}.{show_path(path)}: no case states `{show_path(path)}`.{self._meant(path)}"
+            if path in self._unstated and (self._hint(path) or not expects):
+                yield f"{OPTION}.{show_path(path)}: no case states `{show_path(path)}`.{self._hint(path)}"
 
-    def _meant(self, path: Path) -> str:
-        return next((hint for step in path if (hint := did_you_mean(str(step), self._near[path]))), "")
+    def _hint(self, path: Path) -> str:
+        return next((hint for step in path if (hint := did_you_mean(str(step), self._similar[path]))), "")
 
     def _list(self) -> str:
         return ", ".join(f"`{show_path(path)}`" for path in self._paths)
@@ -134,7 +134,7 @@ def _expects(rule: Template) -> bool:
 
 
 def _known_at(stated: Mapping[str, Any], path: Path) -> list[str] | None:
-    """`None` where a case states what is at `path`, or so much around it that the path can be meant; else what it has there."""
+    """Return `None` if a case states a value at `path` or may do so; else the keys that it states in its place."""
     if path[0] not in stated:
         return [*stated]
     parent = next(values_at(stated, path[:-1]), ABSENT)

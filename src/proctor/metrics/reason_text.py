@@ -1,4 +1,4 @@
-"""How reasons show values and calls: short, on one line, without characters that a terminal would obey."""
+"""Values and calls in the text of reasons: short, on one line, without control characters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPE_WORDS = {
     "array": "a list",
     "null": "null",
 }
-"""The types of JSON Schema, as messages name them."""
+"""The types of JSON Schema in words."""
 
 __all__ = ["and_more", "show_call", "show_name", "show_pair", "show_text", "show_value"]
 
@@ -28,18 +28,18 @@ MOST_SENTENCES = 4
 
 
 def show_value(value: Any) -> str:
-    """`value` as JSON (Python's own form where it has none), cut where it is long."""
+    """Return `value` as JSON (its `repr` if it has none), shortened if it is long."""
     return _cut(_as_json(value), LONGEST_VALUE)
 
 
 def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
-    """Two values that differ, long ones cut so that the place where they begin to differ is seen."""
+    """Return two different values, shortened so that the first difference is visible."""
     left, right = _as_json(expected), _as_json(actual)
     if left == right:
         shown = _cut(left, LONGEST_VALUE)
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
     if not left.isascii() and unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
-        left, right = _escaped(left), _escaped(right)  # they look the same
+        left, right = _escaped(left), _escaped(right)  # they look identical
     if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
         return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
     shorter = min(len(left), len(right))
@@ -50,17 +50,17 @@ def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
 
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
-    """A text in quotes, cut where it is long."""
+    """Return a text in quotes, shortened if it is long."""
     return _cut(_to_json(text), longest)
 
 
 def show_name(name: str | None) -> str:
-    """The name of a tool, an argument or a key; a nameless one says so."""
+    """Return the name of a tool, an argument or a key; `(no name)` for an empty one."""
     return _cut(_plain(name), LONGEST_VALUE) if name else "(no name)"
 
 
 def show_call(call: Call) -> str:
-    """`get_weather(city="Paris")`; null arguments show as `get_weather(null)`."""
+    """Return `get_weather(city="Paris")`; null arguments become `get_weather(null)`."""
     if call.args is None:
         return f"{show_name(call.name)}(null)"
     arguments = ", ".join(f"{show_name(name)}={show_value(value)}" for name, value in call.args.items())
@@ -68,7 +68,7 @@ def show_call(call: Call) -> str:
 
 
 def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
-    """The first of `sentences`, and how many more there are."""
+    """Return the first of `sentences`, and the number of further ones."""
     if len(sentences) <= most:
         return [*sentences]
     return [*sentences[:most], f"and {len(sentences) - most} more"]
@@ -80,7 +80,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Unprintable characters as escapes; JSON escapes some control characters already, but not all."""
+    """Escape unprintable characters; JSON escapes only some control characters."""
     if text.isprintable():
         return text
     return "".join(
@@ -105,5 +105,5 @@ def _as_json(value: Any) -> str:
 def _own_form(value: Any) -> str:
     try:
         return repr(value)
-    except Exception as error:  # noqa: BLE001 - a reason is shown whatever a tool put into its arguments
+    except Exception as error:  # noqa: BLE001 - a reason is shown for any object in a tool's arguments
         return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"

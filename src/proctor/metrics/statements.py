@@ -1,7 +1,7 @@
 """What a case states for a metric: the readers that `MetricFacts.statement` names.
 
 A case asserts something if a gating metric finds a statement in it. A statement is *negative* if an agent that does
-nothing satisfies it: a written `tool_uses: []`, a forbidden text, an upper limit.
+nothing satisfies it: an explicit `tool_uses: []`, a forbidden text, an upper limit.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ StatementReader = Callable[[EvalCase], Statement]
 
 
 def always(_case: EvalCase) -> Statement:
-    """Find a statement in every case: the criterion supplies it, or the metric needs none of the case."""
+    """Return a statement for every case: the criterion supplies it, or the metric needs none of the case."""
     return Statement.POSITIVE
 
 
 def prohibition(_case: EvalCase) -> Statement:
-    """Find a negative statement in every case: the metric only looks for something that must not happen."""
+    """Return a negative statement for every case: the metric only looks for something that must not happen."""
     return Statement.NEGATIVE
 
 
@@ -45,7 +45,7 @@ def reference_answers(case: EvalCase) -> Statement:
 
 
 def expected_calls(case: EvalCase) -> Statement:
-    """Find an expected call in any turn, or else a written empty list of calls, which is negative."""
+    """Find an expected call in any turn, or else an explicit empty list of calls, which is negative."""
     turns = case.conversation or ()
     if any(turn.tool_calls for turn in turns):
         return Statement.POSITIVE
@@ -58,21 +58,21 @@ def limits_of_calls(case: EvalCase) -> Statement:
 
 
 def supplied(values: Sequence[Any]) -> StatementReader:
-    """Return the reader for a criterion that supplies the expected values; a blank one accepts an agent without answer."""
+    """Return the reader for a criterion that supplies the expected values; a blank value accepts an agent without answer."""
     is_negative = not values or any(isinstance(value, str) and is_blank(value) for value in values)
     return prohibition if is_negative else always
 
 
 def by_needs(needs: frozenset[str], case: EvalCase) -> Statement:
     """Find a statement unless the case lacks something that the metric needs; for metrics that name no reader."""
-    found = Statement.POSITIVE
+    statement = Statement.POSITIVE
     if "expected" in needs:
-        found = max(reference_answers(case), expected_calls(case))
+        statement = max(reference_answers(case), expected_calls(case))
     if "expected_state" in needs and not case.final_session_state:
-        found = Statement.NONE
+        statement = Statement.NONE
     if "rubrics" in needs and not _has_rubrics(case):
-        found = Statement.NONE
-    return found
+        statement = Statement.NONE
+    return statement
 
 
 def _has_reference(turn: Invocation) -> bool:

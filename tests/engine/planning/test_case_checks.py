@@ -24,7 +24,7 @@ SLIPS: dict[str, tuple[dict[str, Any], str]] = {
     "expectations": ({"expectations": {"calls": [], "forbiden": ["a"]}}, "Did you mean 'forbidden'"),
     "rules": ({"trajectory_rules": [{"nevr": "a"}]}, "Did you mean 'never'"),
     "state": ({"final_session_state": {"n": {"$match": "numbr"}}}, "Did you mean 'number'"),
-    "schema": ({"response_schema": {"type": "objekt"}}, "it is no JSON Schema"),
+    "schema": ({"response_schema": {"type": "objekt"}}, "it is not a JSON Schema"),
     "a turn": ({"expectations": {"turn": 2, "calls": []}}, "the case has 1 turn(s), got 2"),
     "camelCase": ({"trajectoryRules": [{"nevr": "a"}]}, "trajectoryRules[0]: "),
     "in the session input": (

@@ -62,7 +62,7 @@ def test_all_that_is_wrong_is_said_at_once_and_the_agent_is_never_asked() -> Non
         in told[0]
     )
     assert (
-        "case 'case 0': expectations.forbidden[0]: this can never come: delete declares no argument `al`"
+        "case 'case 0': expectations.forbidden[0]: no call can match this: delete declares no argument `al`"
         in told[1]
     )
     assert "case 'case 1': expectations.forbidden[0]: the agent declares no tool 'delet'" in told[2]

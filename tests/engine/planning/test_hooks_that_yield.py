@@ -78,5 +78,5 @@ def test_one_that_turns_out_to_be_one_is_an_error(where: str, hook: Callable[...
 
 
 def test_one_whose_parameters_nobody_can_tell_is_refused() -> None:
-    with pytest.raises(SetupProblems, match="the setup hook: its parameters cannot be told"):
+    with pytest.raises(SetupProblems, match="the setup hook: its parameters cannot be inspected"):
         proctor.evaluate_sync(answer, SET, setup=dict)

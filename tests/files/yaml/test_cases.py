@@ -330,7 +330,7 @@ MISTAKES = [
     ("- ask: a\n  tools: [f]", "2:12: [0].tools[0]: expected `(` after `f`"),
     ("- ask: a\n  tools: ['f(x=''a'', y)']", "2:23: [0].tools[0]: expected `=` after “y”"),
     ("- ask: a\n  tools:\n  - |\n    f(x=1,\n      y=)\n", "5:9: [0].tools[0]: no value after `y=`"),
-    ("- ask: a\n  tools:\n  - f(a={b: 1})", "3:5: [0].tools[0]: “f(a={b” is no tool's name (YAML splits texts at `: `"),
+    ("- ask: a\n  tools:\n  - f(a={b: 1})", "3:5: [0].tools[0]: “f(a={b” is not a tool's name (YAML splits texts at `: `"),
     ("- ask: a\n  tools:\n  - f(a=1 # b)", "3:10: [0].tools[0]: the `(` at character 2 is not closed (does a ` #` before it"),
     ("- ask: a\n  tools: [f: [1]]", "2:14: [0].tools[0].f: expected the arguments of `f` as an object, got a list"),
     ("- ask: a\n  tools: [{args: {}}]", "2:11: [0].tools[0]: the tool's `name` is missing"),

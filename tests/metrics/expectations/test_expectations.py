@@ -109,7 +109,7 @@ def test_score_and_explanation_agree(items: list[Any], calls: list[Made], others
     metric = ToolExpectations()
     found = metric.score(case)
     explanation = metric.explain(case, found, 0)
-    assert (found.value == 1) == (explanation.reason == "the calls are what was expected")
+    assert (found.value == 1) == (explanation.reason == "the calls are as expected")
     kinds = {step["kind"] for step in (explanation.details or {}).get("alignment", ())}
     assert (found.value == 1) == (kinds <= {"matched"})
 
@@ -158,11 +158,11 @@ TABLE: list[tuple[str, Any, list[Calls], float, str]] = [
     ("a forbidden call with more arguments", {"forbidden": [{"tool": "a", "args": {"n": 1}}]},
      [[("a", {"n": 1, "force": True})]], 0, "call 1, `a(n=1, force=true)`, is forbidden"),
     ("a limit", {"limits": [{"tool": "a", "at_most": 1}]}, [[A, B, A]], 0,
-     "call 3, `a(n=1)`, is one too many: `a` may be called once, and was called twice"),
+     "call 3, `a(n=1)`, exceeds the limit: `a` may be called once, and was called twice"),
     ("a limit from below", {"limits": [{"tool": "a", "at_least": 2}]}, [[A]], 0,
      "`a` was called once, expected at least twice"),
     ("arguments that are not named", {"calls": [{"tool": "a", "args": {}}]}, [[A]], 0,
-     "call 1, `a`: n is 1, and not expected"),
+     "call 1, `a`: n is 1, which is not expected"),
     ("arguments that may be there", {"calls": [{"tool": "a", "args": {}, "other_args": "allowed"}]}, [[A]], 1, ""),
     ("an argument about so large", {"calls": [{"tool": "a", "args": {"n": {"$match": "number", "value": 3, "tolerance": 1}}}]},
      [[A]], 0, "call 1, `a`: n is 1, expected 3 ± 1"),
@@ -272,19 +272,19 @@ SLIPS: list[tuple[Any, str]] = [
     ({"calls": [{"tool": "a", "at_least": 2, "at_most": 1}]}, "less than `at_least`"),
     ({"calls": [{"tool": "a", "at_most": 0}]}, "write the call under `forbidden`"),
     ({"calls": [{"tool": "a", "at_least": -1}]}, "expected a whole number"),
-    ({"calls": [{"tool": "a", "at_least": 1, "optional": True}]}, "one of them is enough"),
+    ({"calls": [{"tool": "a", "at_least": 1, "optional": True}]}, "not both"),
     ({"calls": [{"any_of": ["a"]}]}, "two alternatives or more"),
-    ({"calls": [{"any_of": ["a", "b"], "tool": "c"}]}, "`tool` cannot stand beside `any_of`"),
+    ({"calls": [{"any_of": ["a", "b"], "tool": "c"}]}, "`tool` cannot be combined with `any_of`"),
     ({"calls": [{"any_order": ["a"] * 13}]}, "at most 12 items"),
     ({"calls": ["a"] * 301}, "at most 300 calls"),
     ({"calls": [], "turn": 0}, "turns are counted from 1"),
     ({"calls": [], "turn": 3}, "the case has 2 turn(s), got 3"),
     ({"calls": [], "others": "yes"}, '"allowed" or "forbidden"'),
-    ({"forbidden": ["a"], "others": "allowed"}, "only beside `calls`"),
+    ({"forbidden": ["a"], "others": "allowed"}, "it has no effect without `calls`"),
     ({"calls": [], "others": "allowed"}, "it can never fail"),
     ({"calls": [{"tool": "a", "optional": True}], "others": "allowed"}, "it can never fail"),
     ({"calls": [{"any_order": [{"tool": "a", "at_least": 0}]}], "others": "allowed"}, "it can never fail"),
-    ({"calls": [{"tool": "a", "at_most": 2}], "others": "allowed"}, "`at_most` says nothing beside"),
+    ({"calls": [{"tool": "a", "at_most": 2}], "others": "allowed"}, "`at_most` has no effect with"),
     ({"forbidden": []}, "expected a list of calls"),
     ({"limits": [{"tool": "a"}]}, "a limit needs"),
     ({"limits": [{"tool": "a", "at_least": 0}]}, "can never be broken"),

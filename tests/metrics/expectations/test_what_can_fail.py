@@ -254,7 +254,7 @@ def test_nothing_comes_before_the_first_of_its_own_kind(first: Any, second: Any,
     read_rules([{"no": first, "before": second}], reader, "rules")
     assert bool(reader.problems) == is_refused
     if is_refused:
-        assert reader.problems[0].startswith("rules[0]: it can never be broken")
+        assert reader.problems[0].startswith("rules[0]: no call can break this rule")
     other = MatcherReader()  # of other arguments
     read_rules([{"no": first, "before": second, "same": {"one": "another"}}], other, "rules")
     assert not any("never be broken" in said for said in other.problems)
@@ -280,7 +280,7 @@ def test_two_calls_that_are_never_the_same_break_nothing(
     read_rules([rule], reader, "rules")
     assert bool(reader.problems) == is_refused
     if is_refused:
-        assert "it can never be broken: `k`" in reader.problems[0]
+        assert "no call can break this rule: `k`" in reader.problems[0]
 
 
 def test_the_same_of_an_argument_that_no_call_can_have_is_refused() -> None:

@@ -17,7 +17,7 @@ from proctor.metrics.judged.response_evaluation import ResponseEvaluation
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.safety import Safety
 from proctor.metrics.judged.user_simulator import POINTS, UserSimulatorQuality
-from proctor.metrics.judged.votes import lower_median, median_settled
+from proctor.metrics.judged.votes import lower_median, median_is_final
 from proctor.metrics.judged.whole_conversation import ConversationMetric
 from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.format.criterion import BaseCriterion
@@ -123,15 +123,15 @@ def test_a_grade_that_is_none_is_an_error(grade: Any) -> None:
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 3))
 def test_a_settled_median_stays(grades: list[int], left: int) -> None:
     """Whatever comes, and however much of it."""
-    if median_settled(grades, left):
+    if median_is_final(grades, left):
         futures = [more for count in range(left + 1) for more in product(range(1, 6), repeat=count)]
         assert {lower_median([*grades, *more]) for more in futures} == {lower_median(grades)}
 
 
 def test_three_equal_grades_of_five_settle_it() -> None:
-    assert median_settled([4, 4, 4], 2)
-    assert not median_settled([4, 4], 3)
-    assert not median_settled([], 0)
+    assert median_is_final([4, 4, 4], 2)
+    assert not median_is_final([4, 4], 3)
+    assert not median_is_final([], 0)
 
 
 # --- whole conversations -----------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_labels_and_their_shares() -> None:
         lambda q, n: labels(*said),
     )
     assert score.value == 2 / 5
-    assert "3 of 5 sentences not borne out" in score.per_invocation[0].reason
+    assert "3 of 5 sentences not supported" in score.per_invocation[0].reason
 
 
 def test_a_judge_is_asked_once_unless_samples_are_written_and_then_a_tie_counts_against_the_sentence() -> (
@@ -329,7 +329,7 @@ def test_a_wrong_end_is_a_fault_of_the_last_turn() -> None:
 
     score = scored(UserSimulatorQuality(criterion(stop_signal="STOP")), played("Hi", "Rome?"), answer)
     assert [each.value for each in score.per_invocation] == [1.0, 0.0]
-    assert "should have gone on" in score.per_invocation[1].reason
+    assert "should have continued" in score.per_invocation[1].reason
 
 
 def test_a_persona_is_judged_by_its_behaviours() -> None:

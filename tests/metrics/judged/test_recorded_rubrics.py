@@ -11,9 +11,9 @@ import pytest
 
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
-from proctor.metrics.judged.checklist import Checked, tallied
-from proctor.metrics.judged.rubrics.base import Found, found_for, pooled, share
-from proctor.metrics.judged.rubrics.lists import Placed, for_turn, placed
+from proctor.metrics.judged.checklist import Checked
+from proctor.metrics.judged.rubrics.base import Found, rubric_results, share
+from proctor.metrics.judged.rubrics.lists import Placed, for_turn, with_places
 from proctor.registry import METRICS, load_object
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.rubric import Rubric
@@ -100,11 +100,13 @@ def recorded(shared: Path) -> list[dict[str, Any]]:
 
 
 def lists_of(vector: dict[str, Any]) -> list[list[Placed]]:
-    common = placed(
+    common = with_places(
         [Rubric.model_validate(each) for each in vector["criterion"].get("rubrics", [])], "criterion"
     )
     turns = invocations(vector["actual"]) or []
-    return [for_turn(common, (), placed(turn.rubrics, "turn"), TYPES[vector["metric"]]) for turn in turns]
+    return [
+        for_turn(common, (), with_places(turn.rubrics, "turn"), TYPES[vector["metric"]]) for turn in turns
+    ]
 
 
 def outputs_of(vector: dict[str, Any]) -> dict[int, list[dict[str, Any]]]:
@@ -134,10 +136,13 @@ def aggregated(vector: dict[str, Any], lists: Sequence[Sequence[Placed]]) -> dic
     found: dict[int, list[Found]] = {}
     for turn, outputs in outputs_of(vector).items():
         if not any("raise" in each for each in outputs):
-            votes = [vote_of(each, lists[turn]) for each in outputs]
-            found[turn] = found_for(lists[turn], tallied(votes, len(lists[turn])))
+            found[turn] = rubric_results(lists[turn], [vote_of(each, lists[turn]) for each in outputs])
     scores = [share(found[turn]) if turn in found else None for turn in range(len(lists))]
-    return {"overall_score": pooled(found.values()), "scores": scores, "rubrics": _rubrics(found, len(lists))}
+    return {
+        "overall_score": share(each for turn in found.values() for each in turn),
+        "scores": scores,
+        "rubrics": _rubrics(found, len(lists)),
+    }
 
 
 def _rubrics(found: dict[int, list[Found]], turns: int) -> list[list[tuple[str, float | None, str]]]:

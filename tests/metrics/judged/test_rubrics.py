@@ -11,7 +11,7 @@ import proctor
 from proctor.errors import CriterionError, MetricError
 from proctor.judges.base import Question
 from proctor.metrics.base import INTERMEDIATE, idle_options, options_of
-from proctor.metrics.judged.rubrics.base import RubricMetric, shut_out
+from proctor.metrics.judged.rubrics.base import RubricMetric, excluded_fraction
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.rubrics.tool_use import RubricToolUse
 from proctor.metrics.judged.rubrics.trajectory import RubricTrajectory
@@ -183,16 +183,16 @@ CHECKS = {
     "an id of criterion and case": (
         [rubric("a")],
         case_of(None, None, rubrics=[rubric("a", type=FINAL)]),
-        ["rubrics[0]: the rubric_id 'a' is that of criterion.rubrics[0], too"],
+        ["rubrics[0]: the rubric_id 'a' is already used by criterion.rubrics[0]"],
     ),
     "an id of case and turn": (
         [],
         case_of(None, [rubric("b", type=FINAL)], rubrics=[rubric("b", type=FINAL)]),
-        ["conversation[1].rubrics[0]: the rubric_id 'b' is that of rubrics[0], too"],
+        ["conversation[1].rubrics[0]: the rubric_id 'b' is already used by rubrics[0]"],
     ),
     "the same id in two turns": ([], case_of([rubric("b", type=FINAL)], [rubric("b", type=FINAL)]), []),
     "an id of another metric's": ([rubric("a")], case_of(None, rubrics=[rubric("a", type=TOOLS)]), []),
-    "none at all": ([], case_of(None), ["rubric_based_final_response_quality_v1 has no rubrics to judge it by"]),
+    "none at all": ([], case_of(None), ["rubric_based_final_response_quality_v1 has no rubrics"]),
     "only others": ([], case_of(None, rubrics=[rubric("a", type=TOOLS), rubric("b")]), ["there are 2, of type TOOL_USE_QUALITY, none"]),
     "no text": ([], case_of(None, rubrics=[rubric("a", " ", type=FINAL)]), ["rubrics[0]: the rubric 'a' has no text"]),
     "points that weigh nothing": (
@@ -215,7 +215,7 @@ def test_what_is_wrong_with_a_case_is_said_with_its_place(
 @pytest.mark.parametrize(
     ("rubrics", "said"),
     [
-        ([rubric("a"), rubric("a")], r"rubrics\[1\]: the rubric_id 'a' is that of rubrics\[0\], too"),
+        ([rubric("a"), rubric("a")], r"rubrics\[1\]: the rubric_id 'a' is already used by rubrics\[0\]"),
         ([rubric("a", "")], r"rubrics\[0\]: the rubric 'a' has no text"),
         ([rubric("a", points=-1)], r"rubrics\[0\]\.points: expected a number above 0"),
         ([rubric("a", points=True)], r"rubrics\[0\]\.points: expected a number above 0"),
@@ -253,7 +253,7 @@ ROUNDED = [
 
 @pytest.mark.parametrize(("threshold", "total", "meant"), ROUNDED)
 def test_a_threshold_that_was_rounded_up_is_told(threshold: float, total: int, meant: str | None) -> None:
-    found = shut_out(threshold, total)
+    found = excluded_fraction(threshold, total)
     assert (None if found is None else str(found)) == meant
 
 
@@ -352,4 +352,4 @@ def test_of_a_conversation_only_the_list_of_its_last_turn_is_checked() -> None:
     built = metric(kind=RubricTrajectory)
     first, last = [rubric("a", type=WHOLE), rubric("a", type=WHOLE)], [rubric("b", type=WHOLE)]
     assert built.check(case_of(first, last)) == []
-    assert "has no rubrics to judge it by" in built.check(case_of(last, None))[0]
+    assert "has no rubrics" in built.check(case_of(last, None))[0]

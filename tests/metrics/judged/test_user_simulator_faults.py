@@ -134,5 +134,5 @@ def test_the_judge_knows_what_the_user_must_not_know() -> None:
 
 
 def test_it_decides_no_case_by_itself() -> None:
-    with pytest.raises(SetupProblems, match="it judges the played user, not the agent"):
+    with pytest.raises(SetupProblems, match="it judges the simulated user, not the agent"):
         case_of(judge(), "To Rome.", final_session_state={})

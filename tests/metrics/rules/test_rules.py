@@ -145,11 +145,11 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
     ("rule", "turns", "reason"),
     [
         ({"never": "pay"}, [[S, B]], "every rule is kept"),
-        ({"never": "pay"}, [[S], [B, P]], "never pay: broken by call 2 of turn 2, `pay(order=1)`"),
+        ({"never": "pay"}, [[S], [B, P]], "never pay: `pay(order=1)` (turn 2, call 2) is forbidden"),
         (
             {"call": "pay", "at_most": 1},
             [[P], [P, P]],
-            "pay at most once: broken by call 1 of turn 2, `pay(order=1)`, the 2nd (and 1 more)",
+            "pay at most once: `pay(order=1)` (turn 2, call 1) is the 2nd call (and 1 more)",
         ),
         ({"call": "pay", "at_most": 1, "same": "order"}, [[P, ("pay", {"order": 2})]], "every rule is kept"),
         (
@@ -160,28 +160,28 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
         (
             {"call": "pay", "only_after": "book", "same": {"order": "id"}},
             [[B, ("pay", {"order": 2})]],
-            ("pay only after book with the same order (there id): broken by call 2 of turn 1, `pay(order=2)`: "
-            "there is none before it with id=2"),
+            ("pay only after book with the same order (as id): `pay(order=2)` (turn 1, call 2) "
+            "was not preceded by `book` with id=2"),
         ),
         (
             {"call": "book", "implies_later": "pay", "name": "money"},
             [[B, P, B]],
-            "money (book implies pay later): broken by call 3 of turn 1, `book(id=1)`: there is none after it",
+            "money (book implies pay later): `book(id=1)` (turn 1, call 3) was not followed by `pay`",
         ),
         (
             {"no": "pay", "before": "book"},
             [[P], [B]],
-            ("no pay before book: broken by call 1 of turn 1, `pay(order=1)`: call 1 of turn 2, `book(id=1)`, is the "
-            "first, and came later"),
+            ("no pay before book: `pay(order=1)` (turn 1, call 1) came before the first `book(id=1)` "
+            "(turn 2, call 1)"),
         ),
         ({"no": "pay", "before": "book"}, [[P]], "every rule is kept"),  # there is no book
         ({"no": "pay", "before": "book"}, [[B, P, B]], "every rule is kept"),  # only the first book counts
-        ({"call": "pay", "only_after": "book"}, [[P]], ("pay only after book: broken by call 1 of turn 1, `pay(order=1)`: "
-         "there is none before it")),
+        ({"call": "pay", "only_after": "book"}, [[P]], ("pay only after book: `pay(order=1)` (turn 1, call 1) "
+         "was not preceded by `book`")),
         (
             {"never": {"tool": "pay", "args": {"order": {"$match": "number", "value": 0, "tolerance": 1}}}},
             [[P]],
-            "never pay(order=0 ± 1, …): broken by call 1 of turn 1, `pay(order=1)`",
+            "never pay(order=0 ± 1, …): `pay(order=1)` (turn 1, call 1) is forbidden",
         ),
     ],
     ids=repr,
@@ -241,20 +241,20 @@ def test_rules_of_a_case_that_cannot_be_read_are_an_error() -> None:
         ({"never": "a"}, "expected a list of rules"),
         (["never a"], "expected a rule"),
         ([{"nevr": "a"}], "Did you mean 'never'"),
-        ([{"call": "a"}], "the rule says nothing"),
+        ([{"call": "a"}], "the rule has no kind"),
         ([{"call": "a", "at_most": 1, "only_after": "b"}], "has `at_most` and `only_after`"),
-        ([{"at_most": 1}], "`call` is missing"),
+        ([{"at_most": 1}], "also needs `call`"),
         ([{"never": "a", "same": "x"}], "`never` has no key 'same'"),
         ([{"call": "a", "at_most": "1"}], "expected a whole number"),
         ([{"call": "a", "at_most": True}], "expected a whole number"),
         ([{"call": "a", "at_most": 1, "same": {"x": "y"}}], "expected the name of an argument"),
         ([{"call": "a", "only_after": "b", "same": []}], "expected the name of an argument"),
-        ([{"call": "a", "only_after": "b", "same": "l[*].id"}], "names no single value"),
+        ([{"call": "a", "only_after": "b", "same": "l[*].id"}], "does not name a single value"),
         ([{"never": {"tool": "a", "arg": {}}}], "Did you mean 'args'"),
         ([{"never": {"args": {}}}], "`tool` must be"),
-        ([{"never": "a(b=1)"}], "is no tool's name"),
+        ([{"never": "a(b=1)"}], "is not a tool's name"),
         ([{"never": {"tool": "a", "args": None}}], "`args` is null"),
-        ([{"never": {"tool": "a", "other_args": "allowed"}}], "only beside `args`"),
+        ([{"never": {"tool": "a", "other_args": "allowed"}}], "has no effect without `args`"),
         (
             [{"never": {"tool": "a", "args": {"b": {"$match": "regex", "pattern": "["}}}}],
             "rules[0].never.args.b",
@@ -289,8 +289,8 @@ def test_a_message_about_a_rule_has_one_full_stop_at_its_end(rules: Any) -> None
 @pytest.mark.parametrize(
     ("args", "told", "awaited"),
     [
-        ({"path": "x"}, 'there is none after it with file="x"', {"how": 1, "file": "x"}),
-        ({}, "there is none after it (it has no `path`)", {"how": 1}),
+        ({"path": "x"}, 'was not followed by `close(how=1, …)` with file="x"', {"how": 1, "file": "x"}),
+        ({}, "was not followed by `close(how=1, …)` (it has no `path`)", {"how": 1}),
     ],
 )
 def test_what_was_awaited_is_shown_beside_the_step(args: Any, told: str, awaited: dict[str, Any]) -> None:

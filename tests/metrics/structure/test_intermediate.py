@@ -68,13 +68,13 @@ def test_scores(actual: Pairs, options: dict[str, Any], score: float) -> None:
         (
             [EXPECTED[0], ("flights", "Two hotels")],
             {},
-            '"Two hotels" was said by flights, expected of hotels',
+            '"Two hotels" came from flights, expected from hotels',
         ),
-        (EXPECTED[::-1], {}, "was said in another place, or not as often"),
+        (EXPECTED[::-1], {}, "was given in another place, or not as often"),
         (
             [("flights", "Three flights"), EXPECTED[1]],
             {},
-            'flights said "Three flights", expected "Three flights to Rome" (0.67 alike)',
+            'flights responded "Three flights", expected "Three flights to Rome" (similarity 0.67)',
         ),
         (
             [*EXPECTED, ("cars", "One car")],
@@ -125,7 +125,7 @@ def test_a_turn_that_states_none_is_not_applicable() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"text": "ignore", "authors": False}, "nothing would be compared"),
+        ({"text": "ignore", "authors": False}, "nothing is compared"),
         ({"text": "same"}, "text: Input should be 'rouge', 'exact' or 'ignore'"),
         ({"author": True}, "Did you mean 'authors'"),
     ],

@@ -36,7 +36,7 @@ GOOD = '{"city": "Paris", "celsius": 21}'
 )
 def test_answers_that_the_schema_allows(answer: str) -> None:
     score, (why,) = ask("response_schema", [turn(answer)], schema=WEATHER)
-    assert (score.value, why.reason) == (1.0, "the answer is JSON as the schema says")
+    assert (score.value, why.reason) == (1.0, "the answer is JSON that fits the schema")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_answers_that_the_schema_allows(answer: str) -> None:
         ('{"city": "Paris", "celsius": true}', "celsius is true, expected a number"),
         (
             '{"city": "P", "celsius": 1, "citty": "x"}',
-            "citty is \"x\", and nothing of that name is declared (known: city, celsius, days). Did you mean 'city'?",
+            "citty is \"x\", and no such key is declared (known: city, celsius, days). Did you mean 'city'?",
         ),
         ('{"city": "P", "celsius": 1, "days": [1]}', "days[0] is 1, expected text or null"),
         ('{"city": "P", "celsius": 1, "days": ["a", "a"]}', "expected items that are all different"),
@@ -76,7 +76,7 @@ def test_json_anywhere_in_the_answer() -> None:
         anywhere=True,
     )
     assert [each.value for each in score.per_invocation] == [1.0, 0.0]
-    assert good.reason == "the answer is JSON as the schema says"
+    assert good.reason == "the answer is JSON that fits the schema"
     assert "celsius is missing" in wrong.reason
     assert [each["keyword"] for each in (wrong.details or {})["mistakes"]] == ["required", "type"]
 
@@ -107,10 +107,13 @@ def test_the_draft_that_a_schema_names_is_the_one_it_is_read_by(draft: str, valu
         ({"schema": "schema.json"}, "got str. Write the schema itself, not its path"),
         (
             {"schema": {"type": "objekt"}},
-            "it is no JSON Schema at type: \"objekt\" is no type. Did you mean 'object'",
+            "it is not a JSON Schema at type: unknown type \"objekt\". Did you mean 'object'",
         ),
-        ({"schema": {"properties": {"a": {"minimum": "1"}}}}, "it is no JSON Schema at properties.a.minimum"),
-        ({"schema": {"pattern": "("}, "formats": True}, "it is no JSON Schema at pattern"),
+        (
+            {"schema": {"properties": {"a": {"minimum": "1"}}}},
+            "it is not a JSON Schema at properties.a.minimum",
+        ),
+        ({"schema": {"pattern": "("}, "formats": True}, "it is not a JSON Schema at pattern"),
         ({"schema": {"$ref": "https://example.org/a.json"}}, "nothing is fetched: put that schema under"),
         ({"schema": {"items": [{"$ref": "file:///etc/passwd"}]}}, "it"),
         ({"shema": {}}, "Did you mean 'schema'"),
@@ -164,7 +167,7 @@ def test_the_reason_tells_what_the_case_s_schema_asks_for() -> None:
     [
         ("schema.json", "response_schema: expected a JSON Schema (an object), got str"),
         (True, "response_schema: expected a JSON Schema (an object), got bool"),
-        ({"type": "objekt"}, "response_schema: it is no JSON Schema at type"),
+        ({"type": "objekt"}, "response_schema: it is not a JSON Schema at type"),
         ({"$ref": "https://example.org/a.json"}, "response_schema: it refers to"),
         ([], "response_schema: the list is empty"),
         ([LIST], "response_schema[0]: expected a turn and its schema"),
@@ -174,7 +177,7 @@ def test_the_reason_tells_what_the_case_s_schema_asks_for() -> None:
             [{"turn": 1, "schema": {}}, {"turn": 1, "schema": {}}],
             "response_schema[1].turn: turn 1 has a schema",
         ),
-        ([{"turn": 1, "schema": {"type": 1}}], "response_schema[0].schema: it is no JSON Schema"),
+        ([{"turn": 1, "schema": {"type": 1}}], "response_schema[0].schema: it is not a JSON Schema"),
         ([{"turn": 1, "schema": {}, "scema": {}}], "Did you mean 'schema'?"),
     ],
     ids=str,

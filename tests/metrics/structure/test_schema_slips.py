@@ -18,42 +18,42 @@ PERSON = {"$defs": {"person": {"type": "object"}}}
 # fmt: off
 SLIPS: list[tuple[dict[str, Any], str]] = [
     # --- keywords ---
-    ({"requried": ["a"]}, "`requried` is no keyword of JSON Schema. Did you mean 'required'?"),
-    ({"properties": {"a": {"typ": "string"}}}, "`typ` at properties.a is no keyword of JSON Schema. Did you mean 'type'?"),
-    ({"items": {"minimun": 1}}, "`minimun` at items is no keyword"),
-    ({"anyOf": [{}, {"Type": "string"}]}, "`Type` at anyOf.1 is no keyword of JSON Schema. Did you mean 'type'?"),
-    ({"$defs": {"a": {"enmu": []}}}, "`enmu` at $defs.a is no keyword of JSON Schema. Did you mean 'enum'?"),
+    ({"requried": ["a"]}, "`requried` is not a keyword of JSON Schema. Did you mean 'required'?"),
+    ({"properties": {"a": {"typ": "string"}}}, "`typ` at properties.a is not a keyword of JSON Schema. Did you mean 'type'?"),
+    ({"items": {"minimun": 1}}, "`minimun` at items is not a keyword"),
+    ({"anyOf": [{}, {"Type": "string"}]}, "`Type` at anyOf.1 is not a keyword of JSON Schema. Did you mean 'type'?"),
+    ({"$defs": {"a": {"enmu": []}}}, "`enmu` at $defs.a is not a keyword of JSON Schema. Did you mean 'enum'?"),
     ({"not": {"additional_properties": False}}, "Did you mean 'additionalProperties'?"),
     ({"min": 3}, "Did you mean 'minimum'?"),
-    ({"type": "string", "nullable": True}, "it is OpenAPI's; write the type as a list"),
-    ({"properties": {"a": {"optional": True}}}, "what is not listed in `required` is optional"),
-    ({"dependencies": {"a": ["b"]}}, "means nothing in https://json-schema.org/draft/2020-12/schema: write `dependentRequired`"),
+    ({"type": "string", "nullable": True}, "it belongs to OpenAPI; write the type as a list"),
+    ({"properties": {"a": {"optional": True}}}, "a key that is not listed in `required` is optional"),
+    ({"dependencies": {"a": ["b"]}}, "has no effect in https://json-schema.org/draft/2020-12/schema: write `dependentRequired`"),
     ({"additionalItems": False}, "write `items`"),
-    ({"$schema": OLD, "unevaluatedProperties": False}, "means nothing in http://json-schema.org/draft-07/schema: say by `$schema`"),
-    ({"$schema": OLD, "$ref": "#/definitions/a", "minimum": 5, "definitions": {"a": {}}}, "beside it nothing counts in this draft, so `minimum` would not"),
-    ({"then": {"minimum": 1}}, "`then` means nothing without `if`"),
-    ({"type": "strng"}, 'at type: "strng" is no type. Did you mean \'string\'?'),
-    ({"properties": {"a": {"type": "int"}}}, 'at properties.a.type: "int" is no type. Did you mean'),
-    ({"$schema": "https://json-schema.org/draft-07/schema#"}, "`$schema` names no draft"),
-    ({"$schema": 7}, "`$schema` names no draft: 7"),
-    ({"pattern": "("}, "it is no JSON Schema at pattern"),
-    ({"patternProperties": {"(": {}}}, "it is no JSON Schema"),
+    ({"$schema": OLD, "unevaluatedProperties": False}, "has no effect in http://json-schema.org/draft-07/schema: name the intended draft with `$schema`"),
+    ({"$schema": OLD, "$ref": "#/definitions/a", "minimum": 5, "definitions": {"a": {}}}, "in this draft all other keywords next to it are ignored, also `minimum`"),
+    ({"then": {"minimum": 1}}, "`then` has no effect without `if`"),
+    ({"type": "strng"}, 'at type: unknown type "strng". Did you mean \'string\'?'),
+    ({"properties": {"a": {"type": "int"}}}, 'at properties.a.type: unknown type "int". Did you mean'),
+    ({"$schema": "https://json-schema.org/draft-07/schema#"}, "`$schema` is not a known draft"),
+    ({"$schema": 7}, "`$schema` is not a known draft: 7"),
+    ({"pattern": "("}, "it is not a JSON Schema at pattern"),
+    ({"patternProperties": {"(": {}}}, "it is not a JSON Schema"),
     # --- references ---
     ({"$ref": "#/$defs/persn", **PERSON}, 'it refers to "#/$defs/persn", which is not in it. Did you mean \'#/$defs/person\'?'),
     ({"properties": {"a": {"$ref": "#/$defs/Person"}}, **PERSON}, "Did you mean '#/$defs/person'?"),
     ({"$ref": "#/definitions/person", **PERSON}, "which is not in it"),
     ({"$ref": "#person", **PERSON}, "which is not in it"),
     ({"$ref": "person.json"}, "which is not in it"),
-    ({"$ref": "#/$defs", **PERSON}, 'it refers to "#/$defs", which is no schema. Did you mean \'#/$defs/person\'?'),
+    ({"$ref": "#/$defs", **PERSON}, 'it refers to "#/$defs", which is not a schema. Did you mean \'#/$defs/person\'?'),
     ({"$ref": "https://example.org/a.json"}, "nothing is fetched: put that schema under `$defs`"),
-    ({"$ref": "#"}, 'its reference "#" comes back to itself for ever'),
-    ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, "for ever"),
-    ({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}, "for ever"),
-    ({"anyOf": [{"type": "string"}, {"$ref": "#"}]}, "for ever"),
-    ({"if": {"$ref": "#"}}, "for ever"),
-    ({"not": {"$ref": "#"}}, "for ever"),
-    ({"dependentSchemas": {"a": {"$ref": "#"}}}, "for ever"),
-    ({"$dynamicRef": "#n", "$dynamicAnchor": "n"}, "for ever"),
+    ({"$ref": "#"}, 'its reference "#" refers to itself without end'),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, "without end"),
+    ({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}, "without end"),
+    ({"anyOf": [{"type": "string"}, {"$ref": "#"}]}, "without end"),
+    ({"if": {"$ref": "#"}}, "without end"),
+    ({"not": {"$ref": "#"}}, "without end"),
+    ({"dependentSchemas": {"a": {"$ref": "#"}}}, "without end"),
+    ({"$dynamicRef": "#n", "$dynamicAnchor": "n"}, "without end"),
 ]
 
 FINE: list[dict[str, Any]] = [
@@ -79,14 +79,14 @@ FINE: list[dict[str, Any]] = [
 ]
 
 UNKNOWN = [
-    ({"colour": "red"}, ["`colour` is no keyword of JSON Schema, so nothing checks it"]),
+    ({"colour": "red"}, ["`colour` is not a keyword of JSON Schema, so it is not checked"]),
     ({"properties": {"a": {"foo": 1, "bar": 2}}}, ["`foo` at properties.a is no", "`bar` at properties.a is no"]),
 ]
 
 FORMATS = [
-    ("emial", "is no format. Did you mean 'email'?"),
+    ("emial", "is not a format. Did you mean 'email'?"),
     ("date-time", "cannot be checked without further packages"),
-    ("made-up", '"made-up" is no format'),
+    ("made-up", '"made-up" is not a format'),
 ]
 # fmt: on
 
@@ -134,7 +134,7 @@ def test_a_format_that_would_not_be_checked_is_refused_where_formats_are(name: s
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_schema_with_what_is_no_json_is_refused(number: float) -> None:
-    with pytest.raises(CriterionError, match="not made of JSON values"):
+    with pytest.raises(CriterionError, match="contains values that are not JSON"):
         schema_of({"minimum": number})
 
 
@@ -149,7 +149,7 @@ def test_a_schema_that_is_nested_too_deeply_is_refused() -> None:
     document: dict[str, Any] = {}
     for _ in range(5000):
         document = {"not": document}
-    with pytest.raises(CriterionError, match=r"nested too deeply|not made of JSON values"):
+    with pytest.raises(CriterionError, match=r"nested too deeply|contains values that are not JSON"):
         schema_of(document, strict=True)
 
 

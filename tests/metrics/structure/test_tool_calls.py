@@ -68,7 +68,7 @@ def test_arguments_as_declared(args: dict[str, Any]) -> None:
         (
             {"city": "Rome", "night": 2},
             (
-                "call 1, book: night is 2, and nothing of that name is declared (known: city, nights, board, guests). "
+                "call 1, book: night is 2, and no such key is declared (known: city, nights, board, guests). "
                 "Did you mean 'nights'?"
             ),
         ),
@@ -217,7 +217,7 @@ def test_a_declaration_that_is_no_schema_is_an_error_that_names_the_tool() -> No
         ({"declarations": [7]}, r"declarations\[0\]: expected .*, got int"),
         (
             {"declarations": [{"name": "f", "input_schema": {"type": 7}}]},
-            "the schema of 'f': it is no JSON Schema",
+            "the schema of 'f': it is not a JSON Schema",
         ),
         ({"declaration": []}, "Did you mean 'declarations'"),
         (
@@ -245,13 +245,13 @@ def test_a_declaration_that_is_no_schema_is_an_error_that_names_the_tool() -> No
         ({"declarations": [{"name": "f", "input_schema": {}}, "f"]}, r"\[1\]: 'f' is declared twice"),
         (
             {"declarations": [{"name": "f", "input_schema": {"requird": ["a"]}}]},
-            "`requird` is no keyword of JSON Schema. Did you mean 'required'",
+            "`requird` is not a keyword of JSON Schema. Did you mean 'required'",
         ),
         (
             {"declarations": [{"name": "f", "input_schema": {"$ref": "#/$defs/a"}}]},
             "refers to .*, which is not in it",
         ),
-        ({"declarations": [{"name": "f", "input_schema": {"$ref": "#"}}]}, "comes back to itself for ever"),
+        ({"declarations": [{"name": "f", "input_schema": {"$ref": "#"}}]}, "refers to itself without end"),
         (
             {"declarations": [{"name": "f", "paramters": {}}, {"name": "g", "input_schema": {"type": 7}}]},
             "'paramters'.*the schema of 'g'",
@@ -301,7 +301,7 @@ def test_what_checks_nothing_is_said_before_anything_runs() -> None:
     assert first.startswith("declarations: 'f' declares nothing about its arguments, so none are checked.")
     assert (
         second
-        == "declarations: the schema of 'g': `colour` at properties.a is no keyword of JSON Schema, so nothing checks it"
+        == "declarations: the schema of 'g': `colour` at properties.a is not a keyword of JSON Schema, so it is not checked"
     )
     assert not [*survey.problems()]
     assert METRICS.get("tool_schema")().survey() is None
@@ -311,7 +311,7 @@ def test_slips_in_what_an_agent_declares_are_not_the_criterion_s() -> None:
     declared = {"name": "f", "input_schema": {"properties": {"a": {}}, "requird": ["a"]}}
     score, _ = ask("tool_schema", [turn(calls=[("a", "f", {"a": 1})], tools={"a": [declared]})])
     assert score.value == 1.0
-    slip = "`requird` is no keyword of JSON Schema. Did you mean 'required'?"
+    slip = "`requird` is not a keyword of JSON Schema. Did you mean 'required'?"
     assert score.per_invocation[0].warning == f"the agent's own schema of f: {slip}"
     for schema in ({"$ref": "#/$defs/a"}, {"$ref": "#"}):
         with pytest.raises(MetricError, match="the tool 'f' of the agent 'a' declares no usable schema"):
@@ -344,7 +344,7 @@ def test_an_agent_that_does_not_say_which_tools_it_has_is_an_error(metric: str) 
     score, _ = ask(metric, [turn(calls=[("a", "f", {})])])
     assert score.value is None
     assert score.failure is not None
-    assert "the agent does not say which tools it has" in score.failure.message
+    assert "the agent does not declare its tools" in score.failure.message
 
 
 def test_an_agent_without_tools_calls_only_unknown_ones() -> None:
@@ -432,9 +432,9 @@ def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(sche
 @pytest.mark.parametrize(
     ("schema", "warning"),
     [
-        ({"properties": {"city": {}}, "required": ["ctiy"]}, "`required` names \"ctiy\", which is none of `properties`. Did you mean 'city'?"),
+        ({"properties": {"city": {}}, "required": ["ctiy"]}, "`required` names \"ctiy\", which is not in `properties`. Did you mean 'city'?"),
         ({"properties": {"a": {"properties": {"b": {}}, "required": ["c"]}}}, "`required` at properties.a names \"c\", which is none of"),
-        ({"properties": {"city": {"colour": 1}}}, "`colour` at properties.city is no keyword of JSON Schema, so nothing checks it"),
+        ({"properties": {"city": {"colour": 1}}}, "`colour` at properties.city is not a keyword of JSON Schema, so it is not checked"),
         ({"properties": {"city": {}}, "required": ["city"]}, ""),
         ({"required": ["city"]}, ""),
     ],
@@ -451,6 +451,6 @@ def test_slips_of_an_agent_stand_by_the_score_whatever_it_is(schema: dict[str, A
 def test_a_type_that_is_none_is_an_error_that_says_so() -> None:
     declared = {"name": "f", "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRNG"}}}}
     with pytest.raises(
-        MetricError, match=r"declares no usable schema: .*\"strng\" is no type. Did you mean 'string'"
+        MetricError, match=r"declares no usable schema: .*unknown type \"strng\". Did you mean 'string'"
     ):
         ask("tool_schema", [turn(calls=[("a", "f", {"city": "x"})], tools={"a": [declared]})])

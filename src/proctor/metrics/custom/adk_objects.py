@@ -1,4 +1,4 @@
-"""Proctor's models as objects of google-adk's classes, for scoring functions that are written against those."""
+"""Conversion of Proctor's models into google-adk's classes, for scoring functions that are written against those."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from proctor.schema.format.wire_model import WireModel
 __all__ = ["to_adk"]
 
 _MODULES = ("eval_case", "app_details", "eval_rubrics", "eval_metrics", "conversation_scenarios")
-"""Of `google.adk.evaluation`: those that have the classes of what a metric receives."""
+"""The modules of `google.adk.evaluation` with the classes that a metric receives."""
 
 
 def to_adk(value: Any) -> Any:
-    """Return a Proctor model, or a list of them, as google-adk's; anything else as it is.
+    """Return a Proctor model, or a list of them, as google-adk's; any other value unchanged.
 
-    Keys that google-adk's classes do not know are left out, unless they allow any. Call it only where google-adk is loaded.
+    Keys that a class of google-adk does not allow are left out. Call it only if google-adk is loaded.
     """
     if isinstance(value, WireModel):
         return _object_of(value)
@@ -50,7 +50,7 @@ def _object_of(model: WireModel) -> Any:
 
 @cache
 def _counterpart(ours: type[WireModel]) -> type[BaseModel] | None:
-    """Return the class of google-adk, or of google-genai, with the name of one of Proctor's; that of its base otherwise."""
+    """Return the class of google-adk or google-genai with the same name as one of Proctor's or as one of its bases."""
     for kind in ours.__mro__:
         if not issubclass(kind, WireModel):
             continue
@@ -62,19 +62,19 @@ def _counterpart(ours: type[WireModel]) -> type[BaseModel] | None:
                 kind.__name__,
             )
         for place in places:
-            found = getattr(import_module(place), name, None)
-            if isinstance(found, type) and issubclass(found, BaseModel):
-                return found
+            counterpart = getattr(import_module(place), name, None)
+            if isinstance(counterpart, type) and issubclass(counterpart, BaseModel):
+                return counterpart
     return None
 
 
 def _tools(declarations: list[Any]) -> list[Any]:
-    """Return declarations as google-genai's `Tool`, which google-adk has at run time, where they have its form."""
+    """Return declarations as google-genai's `Tool`, which google-adk uses at run time; unchanged if they do not have its form."""
     tool: Any = import_module(GENAI_TYPES).Tool
-    found = []
+    tools = []
     for declaration in declarations:
         try:
-            found.append(tool.model_validate(declaration))
+            tools.append(tool.model_validate(declaration))
         except ValidationError:
-            found.append(declaration)
-    return found
+            tools.append(declaration)
+    return tools

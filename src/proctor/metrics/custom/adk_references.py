@@ -1,4 +1,4 @@
-"""Whether a scoring function uses the classes of google-adk, found in its code and in the project's functions that it calls."""
+"""Detection of scoring functions that use the classes of google-adk, from their code and that of the functions they call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EVALUATION = "google.adk.evaluation"
 _GENAI = "google.genai"
 _MIRROR = "proctor"
 _MOST_FUNCTIONS = 200
-"""Functions that are looked at for one metric."""
+"""The number of functions that are examined for one metric."""
 
 
 def uses_adk_classes(function: Callable[..., Any]) -> bool:
@@ -40,16 +40,16 @@ def _is_below(package: str, name: str) -> bool:
 
 
 def _modules_used(function: Callable[..., Any]) -> Iterator[str]:
-    """Return the modules of everything that a function names, and that the project's functions name which it calls."""
+    """Yield the modules of all names in a function, and in the functions of the project that it calls."""
     waiting, seen = list(_functions_of(function)), set[int]()
     while waiting and len(seen) < _MOST_FUNCTIONS:
-        one = waiting.pop()
-        if id(one) in seen:
+        function = waiting.pop()
+        if id(function) in seen:
             continue
-        seen.add(id(one))
-        names = set(_names_in(one.__code__)) | set(_names_in_annotations(one))
+        seen.add(id(function))
+        names = set(_names_in(function.__code__)) | set(_names_in_annotations(function))
         yield from (name for name in names if _is_below(ADK, name) or _is_below(_GENAI, name))
-        for value in (one.__globals__[name] for name in names if name in one.__globals__):
+        for value in (function.__globals__[name] for name in names if name in function.__globals__):
             module = _module_of(value)
             yield module
             if module == ADK and "evaluation" in names:
@@ -59,7 +59,7 @@ def _modules_used(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:
-    """Return the plain functions behind a callable: its own, the one that it wraps, those of a class or of an object's class."""
+    """Yield the plain functions behind a callable: itself, the wrapped one, those of a class or of an object's class."""
     if isinstance(value, functools.partial):
         yield from _functions_of(value.func)
     elif inspect.ismethod(value):
@@ -77,7 +77,7 @@ def _functions_of(value: Any) -> Iterator[FunctionType]:
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    """Return the names that code looks up, with the modules that it imports, in nested functions too."""
+    """Yield the names in code, with the modules that it imports, nested functions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -85,7 +85,7 @@ def _names_in(code: CodeType) -> Iterator[str]:
 
 
 def _names_in_annotations(function: FunctionType) -> Iterator[str]:
-    """Return the names in a function's annotations, whether they are texts or objects."""
+    """Yield the names in a function's annotations, which may be texts or objects."""
     for annotation in function.__annotations__.values():
         text = annotation if isinstance(annotation, str) else repr(annotation)
         yield from text.replace("[", " ").replace("]", " ").replace(",", " ").replace("|", " ").split()
@@ -99,7 +99,7 @@ def _module_of(value: Any) -> str:
 
 
 def _is_of_a_project(module: str) -> bool:
-    """Tell whether a module is the user's: not Python's, Proctor's or Google's, and not installed."""
+    """Tell whether a module belongs to the user: not to Python, Proctor or Google, and not installed."""
     top = module.partition(".")[0]
     if not top or top in sys.stdlib_module_names or top in {"google", "proctor"}:
         return False

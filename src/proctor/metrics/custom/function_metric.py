@@ -1,8 +1,8 @@
-"""Metrics of the user's own: a function, found by a config, a decorator, or an entry point.
+"""Metrics that are functions of users, from a config, a decorator or an entry point.
 
-A function is called in one of two forms, told by its parameters (see `signature.py`), and may be plain or async. A
-plain function runs as it is, within the event loop: one that waits (for a network, a database) holds up all trials
-under way and should be async.
+A function has one of two forms, recognised by its parameters (see `signature`), and may be plain or async. A plain
+function runs in the event loop: one that waits (for a network, a database) delays all running trials
+and should be async.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class FunctionMetric:
         self._takes_adk_objects = uses_adk_classes(function)
 
     async def score(self, case: CaseView) -> MetricScore:
-        """Ask the function. What it raises goes on to the caller.
+        """Call the function; its exceptions are not caught.
 
         Raises:
-            MetricError: its answer is not a score.
+            MetricError: it returned something that is not a score.
         """
         case = _own_copy(case)
         if self._signature.whole:
-            answer = await self._ask(
+            answer = await self._call(
                 actual=case.actual,
                 expected=case.expected,
                 scenario=case.scenario,
@@ -83,11 +83,11 @@ class FunctionMetric:
         )
         scores = []
         for index, (made, wanted) in enumerate(zip(case.actual, expected, strict=True)):
-            answer = await self._ask(actual=made, expected=wanted)
+            answer = await self._call(actual=made, expected=wanted)
             scores.append(read_turn(self.facts, answer, index))
         return mean_score(scores)
 
-    async def _ask(self, **values: Any) -> Any:
+    async def _call(self, **values: Any) -> Any:
         """Call the function: with google-adk's objects, if it is written against google-adk's classes."""
         arguments = self._signature.arguments({**values, "criterion": self._criterion})
         if self._takes_adk_objects:
@@ -97,29 +97,29 @@ class FunctionMetric:
         return await settle(self.function(**arguments))
 
     def _eval_metric(self) -> EvalMetric:
-        """As ADK passes it: the threshold stands in the criterion only."""
+        """Return the argument as ADK passes it; the threshold is only in the criterion."""
         return EvalMetric(
             metric_name=self.facts.name, criterion=self._criterion, custom_function_path=self._path or None
         )
 
 
 def _own_copy(case: CaseView) -> CaseView:
-    """The case with invocations of its own: what a function does to them changes no evidence and no other score.
+    """Return the case with copied invocations, so that a function cannot change the evidence or another score.
 
     As in google-adk, the actual invocations have the rubrics of the case and of the expected invocation.
     """
-    expected = None if case.expected is None else [one.model_copy(deep=True) for one in case.expected]
-    actual = [one.model_copy(deep=True) for one in case.actual]
-    for index, one in enumerate(actual):
+    expected = None if case.expected is None else [each.model_copy(deep=True) for each in case.expected]
+    actual = [each.model_copy(deep=True) for each in case.actual]
+    for index, invocation in enumerate(actual):
         of_turn = (expected[index].rubrics if expected and index < len(expected) else None) or []
-        if one.rubrics is None and (case.rubrics or of_turn):
-            one.rubrics = [rubric.model_copy(deep=True) for rubric in [*case.rubrics, *of_turn]]
+        if invocation.rubrics is None and (case.rubrics or of_turn):
+            invocation.rubrics = [rubric.model_copy(deep=True) for rubric in [*case.rubrics, *of_turn]]
     return replace(case, actual=actual, expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionMetricFactory:
-    """Builds a function's metric from a criterion; stands in the registry where built-in metrics have their class."""
+    """Builds a function's metric from a criterion; the registry holds it like the class of a built-in metric."""
 
     facts: MetricFacts
     function: Function
@@ -163,12 +163,12 @@ def metric(
 ) -> Any:
     """Register a function as a metric of this process: `@proctor.metric("politeness", threshold=0.8)`.
 
-    Its name can then stand in criteria. Without a name it is the function's. The function stays as it is. Its scores go from 0 to
-    1 unless `minimum` and `maximum` say otherwise (`math.inf`: any number from there); one beyond them is an error.
+    Its name can then be used in criteria. Without a name it has the name of the function, which is returned unchanged.
+    Scores range from 0 to 1, or from `minimum` to `maximum` (`math.inf`: no upper limit); a score outside is an error.
 
     Raises:
-        CriterionError: the function's parameters fit neither form, the name is that of a built-in metric, or there is
-            nothing between minimum and maximum.
+        CriterionError: the function's parameters fit neither form, the name is that of a built-in metric, or
+            minimum is not below maximum.
     """
     if callable(name):
         return metric()(name)
@@ -186,16 +186,16 @@ def metric(
 
 
 def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion | None = None) -> Metric:
-    """Build the metric that `custom_metrics[name]` of a config names by its dotted path.
+    """Build the metric `custom_metrics[name]` of a config, which has a dotted path.
 
     Raises:
-        CriterionError: the path leads nowhere, or not to a scoring function; the import failed, and why; the
+        CriterionError: the path does not exist, or is not a scoring function; the import failed; the
             criterion does not fit.
     """
     path = custom.code_config.name
     plugin = _import(name, path)
-    if hasattr(plugin, "facts"):  # a metric class of its own
-        return _made(name, plugin, criterion)
+    if hasattr(plugin, "facts"):  # a metric class
+        return _build(name, plugin, criterion)
     facts = _facts(name, plugin, custom.description)
     interval = custom.metric_info.metric_value_info.interval if custom.metric_info else None
     if interval is not None:
@@ -203,22 +203,22 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
     return _factory(facts, plugin, path)(criterion)
 
 
-def _made(name: str, plugin: Any, criterion: BaseCriterion | None) -> Metric:
+def _build(name: str, plugin: Any, criterion: BaseCriterion | None) -> Metric:
     try:
         built: Metric = plugin(criterion)
     except SetupError:
         raise
     except (Exception, SystemExit) as error:
         raise CriterionError(
-            f"The custom metric {name!r}: {type(error).__name__} when it was made with its criterion: {error}"
+            f"The custom metric {name!r}: creating it with its criterion raised {type(error).__name__}: {error}"
         ) from error
     return built
 
 
 def as_factory(name: str, plugin: Any) -> Any:
-    """What is registered under `name`, as something that has facts and builds a metric from a criterion.
+    """Return what is registered under `name` as an object with facts that builds a metric from a criterion.
 
-    Metric classes stay as they are; a plain function (of an entry point) is wrapped.
+    Metric classes are returned unchanged; a plain function (of an entry point) is wrapped.
     """
     return plugin if hasattr(plugin, "facts") else _factory(_facts(name, plugin, ""), plugin)
 
@@ -234,16 +234,16 @@ def _facts(name: str, function: Any, description: str) -> MetricFacts:
 
 
 def with_range(facts: MetricFacts, minimum: float | None, maximum: float | None) -> MetricFacts:
-    """The facts with the range that somebody states; what is left out is 0 and 1, as in google-adk.
+    """Return the facts with a range; the defaults are 0 and 1, as in google-adk.
 
     Raises:
-        CriterionError: there is nothing between the two.
+        CriterionError: minimum is not below maximum.
     """
     low, high = 0.0 if minimum is None else minimum, 1.0 if maximum is None else maximum
     if not low < high:
         raise CriterionError(
-            f"The metric {facts.name!r} has the range from {low:g} to {high:g}: say by minimum and maximum between which "
-            "numbers its scores lie (0 and 1 where nothing is said)."
+            f"The metric {facts.name!r} has the range from {low:g} to {high:g}: `minimum` must be below `maximum` "
+            "(the defaults are 0 and 1)."
         )
     return replace(facts, minimum=low, maximum=None if high == math.inf else high)
 
@@ -266,10 +266,10 @@ def _factory(facts: MetricFacts, function: Function, path: str = "") -> Function
 
 
 def read_path(name: str, path: str) -> tuple[str, str]:
-    """The module and the attribute in it that a dotted path names.
+    """Return the module and the attribute that a dotted path names.
 
     Raises:
-        CriterionError: it names neither.
+        CriterionError: it is not a dotted path.
     """
     module_name, _, attribute = path.replace(":", ".").rpartition(".")
     if not module_name or not attribute:

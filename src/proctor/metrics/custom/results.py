@@ -1,4 +1,4 @@
-"""What scoring functions may answer, read strictly: what is not a score is an error, never a 0 and never a pass."""
+"""The values that scoring functions may return. Anything else is an error, never a 0 or a pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["check_agreement", "read_answer", "read_turn"]
 
 
 def read_turn(facts: MetricFacts, answer: object, turn: int) -> Score:
-    """The score of one turn (counted from 0): a number, true or false, or a `Score`.
+    """Return the score of one turn (counted from 0) from a number, true or false, or a `Score`.
 
     Raises:
         MetricError: anything else, NaN, a number outside the metric's range, a `Score` without number and reason.
@@ -25,7 +25,7 @@ def read_turn(facts: MetricFacts, answer: object, turn: int) -> Score:
 
 
 def read_answer(facts: MetricFacts, answer: object, turns: int) -> MetricScore:
-    """The score of a conversation of so many turns.
+    """Return the score of a conversation with `turns` turns.
 
     A number, true or false, a `Score` or `MetricScore`, a list with one of these per turn, or what ADK's functions
     return: an object or dict with `overall_score` and `per_invocation_results`.
@@ -34,7 +34,7 @@ def read_answer(facts: MetricFacts, answer: object, turns: int) -> MetricScore:
         MetricError: anything else, or what `read_turn` refuses.
     """
     if isinstance(answer, MetricScore):
-        return _checked(facts, answer)
+        return _check_metric_score(facts, answer)
     if isinstance(answer, list | tuple):
         return mean_score(_turns(facts, answer, turns))
     if _has(answer, "overall_score") or _has(answer, "per_invocation_results"):
@@ -44,19 +44,19 @@ def read_answer(facts: MetricFacts, answer: object, turns: int) -> MetricScore:
 
 
 def check_agreement(answer: object, score: MetricScore, threshold: float) -> None:
-    """Refuse an answer of ADK's form whose own verdict is not what its score means under the threshold.
+    """Raise if an answer of ADK's form has a verdict that contradicts its score and the threshold.
 
     Raises:
-        MetricError: it passes what the threshold fails, or the other way round (a count of mistakes, say, or another
-            threshold within). Neither can be trusted.
+        MetricError: it passes where the threshold fails, or the other way round (for example a count of mistakes, or
+            another threshold in the function). Neither can be trusted.
     """
     status = _get(answer, "overall_eval_status")
-    said = _STATUSES.get(getattr(status, "value", status))
-    if said is None or score.value is None or (score.value >= threshold) is (said == "PASSED"):
+    verdict = _STATUSES.get(getattr(status, "value", status))
+    if verdict is None or score.value is None or (score.value >= threshold) is (verdict == "PASSED"):
         return
     raise MetricError(
-        f"its own verdict says {said} for a score of {score.value:g} at the threshold {threshold:g}; "
-        "a score must grow with what is good, and pass from the threshold on"
+        f"its own verdict is {verdict} for a score of {score.value:g} at the threshold {threshold:g}; "
+        "a higher score must be better, and pass from the threshold on"
     )
 
 
@@ -80,7 +80,7 @@ def _score(facts: MetricFacts, answer: object, where: str) -> Score:
         elif not answer.reason:
             raise MetricError(f"returned a Score{where} with neither a value nor a reason")
         elif not answer.not_applicable:
-            raise MetricError(f"could not tell{where}: {answer.reason}")
+            raise MetricError(f"gave no score{where}: {answer.reason}")
         return answer
     return Score(_number(facts, answer, where))
 
@@ -89,36 +89,36 @@ def _number(facts: MetricFacts, answer: object, where: str) -> float:
     if not isinstance(answer, Real):
         raise MetricError(
             f"returned {_show(answer)}{where}; expected a number, true or false, or a Score "
-            "(with a reason where it has no value)"
+            "(with a reason if it has no value)"
         )
     number = float(answer)
     if not math.isfinite(number):
         raise MetricError(f"returned {number}{where}, which is not a score")
-    if said := beyond_range(facts, number):
-        raise MetricError(f"returned {_exact(number)}{where}, {said}")
+    if problem := beyond_range(facts, number):
+        raise MetricError(f"returned {_exact(number)}{where}, {problem}")
     return number
 
 
 def _exact(number: float) -> str:
-    """In short where that is the number: 2, and not 1 for 1.0000000000000002."""
+    """Return the short form if it is exact: 2, but not 1 for 1.0000000000000002."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
 
 
 def _show(answer: object) -> str:
-    """`None`, or the type of the answer: its text may be anything."""
+    """Return `None` or the type of an answer; its text may be anything."""
     return "None" if answer is None else f"a {type(answer).__name__}"
 
 
-def _checked(facts: MetricFacts, answer: MetricScore) -> MetricScore:
-    """A `MetricScore` as it is, once its figures are found to be figures."""
+def _check_metric_score(facts: MetricFacts, answer: MetricScore) -> MetricScore:
+    """Return a `MetricScore` after all its scores are checked."""
     for index, score in enumerate(answer.per_invocation):
         read_turn(facts, score, index)
     if answer.value is not None:
         answer.value = _number(facts, answer.value, "")
     elif answer.failure is None and not (answer.not_applicable and answer.reason):
         raise MetricError(
-            f"could not tell: {answer.reason}"
+            f"gave no score: {answer.reason}"
             if answer.reason
             else "returned a MetricScore without value and reason"
         )
@@ -155,8 +155,10 @@ def _rubrics(result: object) -> dict[str, Any] | None:
 
 
 def _rationales(details: dict[str, Any] | None) -> str:
-    found = [score["rationale"] for score in (details or {}).get("rubric_scores", ()) if score["rationale"]]
-    return "; ".join(map(str, found))
+    rationales = [
+        score["rationale"] for score in (details or {}).get("rubric_scores", ()) if score["rationale"]
+    ]
+    return "; ".join(map(str, rationales))
 
 
 def _has(answer: object, name: str) -> bool:

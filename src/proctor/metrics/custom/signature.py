@@ -1,4 +1,4 @@
-"""Which of the two forms of a scoring function this is, told by the names of its parameters."""
+"""The two forms of a scoring function, recognised by the names of its parameters."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ EITHER = {"criterion": "criterion"}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a scoring function takes."""
+    """The parameters of a scoring function."""
 
     whole: bool
     """True: called once with all invocations; False: once per turn."""
     parameters: Mapping[str, str]
-    """Parameter -> which value it gets: `actual`, `expected`, `criterion`, `eval_metric` or `scenario`."""
+    """Parameter -> the value it gets: `actual`, `expected`, `criterion`, `eval_metric` or `scenario`."""
     needs_expected: bool
-    """Whether it can do nothing without an expected invocation."""
+    """True if it cannot work without an expected invocation."""
 
     def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments of a call, out of everything there is."""
+        """Return the keyword arguments of a call, selected from `values`."""
         return {parameter: values[value] for parameter, value in self.parameters.items()}
 
 
 def read_signature(name: str, function: Callable[..., Any]) -> Signature:
-    """Tell the form of `function`, the scoring function of the metric `name`.
+    """Return the form of `function`, the scoring function of the metric `name`.
 
-    Parameters may be fewer than a form has, in any order, and start with an underscore; others need a default.
+    A function may omit parameters, have them in any order and with a leading underscore; others need a default.
 
     Raises:
-        CriterionError: it is neither of the two forms; the message shows both.
+        CriterionError: it has neither form; the message shows both.
     """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
-        raise _misfit(name, f"its parameters cannot be told ({error})") from error
+        raise _misfit(name, f"its parameters cannot be inspected ({error})") from error
     found: dict[str, str] = {}
     for parameter in parameters:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
@@ -72,17 +72,18 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
         elif parameter.default is parameter.empty:
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise _misfit(
-                    name, f"its parameter {parameter.name!r} stands before `/`, and all are given by name"
+                    name,
+                    f"its parameter {parameter.name!r} is positional-only (before `/`), but all are passed by name",
                 )
             hint = did_you_mean(_plain(parameter), [*WHOLE, *TURN, *EITHER])
-            raise _misfit(name, f"its parameter {parameter.name!r} is none that Proctor knows.{hint}")
+            raise _misfit(name, f"unknown parameter {parameter.name!r}.{hint}")
     return _decide(name, found, [each for each in parameters if each.name in found])
 
 
 def read_adk_signature(function: Callable[..., Any]) -> Signature | None:
-    """Return the form of a function that google-adk calls: four parameters by position, whatever their names.
+    """Return the form of a function that google-adk calls: four parameters by position, with any names.
 
-    `None` where it does not take four by position and by name, or needs more.
+    `None` if it does not accept four by position and by name, or needs more.
     """
     parameters = list(inspect.signature(function).parameters.values())
     first, others = parameters[: len(WHOLE)], parameters[len(WHOLE) :]
@@ -119,5 +120,5 @@ def _may_be_none(parameter: inspect.Parameter) -> bool:
 def _misfit(name: str, what: str) -> CriterionError:
     forms = "\n".join(f"  {each}" for each in SIGNATURES)
     return CriterionError(
-        f"The custom metric {name!r} cannot be called: {what}\nIts function may be\n{forms}"
+        f"The custom metric {name!r} cannot be called: {what}\nIts function may have these parameters\n{forms}"
     )

@@ -1,1 +1,4 @@
-"""What a case expects of tool calls beyond a list: optional ones, alternatives, groups in any order, limits."""
+"""The metric `tool_expectations`: optional calls, alternatives, groups in any order, forbidden calls, limits.
+
+Start with `tool_expectations`; `grammar` compares calls with expected ones, `forbidden_calls` guards against misspelled names.
+"""

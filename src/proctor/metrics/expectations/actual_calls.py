@@ -1,4 +1,4 @@
-"""The tool calls of a trial, each with its response and its place."""
+"""The tool calls of a trial, each with its response and its position."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["Made", "calls_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Made:
-    """One tool call."""
+    """One tool call that the agent made."""
 
     name: str
     args: dict[str, Any] | None
     turn: int = 0
     """Counted from 0."""
     index: int = 0
-    """Its place in the turn, from 0."""
+    """Its position in the turn, from 0."""
     response: Any = ABSENT
-    """What the tool answered; absent where nothing is recorded, or nobody asks."""
+    """The response of the tool; `ABSENT` if none is recorded or needed."""
 
 
 def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]]:
-    """The calls of each turn, in order."""
+    """Return the calls of each turn, in order."""
     turns = []
     for number, turn in enumerate(case.turns):
         calls = turn.tool_calls
@@ -46,16 +46,16 @@ def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]
 
 
 def _answers(calls: Sequence[FunctionCall], responses: Sequence[FunctionResponse]) -> list[Any]:
-    """Each call's response: the last one of its id; without id the next of its tool that has none, either."""
+    """Return each call's response: the last one with its id, or else the next response without id of the same tool."""
     by_id = {each.id: each.response for each in responses if each.id}
-    waiting: defaultdict[str | None, deque[Any]] = defaultdict(deque)
+    without_id: defaultdict[str | None, deque[Any]] = defaultdict(deque)
     for each in responses:
         if not each.id:
-            waiting[each.name].append(each.response)
-    found = []
+            without_id[each.name].append(each.response)
+    answers = []
     for call in calls:
         if call.id and call.id in by_id:
-            found.append(by_id[call.id])
+            answers.append(by_id[call.id])
         else:
-            found.append(waiting[call.name].popleft() if waiting[call.name] else ABSENT)
-    return found
+            answers.append(without_id[call.name].popleft() if without_id[call.name] else ABSENT)
+    return answers

@@ -1,4 +1,4 @@
-"""Which calls are meant: a tool's name, or an object that says more about the call."""
+"""Patterns of calls: a tool's name, or an object with arguments and a response."""
 
 from __future__ import annotations
 
@@ -25,70 +25,73 @@ RESPONSE = "(response)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallPattern:
-    """Calls of one of these tools whose arguments, and response, fit."""
+    """Matches calls of one of its tools with fitting arguments and a fitting response."""
 
     tools: tuple[str, ...]
     args: Mapping[str, Template] | None = None
-    """`None`: whatever they are."""
+    """`None`: any arguments."""
     other_args: bool = False
-    """Arguments that are not named may be there."""
+    """True if the call may have arguments that the pattern does not name."""
     response: Template | None = None
 
     def names(self, made: Made) -> bool:
-        """Whether the call is one of these tools."""
+        """Tell whether the call is of one of the tools."""
         return made.name in self.tools or ANY_TOOL in self.tools
 
     def fits(self, made: Made) -> bool:
-        """Whether the call is one that is meant."""
+        """Tell whether the call matches."""
         return self.names(made) and not self.differences(made)
 
     def differences(self, made: Made) -> list[ArgumentDifference]:
-        """What does not fit about a call of one of these tools."""
-        found = [] if self.args is None else [*self._of_args(self.args, made.args or {})]
+        """Return the mismatches of a call of one of the tools."""
+        differences = [] if self.args is None else [*self._of_args(self.args, made.args or {})]
         if self.response is not None and not self.response.fits(made.response):
-            found.append(_difference(RESPONSE, self.response, made.response))
-        return found
+            differences.append(_difference(RESPONSE, self.response, made.response))
+        return differences
 
     def takes_any(self) -> bool:
-        """Whether every call of its tools is meant, whatever its arguments and its response."""
+        """Tell whether the pattern matches every call of its tools."""
         args = self.args is None or (
             self.other_args and all(each.fits(ABSENT) for each in self.args.values())
         )
         return args and (self.response is None or self.response.fits(ABSENT))
 
     def may_have(self, name: str) -> bool:
-        """Whether a call that is meant may have an argument of this name."""
+        """Tell whether a matching call may have an argument of this name."""
         return self.args is None or self.other_args or name in self.args
 
     def takes_any_call(self) -> bool:
-        """Whether every call is meant, of whatever tool."""
+        """Tell whether the pattern matches every call of every tool."""
         return ANY_TOOL in self.tools and self.takes_any()
 
-    def covers(self, other: CallPattern, alike: Collection[str] = ()) -> bool:
-        """Whether every call that is the other is surely this, too; not told of all where it is so.
+    def covers(self, other: CallPattern, ignored: Collection[str] = ()) -> bool:
+        """Tell whether every call that matches `other` certainly matches this pattern; may miss some.
 
-        `alike`: arguments whose value does not matter.
+        `ignored`: arguments whose value does not matter.
         """
         tools = ANY_TOOL in self.tools or ({*other.tools} <= {*self.tools} and ANY_TOOL not in other.tools)
         if not tools or self.takes_any():
             return tools
         args, others = self.args or {}, other.args or {}
-        asked = {name: each for name, each in args.items() if name not in alike and not each.fits(ABSENT)}
-        stated = all(name in others and _is_within(others[name], each) for name, each in asked.items())
-        further = (
+        required = {
+            name: each for name, each in args.items() if name not in ignored and not each.fits(ABSENT)
+        }
+        if not all(name in others and _is_within(others[name], each) for name, each in required.items()):
+            return False
+        if not (
             self.args is None or self.other_args or (not other.other_args and others.keys() <= args.keys())
-        )
-        same_response = self.response is None or (
+        ):
+            return False
+        return self.response is None or (
             other.response is not None and _is_within(other.response, self.response)
         )
-        return stated and further and same_response
 
     def tell_tools(self) -> str:
-        """The tools in words."""
+        """Return the tools in words."""
         return "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
 
     def tell(self) -> str:
-        """The call in words."""
+        """Return the call in words."""
         name = self.tell_tools()
         if self.args is not None:
             inside = [f"{show_name(key)}={value.tell()}" for key, value in self.args.items()]
@@ -96,23 +99,23 @@ class CallPattern:
         return name if self.response is None else f"{name} with the response {self.response.tell()}"
 
     def to_data(self) -> dict[str, Any]:
-        """The call as details show an expected one."""
+        """Return the call as the details show an expected one."""
         args = {} if self.args is None else {key: value.source for key, value in self.args.items()}
         return {"name": " | ".join(self.tools), "args": args}
 
-    def _of_args(self, args: Mapping[str, Template], given: Mapping[str, Any]) -> list[ArgumentDifference]:
-        found = [
-            _difference(name, template, given.get(name, ABSENT))
+    def _of_args(self, args: Mapping[str, Template], actual: Mapping[str, Any]) -> list[ArgumentDifference]:
+        differences = [
+            _difference(name, template, actual.get(name, ABSENT))
             for name, template in args.items()
-            if not template.fits(given.get(name, ABSENT))
+            if not template.fits(actual.get(name, ABSENT))
         ]
         if not self.other_args:
-            found += [
+            differences += [
                 ArgumentDifference(name, "extra", actual=value)
-                for name, value in given.items()
+                for name, value in actual.items()
                 if name not in args
             ]
-        return found
+        return differences
 
 
 def _difference(name: str, template: Template, actual: Any) -> ArgumentDifference:
@@ -122,7 +125,7 @@ def _difference(name: str, template: Template, actual: Any) -> ArgumentDifferenc
 
 
 def _is_within(one: Template, other: Template) -> bool:
-    """Whether all that fits the one surely fits the other."""
+    """Tell whether every value that fits the one certainly fits the other."""
     if equal_json(one.source, other.source) or (isinstance(one, Plain) and other.fits(one.source)):
         return True
     if isinstance(one, OneOf):
@@ -135,8 +138,8 @@ def read_call(
 ) -> CallPattern:
     """Read a call: the tool's name, or `{tool, args, other_args, response}`.
 
-    `other_args`: whether arguments that are not named may be there when the object does not say so itself. `also`: keys
-    of the object that somebody else reads.
+    `other_args`: whether other arguments are allowed by default. `also`: further keys of the object, which the caller
+    reads.
     """
     if isinstance(given, str):
         given = {"tool": given}
@@ -168,7 +171,7 @@ def _tools(given: Mapping[str, Any], reader: MatcherReader, where: str) -> tuple
     for each in tools:
         if "(" in each:
             hint = f'write {{"tool": {show_value(each.partition("(")[0])}, "args": {{…}}}}'
-            reader.problem(where, f"{show_value(each)} is no tool's name; for its arguments {hint}")
+            reader.problem(where, f"{show_value(each)} is not a tool's name; for its arguments {hint}")
     return tools
 
 
@@ -185,16 +188,14 @@ def _args(given: Mapping[str, Any], reader: MatcherReader, where: str) -> dict[s
 
 
 def _other_args(given: Mapping[str, Any], reader: MatcherReader, where: str, *, usual: bool) -> bool:
-    said = given.get("other_args")
+    policy = given.get("other_args")
     if "other_args" not in given:
         return usual
-    if said not in ("allowed", "forbidden"):
-        meant = did_you_mean(str(said), ("allowed", "forbidden"))
+    if policy not in ("allowed", "forbidden"):
+        hint = did_you_mean(str(policy), ("allowed", "forbidden"))
         reader.problem(
-            where, f'`other_args` must be "allowed" or "forbidden", got {show_value(said)}.{meant}'
+            where, f'`other_args` must be "allowed" or "forbidden", got {show_value(policy)}.{hint}'
         )
     elif given.get("args") is None:
-        reader.problem(
-            where, "`other_args` says something only beside `args`; without them any arguments fit"
-        )
-    return said == "allowed"
+        reader.problem(where, "`other_args` has no effect without `args`: without them any arguments fit")
+    return policy == "allowed"

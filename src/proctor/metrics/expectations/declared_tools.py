@@ -1,6 +1,6 @@
-"""What an agent declares about its tools, beside calls that somebody wrote down: can such a call be made at all?
+"""Whether a call pattern can match any call, according to the agent's tool declarations.
 
-Only what is sure is said: of a schema with alternatives or references, and of an object that may have further keys, nothing.
+Only certain contradictions are reported: none for schemas with alternatives or references, or objects with further keys.
 """
 
 from __future__ import annotations
@@ -30,44 +30,41 @@ _CLASSES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _UNSURE = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if"})
-"""Keywords under which this module says nothing about a value."""
+"""Keywords under which a value is not checked."""
 
 
 def undeclared_tools(pattern: CallPattern, tools: Tools, known: Iterable[str] = ()) -> list[str]:
-    """The tools of a pattern that nobody declares, each with the name that is probably meant; `known` exist besides."""
-    there = {*tools.names, *known}
+    """Return the tools of a pattern that are not declared, each with a hint; `known` tools exist as well."""
+    existing = {*tools.names, *known}
     return [
-        f"{name!r} ({hint})" if (hint := did_you_mean(name, there).strip()) else repr(name)
+        f"{name!r} ({hint})" if (hint := did_you_mean(name, existing).strip()) else repr(name)
         for name in pattern.tools
-        if name != ANY_TOOL and name not in there and name not in OF_FRAMEWORKS
+        if name != ANY_TOOL and name not in existing and name not in OF_FRAMEWORKS
     ]
 
 
 def declared_arguments(tools: Tools, names: Iterable[str]) -> set[str]:
-    """The names of all arguments that some tools declare."""
+    """Return the names of all arguments that some tools declare."""
     schemas = (each.schema for name in names for each in tools.of(name, ""))
-    stated = (schema.get("properties") for schema in schemas if isinstance(schema, Mapping))
-    return {name for properties in stated if isinstance(properties, Mapping) for name in properties}
+    properties = (schema.get("properties") for schema in schemas if isinstance(schema, Mapping))
+    return {name for each in properties if isinstance(each, Mapping) for name in each}
 
 
-def unmet_arguments(asked: Mapping[str, Template], tools: Tools, names: Iterable[str]) -> str:
-    """Why no call of these tools, as they are declared, can have what is asked of its arguments; empty where one can, or nobody knows.
-
-    Of several tools, one that can is enough.
-    """
-    found = [_of_tool(each, asked) for name in names for each in tools.of(name, "")]
-    return found[0] if found and all(found) else ""
+def unmet_arguments(required: Mapping[str, Template], tools: Tools, names: Iterable[str]) -> str:
+    """Return why no call of these tools can have the required arguments; empty if one of the tools can, or it is unknown."""
+    problems = [_of_tool(each, required) for name in names for each in tools.of(name, "")]
+    return problems[0] if problems and all(problems) else ""
 
 
 def _of_tool(declared: Declaration, args: Mapping[str, Template]) -> str:
     for name, template in args.items():
-        if said := _of_key(declared.schema, name, template, ()):
-            return f"{show_name(declared.name)} {said}"
+        if problem := _of_key(declared.schema, name, template, ()):
+            return f"{show_name(declared.name)} {problem}"
     return ""
 
 
 def _of_key(schema: Any, name: str, template: Template, path: tuple[str, ...]) -> str:
-    """What is wrong with one key of an object under `schema`."""
+    """Return what is wrong with one key of an object under `schema`."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties", {}), Mapping):
         return ""
     known = schema.get("properties", {})
@@ -82,8 +79,8 @@ def _of_value(schema: Any, template: Template, path: tuple[str, ...]) -> str:
     if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
         return ""
     if isinstance(template, OneOf):
-        found = [_of_value(schema, each, path) for each in template.options]
-        return found[0] if all(found) else ""
+        problems = [_of_value(schema, each, path) for each in template.options]
+        return problems[0] if all(problems) else ""
     if isinstance(template, Shape):
         return _of_type(schema, ("object",), "an object", path) or _of_keys(schema, template.keys, path)
     if isinstance(template, Items):
@@ -111,8 +108,8 @@ def _of_plain(schema: Any, value: Any, path: tuple[str, ...]) -> str:
     if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
         return ""
     types = [name for name in _CLASSES if _is(value, name)]
-    if said := _of_type(schema, types, show_value(value), path):
-        return said
+    if problem := _of_type(schema, types, show_value(value), path):
+        return problem
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(allowed, list) and not any(equal_json(each, value) for each in allowed):
         hint = (
@@ -120,28 +117,28 @@ def _of_plain(schema: Any, value: Any, path: tuple[str, ...]) -> str:
             if isinstance(value, str)
             else ""
         )
-        told = ", ".join(and_more([show_value(each) for each in allowed], 6))
-        return f"declares `{_place(path)}` as one of {told}, which {show_value(value)} is not.{hint}"
+        choices = ", ".join(and_more([show_value(each) for each in allowed], 6))
+        return f"declares `{_place(path)}` as one of {choices}, not {show_value(value)}.{hint}"
     if isinstance(value, Mapping):
         return _of_keys(schema, {name: Plain(each) for name, each in value.items()}, path)
     if isinstance(value, list | tuple) and "items" in schema:
-        return next((said for each in value if (said := _of_plain(schema["items"], each, path))), "")
+        return next((problem for each in value if (problem := _of_plain(schema["items"], each, path))), "")
     return ""
 
 
 def _of_keys(schema: Mapping[str, Any], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
-    found = (_of_key(schema, name, template, path) for name, template in keys.items())
-    return next(filter(None, found), "")
+    problems = (_of_key(schema, name, template, path) for name, template in keys.items())
+    return next(filter(None, problems), "")
 
 
-def _of_type(schema: Mapping[str, Any], types: Iterable[str], told: str, path: tuple[str, ...]) -> str:
-    """What is wrong where only values of these types can fit, and none of them is declared."""
+def _of_type(schema: Mapping[str, Any], types: Iterable[str], expected: str, path: tuple[str, ...]) -> str:
+    """Return a problem if only values of these types fit, and none of the types is declared."""
     declared = schema.get("type")
     allowed = [declared] if isinstance(declared, str) else declared
     if not isinstance(allowed, list) or not {*allowed} <= _CLASSES.keys() or {*types} & {*allowed}:
         return ""
     words = " or ".join(TYPE_WORDS[each] for each in allowed)
-    return f"declares `{_place(path)}` as {words}, which {told} is not"
+    return f"declares `{_place(path)}` as {words}, not {expected}"
 
 
 def _is(value: Any, name: str) -> bool:

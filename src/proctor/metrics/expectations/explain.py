@@ -1,8 +1,8 @@
-"""Why calls are not what was expected: in words, and as data that reports draw."""
+"""Why calls do not meet an expectation: sentences, and steps that reports draw."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from proctor.metrics.expectations.actual_calls import Made
@@ -13,7 +13,7 @@ from proctor.metrics.trajectory.call_equality import ArgumentDifference
 
 __all__ = ["Drawn", "broken_limits", "drawn_once", "explain_calls"]
 
-TOO_MANY = "the calls are not what was expected; there are too many ways to read them to say which is closest"
+TOO_MANY = "the calls are not as expected; there are too many ways to align them to find the closest"
 
 
 Place = tuple[int, int]
@@ -21,38 +21,37 @@ Place = tuple[int, int]
 
 
 class Drawn(NamedTuple):
-    """One step for reports to draw, and the call that it is about, if there is one."""
+    """One step that reports draw, and the position of its call."""
 
     step: dict[str, Any]
     place: Place | None
 
 
 def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[Drawn]]:
-    """The sentences and the steps of the cheapest reading, then those of limits that are broken."""
+    """Return the sentences and steps of the cheapest alignment, then those of broken limits."""
     sentences: list[str] = []
-    drawn: list[Drawn] = []
+    steps: list[Drawn] = []
+    several = any(call.turn for call in calls)
     broken = broken_limits(expectation, calls)
-    over = {_place(one): one for limit, there in broken for one in limit.over(there)}
+    over = {_place(call): call for limit, matches in broken for call in limit.over(matches)}
     if expectation.calls is not None:
         fits = read_as(expectation.calls, calls, others_allowed=expectation.others_allowed)
+        for fit in fits or ():
+            if fit.cost and not (fit.kind == "extra" and _place(fit.made) in over):
+                sentences.append(_sentence(fit, several=several))
+            steps.append(_draw(fit, over))
         if fits is None:
             sentences.append(TOO_MANY)
-        else:
-            told = (
-                fit for fit in fits if fit.cost and not (fit.kind == "extra" and _place(fit.made) in over)
-            )
-            sentences += [_sentence(fit, several=_several(calls)) for fit in told]
-            drawn += [_draw(fit, over) for fit in fits]
-    for limit, there in broken:
-        sentences.append(_of_limit(limit, there, several=_several(calls)))
-        if len(there) < limit.least:
-            drawn.append(_draw(Fit("missing", limit.pattern), over))
-    drawn += [_draw(Fit("extra", made=one), over) for one in over.values()]
-    return and_more(sentences), drawn
+    for limit, matches in broken:
+        sentences.append(_limit_sentence(limit, matches, several=several))
+        if len(matches) < limit.least:
+            steps.append(_draw(Fit("missing", limit.pattern), over))
+    steps += [_draw(Fit("extra", made=call), over) for call in over.values()]
+    return and_more(sentences), steps
 
 
 def drawn_once(several: Iterable[Drawn]) -> list[dict[str, Any]]:
-    """The steps of several expectations as one list: each call in its first place, and wrong where one of them says so."""
+    """Merge the steps of several expectations: each call once, and marked wrong if one of them marks it so."""
     steps: dict[object, dict[str, Any]] = {}
     for number, (step, place) in enumerate(several):
         key: object = number if place is None else place
@@ -62,26 +61,22 @@ def drawn_once(several: Iterable[Drawn]) -> list[dict[str, Any]]:
 
 
 def broken_limits(expectation: Expectation, calls: Sequence[Made]) -> list[tuple[Limit, list[Made]]]:
-    """The limits that do not hold, each with the calls that it is about."""
-    found = []
+    """Return the limits that do not hold, each with the matching calls."""
+    broken = []
     for limit in expectation.limits:
-        there = [each for each in calls if limit.pattern.fits(each)]
-        if len(there) < limit.least or (limit.most is not None and len(there) > limit.most):
-            found.append((limit, there))
-    return found
+        matches = [each for each in calls if limit.pattern.fits(each)]
+        if len(matches) < limit.least or (limit.most is not None and len(matches) > limit.most):
+            broken.append((limit, matches))
+    return broken
 
 
 def place(made: Made, *, several: bool) -> str:
-    """Where a call stands: `call 2`, or `call 2 of turn 1` where there are several turns."""
+    """Return the position of a call: `call 2`, or `call 2 of turn 1` if there are several turns."""
     return f"call {made.index + 1} of turn {made.turn + 1}" if several else f"call {made.index + 1}"
 
 
 def _place(made: Made | None) -> Place | None:
     return None if made is None else (made.turn, made.index)
-
-
-def _several(calls: Sequence[Made]) -> bool:
-    return any(call.turn for call in calls)
 
 
 def _sentence(fit: Fit, *, several: bool) -> str:
@@ -90,29 +85,31 @@ def _sentence(fit: Fit, *, several: bool) -> str:
     where = place(fit.made, several=several)
     if fit.pattern is None:
         return f"{where}, `{show_call(fit.made)}`, is not expected"
-    wanted = {**(fit.pattern.args or {}), "(response)": fit.pattern.response}
-    told = [_difference(each, getattr(wanted.get(each.name), "tell", str)) for each in fit.differences]
-    return f"{where}, `{show_name(fit.made.name)}`: {', '.join(told)}"
+    expected = {**(fit.pattern.args or {}), "(response)": fit.pattern.response}
+    differences = [
+        _difference(each, getattr(expected.get(each.name), "tell", str)) for each in fit.differences
+    ]
+    return f"{where}, `{show_name(fit.made.name)}`: {', '.join(differences)}"
 
 
-def _difference(each: ArgumentDifference, tell: Any) -> str:
+def _difference(each: ArgumentDifference, tell: Callable[[], str]) -> str:
     name = "the response" if each.name == "(response)" else show_name(each.name)
     if each.kind == "extra":
-        return f"{name} is {show_value(each.actual)}, and not expected"
+        return f"{name} is {show_value(each.actual)}, which is not expected"
     if each.kind == "missing":
         return f"{name} is missing, expected {tell()}"
     return f"{name} is {show_value(each.actual)}, expected {tell()}"
 
 
-def _of_limit(limit: Limit, there: Sequence[Made], *, several: bool) -> str:
+def _limit_sentence(limit: Limit, matches: Sequence[Made], *, several: bool) -> str:
     what = limit.pattern.tell()
-    if len(there) < limit.least:
-        return f"`{what}` was {_times(len(there))}, expected at least {_often(limit.least)}"
-    first = there[limit.most or 0]
+    if len(matches) < limit.least:
+        return f"`{what}` was {_times(len(matches))}, expected at least {_often(limit.least)}"
+    first = matches[limit.most or 0]
     where = f"{place(first, several=several)}, `{show_call(first)}`"
     if limit.most == 0:
         return f"{where}, is forbidden"
-    return f"{where}, is one too many: `{what}` may be called {_often(limit.most or 0)}, and was {_times(len(there))}"
+    return f"{where}, exceeds the limit: `{what}` may be called {_often(limit.most or 0)}, and was {_times(len(matches))}"
 
 
 def _times(number: int) -> str:

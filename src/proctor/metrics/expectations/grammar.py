@@ -1,7 +1,7 @@
-"""What a list of calls may look like, and the cheapest way to read one as that.
+"""The grammar of expected calls, and the cheapest alignment of actual calls with it.
 
-A list fits when reading it costs nothing. Otherwise the cost says how far it is from fitting: 10 for a call that is
-missing or was not expected, 11 to 19 for one of the right tool that does not fit (as in `proctor.metrics.trajectory.alignment`).
+A list of calls fits if its alignment costs nothing. Otherwise the cost measures the distance: 10 for a call that is missing
+or not expected, 11 to 19 for a call of the right tool that does not fit (as in `proctor.metrics.trajectory.alignment`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 ALONE = 10
-"""The cost of a call that is missing, or was not expected."""
+"""The cost of a call that is missing or not expected."""
 SCALE = 1000
-"""One unit of cost; below it stands what is allowed, so that of readings of equal cost the fuller one is found."""
+"""One unit of cost. Allowed calls cost less than a unit, so of equally good alignments the one that uses more calls is preferred."""
 MOST = 100_000
-"""Steps of the search for the cheapest reading."""
+"""The largest number of steps in the search for the cheapest alignment."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class One:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InOrder:
-    """One after the other; nothing at all when empty."""
+    """One after the other; no calls if empty."""
 
     items: tuple[Node, ...] = ()
 
@@ -62,7 +62,7 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyOrder:
-    """All of these, whichever first; each is finished before the next begins."""
+    """All of these, in any order; each is finished before the next begins."""
 
     items: tuple[Node, ...]
 
@@ -78,12 +78,12 @@ Node = One | InOrder | Alternatives | AnyOrder | Repeated
 
 
 def optional(node: Node) -> Node:
-    """The same, or nothing."""
+    """Return a node that matches the same, or nothing."""
     return Alternatives((node, InOrder()))
 
 
 def may_be_empty(node: Node) -> bool:
-    """Whether no call at all fits."""
+    """Tell whether no calls at all fit."""
     if isinstance(node, Alternatives):
         return any(map(may_be_empty, node.items))
     if isinstance(node, InOrder | AnyOrder):
@@ -92,10 +92,10 @@ def may_be_empty(node: Node) -> bool:
 
 
 def takes_everything(node: Node) -> bool:
-    """Whether any calls at all fit.
+    """Tell whether any list of calls fits.
 
-    Only calls that are meant whatever they are (any tool, any arguments) fit one that nobody named; so it is whether
-    such calls alone can be read in every number.
+    Only patterns of any tool and any arguments match every call, so this depends on the numbers of calls that such patterns
+    alone can match.
     """
     lengths = _lengths(node)
     return lengths.tail is not None and {*range(lengths.tail)} <= lengths.some
@@ -103,7 +103,7 @@ def takes_everything(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Lengths:
-    """How many calls nobody named can be read: these numbers, and every one from `tail`."""
+    """The numbers of arbitrary calls that a node matches: these, and every number from `tail`."""
 
     some: frozenset[int] = frozenset()
     tail: int | None = None
@@ -130,61 +130,61 @@ def _lengths(node: Node) -> _Lengths:
         return _Lengths(frozenset({1})) if node.pattern.takes_any_call() else _Lengths()
     if isinstance(node, Repeated):
         return _Lengths(frozenset({0}), 0 if _lengths(node.item).least() == 1 else None)
-    found = [_lengths(each) for each in node.items]
+    lengths = [_lengths(each) for each in node.items]
     if isinstance(node, Alternatives):
-        return reduce(_Lengths.otherwise, found, _Lengths())
-    return reduce(_Lengths.then, found, _Lengths(frozenset({0})))
+        return reduce(_Lengths.otherwise, lengths, _Lengths())
+    return reduce(_Lengths.then, lengths, _Lengths(frozenset({0})))
 
 
 @dataclass(slots=True)
 class Fit:
-    """One step of a reading: an expected call, one that was made, or both."""
+    """One step of an alignment: an expected call, an actual one, or both."""
 
     kind: str
-    """`matched`, `missing`, `extra`, `allowed` (not expected, and no harm) or `differs`."""
+    """`matched`, `missing`, `extra`, `allowed` (not expected, but harmless) or `differs`."""
     pattern: CallPattern | None = None
     made: Made | None = None
     differences: list[ArgumentDifference] = field(default_factory=list)
 
     @property
     def cost(self) -> int:
-        """What the step costs."""
+        """The cost of the step."""
         if self.kind == "differs":
-            return _apart(self)
+            return _difference_cost(self)
         return ALONE if self.kind in ("missing", "extra") else 0
 
 
 @dataclass(slots=True, eq=False)
 class _Way:
-    """How a state was reached: the last step, and the way before it."""
+    """The path to a state: the last step, and the path before it."""
 
     before: _Way | None
     step: Fit | None
 
     def steps(self) -> list[Fit]:
-        found: list[Fit] = []
-        at: _Way | None = self
-        while at is not None:
-            if at.step is not None:
-                found.append(at.step)
-            at = at.before
-        return found[::-1]
+        steps: list[Fit] = []
+        way: _Way | None = self
+        while way is not None:
+            if way.step is not None:
+                steps.append(way.step)
+            way = way.before
+        return steps[::-1]
 
 
 Stack = tuple[Any, ...]
-"""What is still to be read: () or (what comes first, the rest). A group in any order stands as (group, items done)."""
+"""What remains to be matched: () or (first node, the rest). A group in any order is (group, bits of the finished items)."""
 
 
 def read_as(
     node: Node, calls: Sequence[Made], *, others_allowed: bool = False, only_fitting: bool = False
 ) -> list[Fit] | None:
-    """The cheapest reading of `calls` as `node`; with `only_fitting` one that costs nothing, or `None`.
+    """Return the cheapest alignment of `calls` with `node`; with `only_fitting` one that costs nothing, or `None`.
 
-    Deterministic: of equally cheap readings the one with the fewest calls left aside, then the one found first. `None` also where
-    the search for the cheapest takes too many steps (Dijkstra's, over what is still expected and still to be read).
+    Deterministic: of equally cheap alignments the one with the fewest unmatched calls, then the first. `None` also if the search
+    for the cheapest takes too many steps (Dijkstra's algorithm over the remaining nodes and calls).
 
     Raises:
-        MetricError: whether `calls` fit takes too many steps to tell.
+        MetricError: the search for a fitting alignment takes too many steps.
     """
     search = _Search(calls, others_allowed=others_allowed, only_fitting=only_fitting)
     return search.run(node)
@@ -212,7 +212,7 @@ class _Search:
             if len(done) > MOST:
                 if self._only_fitting:
                     raise MetricError(
-                        "the expected calls can be read in too many ways; make groups in any order smaller"
+                        "the expected calls can be aligned in too many ways; make the groups under `any_order` smaller"
                     )
                 return None
             self._follow(cost, stack, at, way)
@@ -226,7 +226,7 @@ class _Search:
     def _follow(self, cost: int, stack: Stack, at: int, way: _Way) -> None:
         head = stack[0] if stack else None
         if stack and not isinstance(head, One):
-            for new in _opened(head, stack[1]):
+            for new in _expand(head, stack[1]):
                 self._push(cost, new, at, way)
             return
         if isinstance(head, One):
@@ -252,8 +252,8 @@ class _Search:
         return self._compared[key]
 
 
-def _opened(head: Any, rest: Stack) -> Iterator[Stack]:
-    """What may stand in the place of something that is not one call."""
+def _expand(head: Any, rest: Stack) -> Iterator[Stack]:
+    """Yield the stacks that can replace a node other than `One`."""
     if isinstance(head, InOrder):
         for item in reversed(head.items):
             rest = (item, rest)
@@ -265,16 +265,16 @@ def _opened(head: Any, rest: Stack) -> Iterator[Stack]:
         yield rest
     else:
         group, done = head if isinstance(head, tuple) else (head, 0)
-        left = [index for index in range(len(group.items)) if not done >> index & 1]
-        if not left:
+        remaining = [index for index in range(len(group.items)) if not done >> index & 1]
+        if not remaining:
             yield rest
-        for index in left:
+        for index in remaining:
             now = done | 1 << index
             yield (group.items[index], ((group, now), rest))
 
 
-def _apart(step: Fit) -> int:
-    """11 to 19, growing with the share of what is compared that differs."""
+def _difference_cost(step: Fit) -> int:
+    """Return 11 to 19, growing with the share of the arguments that differ."""
     pattern, made = step.pattern, step.made
     names = {*((pattern and pattern.args) or {}), *((made and made.args) or {})}
     compared = len(names) + (pattern is not None and pattern.response is not None)

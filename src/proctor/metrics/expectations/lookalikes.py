@@ -1,4 +1,4 @@
-"""Names of tools that a person can hardly tell apart: they differ only by case, separators or look-alike letters."""
+"""Names of tools that a reader can hardly distinguish: they differ only by case, separators or look-alike letters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proctor.schema.format.case import EvalCase
 __all__ = ["JoinedSurvey", "NameSurvey", "describe", "expected_names", "lookalike", "lookalike_problems"]
 
 Named = tuple[str, str]
-"""A place, and the name of a tool that is written there."""
+"""The place and the name of a tool that is written there."""
 
 _SEPARATORS = re.compile(r"[\s_\-./:\u2010-\u2015\u2212]+")
 _HOMOGLYPHS = str.maketrans(
@@ -29,74 +29,74 @@ _HOMOGLYPHS = str.maketrans(
 
 
 def _skeleton(name: str) -> str:
-    """The same for names that differ only by case, separators, width, invisible characters or look-alike letters."""
+    """Return the same text for names that differ only by case, separators, width, invisible characters or look-alike letters."""
     text = normalize("NFKC", name).casefold()
     text = "".join(each for each in text if each.isprintable())
     return _SEPARATORS.sub("", text).translate(_HOMOGLYPHS)
 
 
 def lookalike(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that `name` is, but for case, separators and look-alike letters; `None` where it is known or unlike."""
-    there = list(known)
-    if name in there or name == ANY_TOOL:
+    """Return the known name that differs from `name` only by case, separators and look-alike letters; `None` if there is none."""
+    candidates = list(known)
+    if name in candidates or name == ANY_TOOL:
         return None
-    wanted = _skeleton(name)
-    return next((each for each in there if _skeleton(each) == wanted), None)
+    skeleton = _skeleton(name)
+    return next((each for each in candidates if _skeleton(each) == skeleton), None)
 
 
-def lookalike_problems(named: Iterable[Named], known: Collection[str]) -> Iterator[str]:
-    """Say which of the names (each with its place) are slips of a known one."""
-    for where, name in dict.fromkeys(named):
-        if (meant := lookalike(name, known)) is not None:
-            yield describe(where, name, meant)
+def lookalike_problems(names: Iterable[Named], known: Collection[str]) -> Iterator[str]:
+    """Yield a message for each of the names (with its place) that is a misspelled known one."""
+    for where, name in dict.fromkeys(names):
+        if (intended := lookalike(name, known)) is not None:
+            yield describe(where, name, intended)
 
 
-def describe(where: str, name: str, meant: str) -> str:
-    """The sentence about a name that is a slip of another."""
+def describe(where: str, name: str, intended: str) -> str:
+    """Return the message about a name that is another one misspelled."""
     return (
-        f"{where}: no tool is called `{show_name(name)}`, and `{show_name(meant)}` differs from it only by case, separators "
-        f"or look-alike letters: write `{show_name(meant)}`"
+        f"{where}: no tool is called `{show_name(name)}`, and `{show_name(intended)}` differs from it only by case, separators "
+        f"or look-alike letters: write `{show_name(intended)}`"
     )
 
 
 class NameSurvey:
-    """Compares the names in prohibitions and limits with the calls that cases expect."""
+    """Compares the names in forbidden calls and limits with the calls that cases expect."""
 
-    def __init__(self, named: Iterable[Named], stated_by: Callable[[EvalCase], Iterable[Named]]) -> None:
-        """Take the names of the criterion, each with its place, and what returns those that a case states."""
-        self._named = list(dict.fromkeys(named))
+    def __init__(self, names: Iterable[Named], stated_by: Callable[[EvalCase], Iterable[Named]]) -> None:
+        """Take the names of the criterion, each with its place, and a function that returns those of a case."""
+        self._names = list(dict.fromkeys(names))
         self._stated_by = stated_by
         self._known: set[str] = set()
         self._doubts: dict[str, None] = {}
 
     def see(self, case: EvalCase) -> None:
-        """Note which calls a case expects; compare them with what it forbids itself."""
+        """Record which calls a case expects, and compare them with the calls that it forbids."""
         expected = expected_names(case)
         self._known |= expected
         for where, name in self._stated_by(case):
             self._doubts |= dict.fromkeys(_doubts(f"case {case.eval_id!r}: {where}", name, expected))
 
     def problems(self) -> Iterator[str]:
-        """Names of the criterion that are slips of an expected call's; those of a case are reported with the case."""
-        yield from lookalike_problems(self._named, self._known)
+        """Yield names of the criterion that are misspelled names of expected calls; those of a case are reported with the case."""
+        yield from lookalike_problems(self._names, self._known)
 
     def doubts(self) -> Iterator[str]:
         """Names that differ by one letter from the name of an expected call."""
         yield from self._doubts
-        for where, name in self._named:
+        for where, name in self._names:
             yield from _doubts(where, name, self._known)
 
 
 def expected_names(case: EvalCase) -> set[str]:
-    """The tools that a case expects to be called."""
+    """Return the tools that a case expects to be called."""
     return {call.name for turn in case.conversation or () for call in turn.tool_calls if call.name}
 
 
 def _doubts(where: str, name: str, known: Collection[str]) -> Iterator[str]:
     if name in known or name == ANY_TOOL or lookalike(name, known) is not None:
         return
-    if meant := next((each for each in sorted(known) if is_one_slip_from(name, each)), None):
-        yield f"{where}: no call of `{show_name(name)}` is expected. Did you mean `{show_name(meant)}`?"
+    if intended := next((each for each in sorted(known) if is_one_slip_from(name, each)), None):
+        yield f"{where}: no call of `{show_name(name)}` is expected. Did you mean `{show_name(intended)}`?"
 
 
 class JoinedSurvey:
@@ -106,14 +106,14 @@ class JoinedSurvey:
         self._surveys = list(surveys)
 
     def see(self, case: EvalCase) -> None:
-        """Show a case to each."""
+        """Pass a case to each survey."""
         for survey in self._surveys:
             survey.see(case)
 
     def problems(self) -> Iterator[str]:
-        """Those of all."""
+        """Yield the problems of all surveys."""
         return (problem for survey in self._surveys for problem in survey.problems())
 
     def doubts(self) -> Iterator[str]:
-        """Those of all."""
+        """Yield the warnings of all surveys."""
         return (doubt for survey in self._surveys for doubt in survey.doubts())

@@ -1,4 +1,4 @@
-"""A call that was made, beside one that must not come: is it that one, but for a slip of whoever wrote it down?"""
+"""Detects an actual call that is a forbidden or limited one, except for a misspelling in the expectation."""
 
 from __future__ import annotations
 
@@ -18,67 +18,73 @@ __all__ = ["Slip", "is_one_slip_from", "slips_between"]
 
 
 SHORTEST = 3
-"""Letters of the longer of two names that can be a slip of each other; `x` and `y` are not."""
+"""The minimum length of the longer of two names that can be misspellings of each other; `x` and `y` are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """One way in which a call is not the one that is meant."""
+    """One reason for a mismatch that is probably a mistake in the expectation."""
 
-    said: str
+    text: str
     is_sure: bool
-    """Whether it can hardly be anything but a slip: another type of the same value, one letter of a name."""
+    """True if it is hardly anything else: the same value with another type, one letter of a name."""
 
 
 def slips_between(pattern: CallPattern, made: Made, known: Collection[str]) -> list[Slip]:
-    """What keeps a call of one of the tools from being meant, where that is slips only; empty where it is more, or nothing.
+    """Return the reasons for the mismatch of a call if all of them are slips; empty otherwise, or without a mismatch.
 
-    `known`: arguments that are surely spelled right.
+    `known`: arguments that are certainly spelled correctly.
     """
-    args, given = pattern.args or {}, dict(made.args or {})
-    found: list[Slip | None] = []
+    args, remaining = pattern.args or {}, dict(made.args or {})
+    slips: list[Slip | None] = []
     for name, template in args.items():
-        if name not in given and not template.fits(ABSENT):
-            other = None if name in known else _meant(name, given, template, args)
-            given.pop(other or "", None)
-            found.append(
+        if name not in remaining and not template.fits(ABSENT):
+            other = None if name in known else _intended_argument(name, remaining, template, args)
+            remaining.pop(other or "", None)
+            slips.append(
                 Slip(f"its argument is called `{show_name(other)}`", is_sure=True) if other else None
             )
-        elif not template.fits(there := given.pop(name, ABSENT)):
-            found.append(_of_value(f"`{show_name(name)}`", template, there))
+        elif not template.fits(value := remaining.pop(name, ABSENT)):
+            slips.append(_value_slip(f"`{show_name(name)}`", template, value))
     if pattern.response is not None and not pattern.response.fits(made.response):
-        found.append(_of_value("response", pattern.response, made.response))
-    if pattern.args is not None and given and not pattern.other_args:
+        slips.append(_value_slip("response", pattern.response, made.response))
+    if pattern.args is not None and remaining and not pattern.other_args:
         return []
-    slips = [slip for slip in found if slip is not None]
-    return slips if len(slips) == len(found) else []
+    return [] if None in slips else [slip for slip in slips if slip is not None]
 
 
-def _meant(name: str, given: Mapping[str, Any], template: Template, named: Collection[str]) -> str | None:
-    others = (other for other in given if other not in named and is_one_slip_from(name, other))
-    return next((other for other in others if template.fits(given[other])), None)
+def _intended_argument(
+    name: str, actual: Mapping[str, Any], template: Template, stated: Collection[str]
+) -> str | None:
+    candidates = (other for other in actual if other not in stated and is_one_slip_from(name, other))
+    return next((other for other in candidates if template.fits(actual[other])), None)
 
 
-def _of_value(name: str, template: Template, there: Any) -> Slip | None:
-    """A value that is the expected one but for its type, its case, or further keys."""
-    shown = show_value(there) if there is not ABSENT else "missing"
-    if (other := next((one for one in _other_types(there) if template.fits(one)), None)) is not None:
+def _value_slip(name: str, template: Template, actual: Any) -> Slip | None:
+    """Return the slip if a value is the expected one except for its type, its case, or further keys."""
+    shown = show_value(actual) if actual is not ABSENT else "missing"
+    if (other := next((each for each in _other_types(actual) if template.fits(each)), None)) is not None:
         return Slip(
             f"its {name} is {shown}, of another type",
-            is_sure=isinstance(there, str) or isinstance(other, str),
+            is_sure=isinstance(actual, str) or isinstance(other, str),
         )
     if not isinstance(template, Plain):
         return None
-    wanted = template.source
-    if isinstance(wanted, Mapping) and isinstance(there, Mapping) and wanted and Subset().fits(wanted, there):
+    expected = template.source
+    if (
+        isinstance(expected, Mapping)
+        and isinstance(actual, Mapping)
+        and expected
+        and Subset().fits(expected, actual)
+    ):
         return Slip(f"its {name}, {shown}, has more keys (`subset` allows them)", is_sure=False)
-    if isinstance(wanted, str) and isinstance(there, str) and _folded(wanted) == _folded(there):
+    if isinstance(expected, str) and isinstance(actual, str) and _fold(expected) == _fold(actual):
         return Slip(f"its {name} is {shown} (`text` ignores case and white space)", is_sure=False)
     return None
 
 
 def _other_types(value: Any) -> Iterator[Any]:
-    """The same value as another type would write it."""
+    """Yield the same value written as another type."""
     if isinstance(value, bool):
         yield from (json.dumps(value), str(value), int(value))
     elif isinstance(value, int | float):
@@ -92,14 +98,14 @@ def _other_types(value: Any) -> Iterator[Any]:
             yield read
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
 def is_one_slip_from(name: str, other: str) -> bool:
-    """Whether two names differ by one letter: missing, added, another one, or exchanged with the next; case and separators aside.
+    """Tell whether two names differ by one letter (missing, added, replaced, or swapped with the next), ignoring case and separators.
 
-    Numbers in names are never a slip (`x1`, `x2`).
+    Names with different digits (`x1`, `x2`) are never a slip.
     """
     one, two = (each.casefold().replace("_", "").replace("-", "") for each in (name, other))
     if max(len(one), len(two)) < SHORTEST or _numbers(one) != _numbers(two):

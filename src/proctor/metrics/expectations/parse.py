@@ -1,4 +1,4 @@
-"""A case's `expectations`, from JSON to what can be checked; every mistake is found, with the place where it stands."""
+"""Reads a case's `expectations` from JSON; every problem is reported with its place."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ __all__ = ["Expectation", "Limit", "TurnSurvey", "read_expectations", "turns_lac
 KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
 GROUPS = ("any_of", "any_order", "in_order")
 LARGEST_GROUP = 12
-"""Items of a group in any order: there are 4096 ways to have done some of twelve."""
+"""Items of a group in any order: twelve items have 4096 subsets that may be finished."""
 MOST_TIMES = 100
 MOST_CALLS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many calls of a kind, and no others; `most` is `None` for any number."""
+    """The allowed number of calls that match a pattern; `most` is `None` for any number."""
 
     pattern: CallPattern
     least: int
     most: int | None
     where: str = ""
-    """The place where it is written."""
+    """Where it is written."""
 
     def over(self, calls: Sequence[Made]) -> Sequence[Made]:
-        """Of the calls that it is about, those that are too many."""
+        """Return the calls that exceed the limit."""
         return calls[self.most :] if self.most is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What is expected of the calls of one turn, or of the whole conversation."""
+    """What one block expects of the calls of one turn, or of the whole conversation."""
 
     where: str
     """Its place in the case, for messages."""
@@ -64,21 +64,21 @@ class Expectation:
     others_allowed: bool
     limits: tuple[Limit, ...]
     patterns: tuple[CallPattern, ...]
-    """All calls that are named in it."""
+    """All call patterns in it."""
 
     def requires_calls(self) -> bool:
-        """Whether no calls at all would not meet it."""
-        listed = self.calls is not None and not may_be_empty(self.calls)
-        return listed or any(limit.least for limit in self.limits)
+        """Tell whether an agent without calls does not meet it."""
+        requires_listed = self.calls is not None and not may_be_empty(self.calls)
+        return requires_listed or any(limit.least for limit in self.limits)
 
     def guards(self) -> Iterator[Guard]:
-        """Calls that must not come, or not too often."""
+        """Yield the calls that are forbidden or limited."""
         for limit in self.limits:
             if not limit.least and limit.most is not None:
                 yield Guard(limit.where, limit.pattern)
 
-    def wanted(self) -> Iterator[CallPattern]:
-        """The other calls: one that is misspelled does not come, and so is missing."""
+    def unguarded_patterns(self) -> Iterator[CallPattern]:
+        """Yield the other patterns: if one of their names is misspelled, the call is missing, and the expectation fails."""
         guarded = {id(each.pattern) for each in self.guards()}
         yield from (each for each in self.patterns if id(each) not in guarded)
 
@@ -86,7 +86,7 @@ class Expectation:
 def read_expectations(
     given: Any, turns: int | None, reader: MatcherReader, place: str = "expectations"
 ) -> list[Expectation]:
-    """Read one expectation or a list of them; `turns` is how many turns the case has, where that is known."""
+    """Read one expectation or a list of them; `turns` is the number of turns of the case, if known."""
     if isinstance(given, Mapping):
         return [_Block(reader, place, turns).read(given)]
     if not isinstance(given, list) or not given:
@@ -105,10 +105,10 @@ def read_expectations(
     return found
 
 
-def _says_at_most(given: Any) -> bool:
+def _has_at_most(given: Any) -> bool:
     if isinstance(given, Mapping):
-        return "at_most" in given or any(_says_at_most(each) for key, each in given.items() if key in GROUPS)
-    return isinstance(given, list) and any(map(_says_at_most, given))
+        return "at_most" in given or any(_has_at_most(each) for key, each in given.items() if key in GROUPS)
+    return isinstance(given, list) and any(map(_has_at_most, given))
 
 
 class _Block:
@@ -123,11 +123,11 @@ class _Block:
                     "", f"unknown key {key!r}.{did_you_mean(str(key), KEYS)} Keys: {', '.join(sorted(KEYS))}"
                 )
         if not {"calls", "forbidden", "limits"} & given.keys():
-            self._problem("", "it expects nothing: it has none of `calls`, `forbidden`, `limits`")
+            self._problem("", "it expects nothing: expected `calls`, `forbidden` or `limits`")
         calls = None
         if "calls" in given:
             calls = InOrder(self._items(given["calls"], ".calls", may_be_empty=True))
-        read = Expectation(
+        expectation = Expectation(
             self._where,
             self._turn(given),
             calls,
@@ -135,25 +135,23 @@ class _Block:
             (*self._limits(given), *self._forbidden(given)),
             tuple(self._patterns),
         )
-        self._check_that_it_decides(read, given)
-        return read
+        self._check_that_it_decides(expectation, given)
+        return expectation
 
-    def _check_that_it_decides(self, read: Expectation, given: Mapping[str, Any]) -> None:
-        """Where others are allowed, a call that may be left out says nothing, nor does how often it may come."""
-        if read.calls is None:
+    def _check_that_it_decides(self, expectation: Expectation, given: Mapping[str, Any]) -> None:
+        """Report an expectation that cannot fail. If other calls are allowed, optional calls and `at_most` have no effect."""
+        if expectation.calls is None:
             return
-        if not read.others_allowed:
-            if not read.limits and takes_everything(read.calls):
-                self._problem(
-                    ".calls", "it can never fail: whatever is called, and nothing, is what it expects"
-                )
+        if not expectation.others_allowed:
+            if not expectation.limits and takes_everything(expectation.calls):
+                self._problem(".calls", "it can never fail: it accepts any calls, and none")
             return
-        if _says_at_most(given["calls"]):
+        if _has_at_most(given["calls"]):
             self._problem(
-                ".calls", '`at_most` says nothing beside `"others": "allowed"`: write it under `limits`'
+                ".calls", '`at_most` has no effect with `"others": "allowed"`: write it under `limits`'
             )
-        elif not read.limits and may_be_empty(read.calls):
-            self._problem("", "it can never fail: no call in it must come, and others are allowed")
+        elif not expectation.limits and may_be_empty(expectation.calls):
+            self._problem("", "it can never fail: it requires no call, and others are allowed")
 
     def _problem(self, where: str, message: str) -> None:
         self._reader.problem(f"{self._where}{where}", message)
@@ -172,12 +170,12 @@ class _Block:
     def _others(self, given: Mapping[str, Any]) -> bool:
         others = given.get("others", "forbidden")
         if others not in ("allowed", "forbidden"):
-            meant = did_you_mean(str(others), ("allowed", "forbidden"))
+            hint = did_you_mean(str(others), ("allowed", "forbidden"))
             self._problem(
-                ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}.{meant}'
+                ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}.{hint}'
             )
         elif "others" in given and "calls" not in given:
-            self._problem(".others", "it says something only beside `calls`")
+            self._problem(".others", "it has no effect without `calls`")
         return bool(others == "allowed")
 
     # --- calls, and groups of them ---
@@ -198,7 +196,7 @@ class _Block:
         kind = kinds[0]
         for key in given:
             if key not in (kind, "optional"):
-                self._problem(where, f"`{key}` cannot stand beside `{kind}` (only `optional` can)")
+                self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
         items = (
             self._alternatives(given[kind], f"{where}.{kind}")
             if kind == "any_of"
@@ -207,7 +205,7 @@ class _Block:
         if kind == "any_order" and len(items) > LARGEST_GROUP:
             self._problem(
                 f"{where}.any_order",
-                f"at most {LARGEST_GROUP} items can stand in any order, got {len(items)}",
+                f"at most {LARGEST_GROUP} items can be in any order, got {len(items)}",
             )
         node: Node = InOrder(items)
         if kind != "in_order":
@@ -215,7 +213,7 @@ class _Block:
         return optional(node) if self._flag(given, where) else node
 
     def _alternatives(self, given: Any, where: str) -> tuple[Node, ...]:
-        """A list in the place of an alternative is a sequence of calls."""
+        """Read the alternatives; an alternative that is a list is a sequence of calls."""
         if not isinstance(given, list) or len(given) < 2:
             self._problem(where, f"expected a list of two alternatives or more, got {show_value(given)}")
             return ()
@@ -234,7 +232,7 @@ class _Block:
         least, most = self._times(given, where)
         if self._flag(given, where):
             if "at_least" in given:
-                self._problem(where, "`optional` beside `at_least`: one of them is enough")
+                self._problem(where, "use either `optional` or `at_least`, not both")
             least = 0
         copies: list[Node] = [one] * least
         if most is None:
@@ -247,7 +245,7 @@ class _Block:
         return InOrder(tuple(copies))
 
     def _times(self, given: Mapping[str, Any], where: str) -> tuple[int, int | None]:
-        """How often a call is expected: once; `at_most` alone means from none, `at_least` alone any number from there."""
+        """Return how often a call is expected: once; `at_most` alone: from 0; `at_least` alone: any number from it."""
         least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
         if least is None:
             least = 0 if "at_most" in given else 1
@@ -270,10 +268,10 @@ class _Block:
         return number
 
     def _flag(self, given: Mapping[str, Any], where: str) -> bool:
-        said = given.get("optional", False)
-        if not isinstance(said, bool):
-            self._problem(f"{where}.optional", f"must be true or false, got {show_value(said)}")
-        return said is True
+        is_optional = given.get("optional", False)
+        if not isinstance(is_optional, bool):
+            self._problem(f"{where}.optional", f"must be true or false, got {show_value(is_optional)}")
+        return is_optional is True
 
     def _pattern(
         self, given: Any, where: str, *, other_args: bool, also: tuple[str, ...] = ()
@@ -323,14 +321,14 @@ class _Block:
         return Limit(pattern, least or 0, most, self._where + where)
 
 
-# --- Expectations of a criterion are for every case; those of a turn that a case does not have are not asked there ----
+# --- Expectations of a criterion are for every case; those of a turn that a case lacks do not apply to it ---
 
 
 class TurnSurvey:
-    """Which cases have the turns that a criterion's expectations name."""
+    """Finds the cases that lack the turns which a criterion's expectations name."""
 
     def __init__(self, common: Sequence[Expectation]) -> None:
-        self._named = {each.where: each.turn + 1 for each in common if each.turn is not None}
+        self._turns_by_place = {each.where: each.turn + 1 for each in common if each.turn is not None}
         self._without: Counter[str] = Counter()
         self._seen = self._most = 0
 
@@ -341,23 +339,23 @@ class TurnSurvey:
             return
         turns = len(case.conversation)
         self._most = max(self._most, turns)
-        self._without.update(where for where, turn in self._named.items() if turn > turns)
+        self._without.update(where for where, turn in self._turns_by_place.items() if turn > turns)
 
     def problems(self) -> Iterator[str]:
-        """Turns that no case has."""
-        for where, turn in self._named.items():
+        """Yield turns that no case has."""
+        for where, turn in self._turns_by_place.items():
             if self._seen and self._without[where] == self._seen:
                 yield f"{where}.turn: it is about turn {turn}, and no case has more than {self._most} turn(s)"
 
     def doubts(self) -> Iterator[str]:
-        """Turns that some cases do not have."""
-        for where, turn in self._named.items():
+        """Yield turns that some cases do not have."""
+        for where, turn in self._turns_by_place.items():
             if 0 < self._without[where] < self._seen:
-                lacking = f"{self._without[where]} of {self._seen} cases do"
-                yield f"{where} is about turn {turn}, which {lacking} not have: it is not asked there"
+                cases = f"{self._without[where]} of {self._seen} cases"
+                yield f"{where} is about turn {turn}, which {cases} do not have: it does not apply to them"
 
 
 def turns_lacking(common: Sequence[Expectation], turns: int) -> str:
-    """Why nothing of a criterion is asked of a conversation of so many turns."""
+    """Return why nothing in a criterion applies to a conversation with `turns` turns."""
     named = [str(each.turn + 1) for each in common if each.turn is not None]
     return f"the criterion expects something of turn {' and '.join(named)}, and this conversation has {turns} turn(s)"

@@ -1,4 +1,4 @@
-"""`tool_expectations`: are the tool calls what the case expects beyond a list?"""
+"""The metric `tool_expectations`: whether the tool calls meet the expectations of a case."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.actual_calls import Made, calls_of
 from proctor.metrics.expectations.explain import Drawn, broken_limits, drawn_once, explain_calls
-from proctor.metrics.expectations.forbidden_calls import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.expectations.forbidden_calls import (
+    DECLARATIONS,
+    Guards,
+    impossible_guards,
+    read_declared_tools,
+)
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.lookalikes import (
     JoinedSurvey,
@@ -33,27 +38,27 @@ __all__ = ["ToolExpectations"]
 
 KEY = "expectations"
 NOTHING_STATED = "neither the case nor the criterion states `expectations`"
-NOTHING_HERE = "nothing is expected of this turn by itself"
-MET = "the calls are what was expected"
+NOTHING_HERE = "no expectation is about this turn"
+MET = "the calls are as expected"
 
 
 class ExpectationsCriterion(BaseCriterion):
-    """What is expected in every case."""
+    """Expectations for every case."""
 
     expectations: Any = None
     declarations: Any = None
 
 
 class ToolExpectations:
-    """The share of a case's `expectations` that its tool calls meet; of a turn, the share of those about it.
+    """The share of a case's `expectations` that its tool calls meet; for a turn, the share of those about it.
 
-    Those about the whole conversation count for its last turn. An expectation is met when its turn's calls
-    (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
-    (see `grammar`), and every limit holds.
+    Those about the whole conversation count for its last turn. An expectation is met if the calls of its turn
+    (without `turn`: of all turns, in order) can be aligned with its `calls` at no cost (see `grammar`), and every limit
+    holds.
     """
 
     kind = ExpectationsCriterion
-    """The class of its criterion."""
+    """The type of its criterion."""
     facts: MetricFacts = MetricFacts(
         name="tool_expectations",
         description="The share of the case's expectations of tool calls that are met: optional calls, alternatives, limits.",
@@ -61,7 +66,7 @@ class ToolExpectations:
         example={"tool_expectations": {"threshold": 1.0, "expectations": {"calls": ["get_weather"]}}},
         needs=frozenset({KEY}),
         options={
-            KEY: "expectations of every case, beside those that a case, or its session input, states",
+            KEY: "expectations of every case, in addition to those that a case, or its session input, states",
             **DECLARATIONS,
         },
         source="Proctor",
@@ -69,7 +74,7 @@ class ToolExpectations:
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, self.kind)
-        self._given = read_given(self.facts.name, typed.declarations)
+        self._declarations = read_declared_tools(self.facts.name, typed.declarations)
         self._common: list[Expectation] = []
         if typed.expectations is not None:
             reader = MatcherReader()
@@ -82,88 +87,92 @@ class ToolExpectations:
         """Find an expectation that an agent without calls does not meet, or else any, which is negative."""
         turns = len(case.conversation or ())
         common = [each for each in self._common if each.turn is None or each.turn < turns]
-        found = [*common, *self._stated_by(case)]
-        if any(each.requires_calls() for each in found):
+        expected = [*common, *self._stated_by(case)]
+        if any(each.requires_calls() for each in expected):
             return Statement.POSITIVE
-        return Statement.NEGATIVE if found else Statement.NONE
+        return Statement.NEGATIVE if expected else Statement.NONE
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether anything is expected of the case."""
+        """Tell whether there is an expectation for the case."""
         turns = len(case.conversation or ())
         return stated(case, KEY) is not None or any(
             each.turn is None or each.turn < turns for each in self._common
         )
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks."""
         return turns_lacking(self._common, len(case.conversation or ())) if self._common else NOTHING_STATED
 
     def survey(self) -> Survey | None:
-        """Look for turns of the criterion that cases do not have, and for names that are probably slips."""
+        """Return the survey for turns that cases do not have, and for names that are probably misspelled."""
         names = NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
         turns = any(each.turn is not None for each in self._common)
         return JoinedSurvey([TurnSurvey(self._common), names]) if turns else names
 
     def check(self, case: EvalCase) -> list[str]:
-        """What is wrong with a case's expectations."""
+        """Return the problems of a case's expectations."""
         reader = MatcherReader()
         turns = None if case.conversation is None else len(case.conversation)
-        read = [
+        expectations = [
             each
             for place in places_of(case, KEY)
             for each in read_expectations(place.value, turns, reader, place.where)
         ]
-        wanted = {name for each in read for pattern in each.wanted() for name in pattern.tools}
-        return [*reader.problems, *lookalike_problems(_names(read), expected_names(case) | wanted)]
+        names = {
+            name for each in expectations for pattern in each.unguarded_patterns() for name in pattern.tools
+        }
+        return [*reader.problems, *lookalike_problems(_names(expectations), expected_names(case) | names)]
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
-        """Limits of calls that this agent, as it declares its tools, can never make."""
-        read = self._common if case is None else self._stated_by(case)
-        guards = [guard for each in read for guard in each.guards()]
+        """Yield forbidden or limited calls that this agent can never make, according to its tool declarations."""
+        expectations = self._common if case is None else self._stated_by(case)
+        guards = [guard for each in expectations for guard in each.guards()]
         expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
-        return refused(guards, described, given=self._given, expected=expected)
+        return impossible_guards(guards, described, declarations=self._declarations, expected=expected)
 
     def _stated_by(self, case: EvalCase) -> Iterator[Expectation]:
         for place in places_of(case, KEY):
             yield from read_expectations(place.value, None, MatcherReader(), place.where)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Check one expectation after the other."""
+        """Check all expectations."""
         expected = self._expectations(case)
         if not expected:
             why = turns_lacking(self._common, len(case.actual)) if self._common else NOTHING_STATED
             return MetricScore(reason=why, not_applicable=True)
         turns = _calls(case, expected)
-        met = [_is_met(each, _about(each, turns)) for each in expected]
-        found = [(_place(each, turns), fine) for each, fine in zip(expected, met, strict=True)]
+        met = [_is_met(each, _calls_of(each, turns)) for each in expected]
         scores = [
-            _of_turn([fine for place, fine in found if place == number]) for number in range(len(turns))
+            _turn_score(
+                [is_met for each, is_met in zip(expected, met, strict=True) if _place(each, turns) == number]
+            )
+            for number in range(len(turns))
         ]
         if scores and (warning := self._doubts(expected, case, [*chain.from_iterable(turns)])):
             scores[-1].warning = warning
         return MetricScore(sum(met) / len(met), scores)
 
     def _doubts(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[Made]) -> str:
-        """Limits that are probably misspelled; where the agent declares its tools, any call of one that it does not.
+        """Return names in guards that are probably misspelled; if the agent declares its tools, any undeclared tool.
 
-        Without declarations a slip in `calls` is found otherwise: the call of the right name is missing, or not expected.
+        Without declarations a slip in `calls` still shows: the call of the right name is missing, or not expected.
         """
-        looked = Guards(case, calls, self._given)
-        wanted = [pattern for each in expected for pattern in each.wanted()]
-        doubts = looked.doubts([guard for each in expected for guard in each.guards()], wanted)
-        return doubts or (looked.unknown_tools(wanted) if wanted and looked.declares() else "")
+        checks = Guards(case, calls, self._declarations)
+        unguarded = [pattern for each in expected for pattern in each.unguarded_patterns()]
+        doubts = checks.doubts([guard for each in expected for guard in each.guards()], unguarded)
+        return doubts or (checks.unknown_tools(unguarded) if unguarded and checks.declares() else "")
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which calls of a turn are missing, too many, or not as expected."""
-        given = score.per_invocation[index]
-        if given.not_applicable:
-            return Explanation(given.reason, warning=given.warning)
+        """Return which calls of a turn are missing, too many, or not as expected."""
+        turn_score = score.per_invocation[index]
+        if turn_score.not_applicable:
+            return Explanation(turn_score.reason, warning=turn_score.warning)
         expected = self._expectations(case)
         turns = _calls(case, expected)
         here = [each for each in expected if _place(each, turns) == index]
-        missed = [each for each in here if not _is_met(each, _about(each, turns))]
-        reason, details = _told(missed or here, turns)
-        return Explanation(reason or MET, details, given.warning)
+        unmet = [each for each in here if not _is_met(each, _calls_of(each, turns))]
+        reason, details = _explain(unmet or here, turns)
+        return Explanation(reason or MET, details, turn_score.warning)
 
     def _expectations(self, case: CaseView) -> list[Expectation]:
         common = [each for each in self._common if each.turn is None or each.turn < len(case.actual)]
@@ -176,28 +185,28 @@ class ToolExpectations:
         return [*own, *common]
 
 
-def _names(read: Iterable[Expectation]) -> Iterator[tuple[str, str]]:
-    """The tools of prohibitions and limits, each with its place."""
-    return (named for each in read for guard in each.guards() for named in guard.named())
+def _names(expectations: Iterable[Expectation]) -> Iterator[tuple[str, str]]:
+    """Yield the tools of forbidden calls and limits, each with its place."""
+    return (name for each in expectations for guard in each.guards() for name in guard.tool_names())
 
 
-def _of_turn(here: Sequence[bool]) -> Score:
-    if not here:
+def _turn_score(results: Sequence[bool]) -> Score:
+    if not results:
         return Score(reason=NOTHING_HERE, not_applicable=True)
-    return Score(sum(here) / len(here))
+    return Score(sum(results) / len(results))
 
 
 def _place(expectation: Expectation, turns: Sequence[list[Made]]) -> int:
-    """The turn whose score an expectation counts for: one about the whole conversation is met, or not, at its end."""
+    """Return the turn whose score an expectation counts for: the last one for the whole conversation."""
     return len(turns) - 1 if expectation.turn is None else expectation.turn
 
 
 def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
-    asked = any(pattern.response is not None for each in expected for pattern in each.patterns)
-    return calls_of(case, with_responses=asked)
+    uses_responses = any(pattern.response is not None for each in expected for pattern in each.patterns)
+    return calls_of(case, with_responses=uses_responses)
 
 
-def _about(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:
+def _calls_of(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:
     return [*chain.from_iterable(turns)] if expectation.turn is None else turns[expectation.turn]
 
 
@@ -211,11 +220,13 @@ def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
     )
 
 
-def _told(expected: Sequence[Expectation], turns: Sequence[list[Made]]) -> tuple[str, dict[str, Any] | None]:
+def _explain(
+    expected: Sequence[Expectation], turns: Sequence[list[Made]]
+) -> tuple[str, dict[str, Any] | None]:
     sentences: list[str] = []
-    drawn: list[Drawn] = []
+    steps: list[Drawn] = []
     for each in expected:
-        said, steps = explain_calls(each, _about(each, turns))
-        sentences += [f"{each.where}: {sentence}" if len(expected) > 1 else sentence for sentence in said]
-        drawn += steps
-    return "; ".join(and_more(sentences)), {"alignment": drawn_once(drawn)} if drawn else None
+        problems, more = explain_calls(each, _calls_of(each, turns))
+        sentences += [f"{each.where}: {problem}" if len(expected) > 1 else problem for problem in problems]
+        steps += more
+    return "; ".join(and_more(sentences)), {"alignment": drawn_once(steps)} if steps else None

@@ -1,4 +1,4 @@
-"""What all judge metrics are made of: a criterion, a judge, questions asked at once, scores made of the ballots."""
+"""The base class of judge metrics: a criterion, a judge, concurrent questions, and scores computed from ballots."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ C = TypeVar("C", bound=BaseCriterion)
 
 @dataclass(slots=True)
 class Asked(Generic[V]):
-    """A question with its ballot, and why it has no answer where it has none."""
+    """A question's ballot, and the reason if it is undecided."""
 
     ballot: Ballot[V]
     failure: Failure | None
 
     @property
     def votes(self) -> list[V]:
-        """The verdicts that there are; none of them counts where there is a failure."""
+        """The verdicts of the votes; after a failure they do not count."""
         return self.ballot.verdicts
 
-    def score(self, value: float | None, reason: str, agreed: float | None = None, **details: Any) -> Score:
-        """A turn's score with its ballot; without value where the votes cannot decide."""
-        told = {**details, "ballot": ballot_details(self.ballot, agreed=agreed)}
+    def score(
+        self, value: float | None, reason: str, agreement: float | None = None, **details: Any
+    ) -> Score:
+        """Return a turn's score with its ballot; without value if the votes cannot decide."""
+        details = {**details, "ballot": ballot_details(self.ballot, agreed=agreement)}
         warning = warning_of(self.ballot.signs)
         if self.failure is not None:
-            return Score(None, f"{UNDECIDED}: {self.failure.message}", told, warning=warning)
-        return Score(value, reason, told, warning=warning)
+            return Score(None, f"{UNDECIDED}: {self.failure.message}", details, warning=warning)
+        return Score(value, reason, details, warning=warning)
 
 
 class JudgedMetric(Generic[C]):
-    """The part of a metric that asks a judge; what it asks, and what the votes come to, is its own."""
+    """Base of the metrics that ask a judge; a subclass asks the questions and computes scores from the votes."""
 
     facts: MetricFacts
     kind: ClassVar[type[Any]] = LlmAsAJudgeCriterion
-    """The class of its criterion."""
+    """The type of its criterion."""
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self._criterion: C = check_criterion(self.facts, criterion, self.kind)
@@ -62,26 +64,27 @@ class JudgedMetric(Generic[C]):
             raise misfit(self.facts.name, problems)
         self._adk = is_adk_compatible(self._criterion)
         self._stated = stated_options(criterion)
-        # of these alone it is known that they were meant, and not only there as defaults of a typed criterion
+        # only the options that the criterion states, not the defaults of a typed criterion
         self._options = JudgeModelOptions.model_validate(options.model_dump(include={*self._stated}))
         self._judge: Judge | None = None
 
     def use(self, judges: JudgeSource) -> None:
-        """Take the judge that the criterion names, or the run's."""
+        """Select the judge that the criterion names, or the run's."""
         self._judge = judges.judge(self.facts.name, self._options, stated="judge_model" in self._stated)
 
     @property
     def _samples(self) -> int | None:
-        """How many votes to ask for; `None`: as many as the criterion says."""
+        """The number of votes; `None`: as the criterion states."""
         return None
 
-    async def _ask(self, questions: Sequence[Question[V]], settled: Settled[V]) -> list[Asked[V]]:
-        """Ask all questions at once; a ballot that cannot decide comes with the reason."""
+    async def _ask(self, questions: Sequence[Question[V]], is_settled: Settled[V]) -> list[Asked[V]]:
+        """Ask all questions concurrently; an undecided ballot has a failure."""
         judge = self._judge
         if judge is None:
-            raise MetricError(f"{self.facts.name} was given no judge to ask")
-        asking = [judge.ask(each, samples=self._samples, settled=settled) for each in questions]
-        ballots = await together(asking)
+            raise MetricError(f"{self.facts.name} has no judge to ask")
+        ballots = await together(
+            [judge.ask(each, samples=self._samples, settled=is_settled) for each in questions]
+        )
         return [
             Asked(ballot, None if ballot.is_decided else undecided_failure(ballot, question.turn))
             for question, ballot in zip(questions, ballots, strict=True)
@@ -89,11 +92,11 @@ class JudgedMetric(Generic[C]):
 
 
 def stated_options(criterion: BaseCriterion | None) -> frozenset[str]:
-    """Which of the judge's options a criterion states itself, by their names."""
-    given = getattr(criterion, OPTIONS, None) or getattr(criterion, to_camel(OPTIONS), None)
-    if isinstance(given, JudgeModelOptions):
-        return frozenset(given.model_fields_set)
-    return frozenset(map(to_snake, given)) if isinstance(given, Mapping) else frozenset()
+    """Return the names of the judge's options that a criterion states itself."""
+    options = getattr(criterion, OPTIONS, None) or getattr(criterion, to_camel(OPTIONS), None)
+    if isinstance(options, JudgeModelOptions):
+        return frozenset(options.model_fields_set)
+    return frozenset(map(to_snake, options)) if isinstance(options, Mapping) else frozenset()
 
 
 def _unknown(options: JudgeModelOptions) -> Iterator[str]:

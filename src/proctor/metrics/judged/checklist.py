@@ -1,4 +1,4 @@
-"""Several yes-or-no questions about one text, asked together: the rubrics of a file, or the points of a prompt of ours."""
+"""Several yes-or-no questions about one text in one request: rubrics, or the points of a prompt."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
+from proctor.metrics.judged.answer_fields import in_number_order, list_of, object_of, text_field, word_field
 
-__all__ = ["Checked", "ItemVerdict", "Tally", "agreed", "checklist_form", "checklist_settled", "tallied"]
+__all__ = [
+    "Checked",
+    "ItemVerdict",
+    "Tally",
+    "agreement_of",
+    "checklist_form",
+    "checklist_is_final",
+    "tally_items",
+]
 
 
 class ItemVerdict(TypedDict):
-    """What one vote says about one item."""
+    """The verdict of one vote on one item."""
 
     number: int
     verdict: str
@@ -23,7 +31,7 @@ class ItemVerdict(TypedDict):
 
 
 Checked = list[ItemVerdict]
-"""What one vote says about all items, in their order."""
+"""The verdicts of one vote on all items, in their order."""
 
 _ITEM = object_of(
     number={"type": "integer", "description": "The number of the item."},
@@ -34,13 +42,13 @@ _ITEM = object_of(
 
 
 def checklist_form(name: str, count: int, what: str = "rubric") -> AnswerForm[Checked]:
-    """The form of an answer about `count` items, each called a `what`: all of them, once, in any order."""
+    """Return the form of an answer about `count` items, each called a `what`: each item once, in any order."""
     schema = object_of(verdicts=list_of(_ITEM, f"One entry for each {what}: {count} in all."))
 
     def read(data: Any) -> Checked:
         return [
             {"number": number, "verdict": item["verdict"], "rationale": item["rationale"].strip()}
-            for number, item in enumerate(each_numbered(data["verdicts"], count, what), 1)
+            for number, item in enumerate(in_number_order(data["verdicts"], count, what), 1)
         ]
 
     return AnswerForm(name, schema, read)
@@ -48,23 +56,22 @@ def checklist_form(name: str, count: int, what: str = "rubric") -> AnswerForm[Ch
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the votes come to for one item."""
+    """The result of the votes on one item."""
 
     met: bool | None
-    """`None`: no vote says anything about it."""
+    """`None`: there are no votes on it."""
     rationale: str
-    """That of the first vote on the winning side."""
+    """The rationale of the first vote on the winning side."""
     agreement: float | None
-    """The share of the votes that are on that side, 0.5 to 1."""
+    """The share of the votes on that side, 0.5 to 1."""
 
 
-def tallied(votes: Sequence[Checked], count: int) -> list[Tally]:
-    """What votes come to, item by item: the majority, a tie counting as no."""
-    about = [
-        [item for vote in votes for item in vote if item["number"] == number]
+def tally_items(votes: Sequence[Checked], count: int) -> list[Tally]:
+    """Count votes item by item: the majority wins, a tie is a no."""
+    return [
+        _tally([item for vote in votes for item in vote if item["number"] == number])
         for number in range(1, count + 1)
     ]
-    return [_tally(items) for items in about]
 
 
 def _tally(items: Sequence[ItemVerdict]) -> Tally:
@@ -79,12 +86,12 @@ def _yes(items: Sequence[ItemVerdict]) -> list[bool]:
     return [item["verdict"] == "yes" for item in items]
 
 
-def agreed(tallies: Sequence[Tally]) -> float | None:
-    """The share of votes on the winning sides, over all items."""
+def agreement_of(tallies: Sequence[Tally]) -> float | None:
+    """Return the share of votes on the winning sides, averaged over all items."""
     shares = [each.agreement for each in tallies if each.agreement is not None]
     return sum(shares) / len(shares) if shares else None
 
 
-def checklist_settled(votes: Sequence[Checked], left: int) -> bool:
-    """Whether `left` more votes could not change the majority on any item."""
+def checklist_is_final(votes: Sequence[Checked], left: int) -> bool:
+    """Tell whether `left` more votes cannot change the majority on any item."""
     return bool(votes) and all(is_majority_settled(_yes(items), left) for items in zip(*votes, strict=True))

@@ -1,4 +1,4 @@
-"""`final_response_match_v2`: does a judge find the final answers valid, given the reference answers?"""
+"""The metric `final_response_match_v2`: whether a judge finds the final answers valid, compared with the reference answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
 from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
-from proctor.metrics.judged.votes import concluded
+from proctor.metrics.judged.votes import case_score
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.visible import is_blank
 from proctor.schema.format.case import EvalCase
@@ -36,16 +36,16 @@ VALID_OR_NOT: AnswerForm[bool] = AnswerForm(
 
 
 class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
-    """1 for a turn whose answer most votes find valid, else 0; a tie is a 0. Overall the mean.
+    """1 for a turn whose answer most votes find valid, else 0; a tie is 0. Overall the mean.
 
-    Differences from google-adk, where `compat: "adk"` takes back the first two: a turn without reference text is not
-    applicable; thoughts are not part of an answer; a verdict is one of two words in a field of its own, never searched
-    for in a text; votes that could not be had do not discard the others.
+    Differences from google-adk (`compat: "adk"` reverts the first two): a turn without reference text is not applicable;
+    thoughts are not part of an answer; the verdict is one of two words in a separate field, never searched for in a text;
+    failed votes do not discard the others.
     """
 
     facts: MetricFacts = MetricFacts(
         name="final_response_match_v2",
-        description="The share of final answers that a judge model finds valid beside the reference answers.",
+        description="The share of final answers that a judge model finds valid, compared with the reference answers.",
         kind="judge",
         default_threshold=0.8,
         needs=frozenset({"judge", "expected"}),
@@ -58,11 +58,11 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
         self._prompt = read_prompt("proctor.metrics.judged.prompts", "final_response_match_v2.md")
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn of the case has a reference to compare with."""
+        """Tell whether any turn of the case has a reference answer."""
         return self._adk or not all(is_blank(self._reference(turn)) for turn in case.conversation or ())
 
     async def score(self, case: CaseView) -> MetricScore:
-        """Ask about each turn that has a reference."""
+        """Ask about each turn that has a reference answer."""
         if case.expected is None:
             return nothing_recorded(case)
         turns = [
@@ -71,12 +71,12 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
             if self._adk or not is_blank(self._reference(expected))
         ]
         asked = await self._ask([self._question(*turn) for turn in turns], is_majority_settled)
-        found = {index: each for (index, _, _), each in zip(turns, asked, strict=True)}
+        by_turn = {index: each for (index, _, _), each in zip(turns, asked, strict=True)}
         scores = [
-            _scored(found[index]) if index in found else Score(reason=NO_REFERENCE, not_applicable=True)
+            _score(by_turn[index]) if index in by_turn else Score(reason=NO_REFERENCE, not_applicable=True)
             for index in range(len(case.actual))
         ]
-        return concluded(scores, [each.failure for each in asked])
+        return case_score(scores, [each.failure for each in asked])
 
     def _reference(self, turn: Invocation) -> str:
         return text_of(turn.final_response, thoughts=self._adk)
@@ -96,7 +96,7 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
         )
 
 
-def _scored(asked: Asked[bool]) -> Score:
+def _score(asked: Asked[bool]) -> Score:
     if asked.failure is not None:
         return asked.score(None, "")
     is_valid = majority(asked.votes)

@@ -1,4 +1,4 @@
-"""What a sentence was found to be: borne out by the context or not; what votes come to; whether quotations stand there."""
+"""Verdicts on sentences: supported by the context or not; their result over votes; and whether quotations are real."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm, Passage
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.judged.answer_fields import each_numbered, list_of, object_of, text_field, word_field
+from proctor.metrics.judged.answer_fields import in_number_order, list_of, object_of, text_field, word_field
 
 __all__ = [
-    "LABELS", "Finding", "SentenceVerdict", "Sentences", "findings", "grounded_share", "is_grounded", "not_quoted",
-    "sentence_form", "sentences_settled",
+    "LABELS",
+    "Finding",
+    "SentenceVerdict",
+    "Sentences",
+    "count_invented_quotes",
+    "counts_for_answer",
+    "findings",
+    "grounded_share",
+    "sentence_form",
+    "sentences_are_final",
 ]  # fmt: skip
 
 LABELS = ("supported", "unsupported", "contradictory", "disputed", "not_applicable")
@@ -22,7 +30,7 @@ _GROUNDED = frozenset({"supported", "not_applicable"})
 
 
 class SentenceVerdict(TypedDict):
-    """What one vote says about one sentence."""
+    """The verdict of one vote on one sentence."""
 
     number: int
     label: str
@@ -32,7 +40,7 @@ class SentenceVerdict(TypedDict):
 
 
 Sentences = list[SentenceVerdict]
-"""What one vote says about all sentences that it was asked about, in their order."""
+"""The verdicts of one vote on all sentences of a question, in their order."""
 
 _TEXTS = {
     "supporting_excerpt": "The words of the context that bear it out, copied; empty if there are none.",
@@ -42,7 +50,7 @@ _TEXTS = {
 
 
 def sentence_form(count: int) -> AnswerForm[Sentences]:
-    """The form of an answer about `count` sentences: all of them, once, in any order."""
+    """Return the form of an answer about `count` sentences: each once, in any order."""
     item = object_of(
         number={"type": "integer", "description": "The number of the sentence."},
         **{name: text_field(meaning) for name, meaning in _TEXTS.items()},
@@ -50,7 +58,7 @@ def sentence_form(count: int) -> AnswerForm[Sentences]:
     )
 
     def read(data: Any) -> Sentences:
-        items = each_numbered(data["sentences"], count, "sentence")
+        items = in_number_order(data["sentences"], count, "sentence")
         return [_verdict(number, item) for number, item in enumerate(items, 1)]
 
     schema = object_of(sentences=list_of(item, f"One entry for each sentence: {count} in all."))
@@ -67,51 +75,50 @@ def _verdict(number: int, item: Mapping[str, str]) -> SentenceVerdict:
     }
 
 
-def is_grounded(label: str) -> bool:
-    """Whether a sentence counts for the answer: borne out, or nothing that could be."""
+def counts_for_answer(label: str) -> bool:
+    """Tell whether a sentence counts in favour of the answer: it is supported, or makes no claim."""
     return label in _GROUNDED
 
 
 def grounded_share(labels: Sequence[str]) -> float | None:
-    """The share of sentences that are borne out, or are nothing that could be; `None` without sentences."""
-    return sum(map(is_grounded, labels)) / len(labels) if labels else None
+    """Return the share of sentences that are supported or make no claim; `None` without sentences."""
+    return sum(map(counts_for_answer, labels)) / len(labels) if labels else None
 
 
 def _sides(verdicts: Iterable[SentenceVerdict]) -> list[bool]:
-    return [is_grounded(each["label"]) for each in verdicts]
+    return [counts_for_answer(each["label"]) for each in verdicts]
 
 
-def sentences_settled(votes: Sequence[Sentences], left: int) -> bool:
-    """Whether `left` more votes could not change on which side any sentence is."""
+def sentences_are_final(votes: Sequence[Sentences], left: int) -> bool:
+    """Tell whether `left` more votes cannot change the side of any sentence."""
     return bool(votes) and all(is_majority_settled(_sides(each), left) for each in zip(*votes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the votes come to for one sentence."""
+    """The result of the votes on one sentence."""
 
     sentence: str
     label: str
     verdict: SentenceVerdict
     """The first vote with this label."""
     agreement: float
-    """The share of the votes that are on this side."""
+    """The share of the votes on the same side."""
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as reports draw it; an empty excerpt is null."""
-        found = self.verdict
+        """Return the data for reports; an empty excerpt is null."""
         return {
             "sentence": self.sentence,
             "label": self.label,
-            "rationale": found["rationale"],
-            "supporting_excerpt": found["supporting_excerpt"] or None,
-            "contradicting_excerpt": found["contradicting_excerpt"] or None,
+            "rationale": self.verdict["rationale"],
+            "supporting_excerpt": self.verdict["supporting_excerpt"] or None,
+            "contradicting_excerpt": self.verdict["contradicting_excerpt"] or None,
             "agreement": self.agreement,
         }
 
 
 def findings(texts: Sequence[str], votes: Sequence[Sentences]) -> list[Finding]:
-    """What votes come to: the side of the majority, a tie counting against the sentence; of its labels the most frequent."""
+    """Count votes per sentence: the side of the majority, a tie counting against the sentence; then its most frequent label."""
     return (
         [_finding(text, each) for text, each in zip(texts, zip(*votes, strict=True), strict=True)]
         if votes
@@ -121,23 +128,25 @@ def findings(texts: Sequence[str], votes: Sequence[Sentences]) -> list[Finding]:
 
 def _finding(text: str, about: Sequence[SentenceVerdict]) -> Finding:
     grounded = majority(_sides(about))
-    side = [each for each in about if is_grounded(each["label"]) is grounded]
+    side = [each for each in about if counts_for_answer(each["label"]) is grounded]
     [(label, _)] = Counter(each["label"] for each in side).most_common(1)
     first = next(each for each in side if each["label"] == label)
     return Finding(text, label, first, len(side) / len(about))
 
 
-def not_quoted(found: Iterable[Finding], context: Iterable[Passage]) -> int:
-    """How many sentences rest on quotations that the context does not have, letters and digits compared."""
-    there = _bare(" ".join(passage.text for passage in context))
+def count_invented_quotes(results: Iterable[Finding], context: Iterable[Passage]) -> int:
+    """Return how many supported sentences have an excerpt that is not in the context, comparing letters and digits."""
+    text = _alphanumeric(" ".join(passage.text for passage in context))
     return sum(
-        not _stands(each.verdict["supporting_excerpt"], there) for each in found if each.label == "supported"
+        not _is_quoted(each.verdict["supporting_excerpt"], text)
+        for each in results
+        if each.label == "supported"
     )
 
 
-def _stands(excerpt: str, there: str) -> bool:
-    return all(_bare(piece) in there for piece in re.split(r"\.\.\.|…|\[…\]", excerpt))
+def _is_quoted(excerpt: str, text: str) -> bool:
+    return all(_alphanumeric(piece) in text for piece in re.split(r"\.\.\.|…|\[…\]", excerpt))
 
 
-def _bare(text: str) -> str:
+def _alphanumeric(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -1,4 +1,4 @@
-"""`hallucinations_v1`: is every sentence of the answers borne out by what the agent was given?"""
+"""The metric `hallucinations_v1`: whether the agent's context supports every sentence of its answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from proctor.metrics.judged.base import UNDECIDED, Asked, JudgedMetric
 from proctor.metrics.judged.grounding_context import (
     Finding,
     Sentences,
+    count_invented_quotes,
+    counts_for_answer,
     findings,
     grounded_share,
-    is_grounded,
-    not_quoted,
     sentence_form,
-    sentences_settled,
+    sentences_are_final,
 )
 from proctor.metrics.judged.passages import (
     SAID,
@@ -27,12 +27,12 @@ from proctor.metrics.judged.passages import (
     agents_of,
     answer_text,
     earlier_turns,
-    numbered,
-    taken,
+    numbered_passages,
+    steps_of_turn,
     user_message,
 )
 from proctor.metrics.judged.sentences import sentences
-from proctor.metrics.judged.votes import concluded, joined_ballots
+from proctor.metrics.judged.votes import case_score, joined_ballots
 from proctor.metrics.statements import prohibition
 from proctor.schema.format.criterion import BaseCriterion, HallucinationsCriterion
 from proctor.schema.results.score import MetricScore, Score, mean
@@ -40,13 +40,13 @@ from proctor.schema.results.score import MetricScore, Score, mean
 __all__ = ["Hallucinations"]
 
 AT_ONCE = 25
-"""Sentences of one question. An answer about more would itself be cut off at its greatest length."""
-NO_TEXT = "the agent said nothing in words in this turn"
+"""The number of sentences in one question. The judge's answer about more could exceed its length limit."""
+NO_TEXT = "the agent gave no text in this turn"
 
 
 @dataclass(slots=True)
 class Answer:
-    """A text that the agent said, and what it had to go by."""
+    """A text of the agent, and the context that it had."""
 
     text: str
     context: list[Passage]
@@ -54,31 +54,31 @@ class Answer:
     found: list[Finding] = field(default_factory=list)
 
     def batches(self) -> Iterator[list[str]]:
-        """Its sentences, at most `AT_ONCE` together."""
-        found = sentences(self.text)
-        for start in range(0, len(found), AT_ONCE):
-            yield found[start : start + AT_ONCE]
+        """Yield its sentences, at most `AT_ONCE` at a time."""
+        all_sentences = sentences(self.text)
+        for start in range(0, len(all_sentences), AT_ONCE):
+            yield all_sentences[start : start + AT_ONCE]
 
 
 class Hallucinations(JudgedMetric[HallucinationsCriterion]):
-    """The share of sentences that the context bears out, or that claim nothing; of a turn, the mean over its answers.
+    """The share of sentences that the context supports, or that make no claim; for a turn, the mean over its answers.
 
-    Each sentence is numbered and must come back with a label; an answer of the judge that leaves one out is none. The
-    context is what the agent was told, asked, and got from its tools, up to that answer, and the turns before.
+    Each sentence has a number and must get a label; a judge answer without all labels is unusable. The context is what the
+    agent received up to that answer: instructions, the user's messages, tool results, and the turns before.
 
     A judge is asked once, as in google-adk, unless the criterion states `num_samples`.
     """
 
     facts: MetricFacts = MetricFacts(
         name="hallucinations_v1",
-        description="The share of sentences in the answers that the agent's context bears out, by a judge model.",
+        description="The share of sentences in the answers that the agent's context supports, by a judge model.",
         kind="judge",
         default_threshold=0.8,
         needs=frozenset({"judge"}),
         statement=prohibition,
         options={
-            "evaluate_intermediate_nl_responses": "true: judge what the agent said on the way, too, each text by what was "
-            "known before it"
+            "evaluate_intermediate_nl_responses": "true: also judge the texts between tool calls, each with the context "
+            "before it"
         },
         example={"hallucinations_v1": {"threshold": 0.8, "evaluate_intermediate_nl_responses": True}},
         source="google-adk's metric of this name; prompt, splitting and votes are Proctor's",
@@ -94,23 +94,21 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
         return None if "num_samples" in self._stated else 1
 
     async def score(self, case: CaseView) -> MetricScore:
-        """Ask about every sentence of every answer, all at once."""
+        """Ask about every sentence of every answer, all concurrently."""
         answers = [[*self._answers(case, index)] for index in range(len(case.actual))]
-        asked = [
+        batches = [
             (answer, turn, batch)
-            for turn, each in enumerate(answers)
-            for answer in each
+            for turn, of_turn in enumerate(answers)
+            for answer in of_turn
             for batch in answer.batches()
         ]
-        questions = [self._question(*one) for one in asked]
-        for (answer, _, batch), found in zip(
-            asked, await self._ask(questions, sentences_settled), strict=True
-        ):
-            answer.asked.append(found)
-            if found.failure is None:
-                answer.found += findings(batch, found.votes)
-        failures = [one.failure for each in answers for answer in each for one in answer.asked]
-        return concluded([_scored(each) for each in answers], failures)
+        asked = await self._ask([self._question(*each) for each in batches], sentences_are_final)
+        for (answer, _, batch), each in zip(batches, asked, strict=True):
+            answer.asked.append(each)
+            if each.failure is None:
+                answer.found += findings(batch, each.votes)
+        failures = [each.failure for of_turn in answers for answer in of_turn for each in answer.asked]
+        return case_score([_turn_score(of_turn) for of_turn in answers], failures)
 
     def _answers(self, case: CaseView, index: int) -> Iterator[Answer]:
         turn = case.actual[index]
@@ -119,14 +117,14 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
             *earlier_turns(case.actual[:index], with_steps=True),
             user_message(turn),
         ]
-        steps = taken(turn)
+        steps = steps_of_turn(turn)
         if self._criterion.evaluate_intermediate_nl_responses:
             for place, step in enumerate(steps):
                 if step.label == SAID and sentences(step.said):
                     sources = [
-                        one for one in steps[place:] if one.label == SOURCES and one.event == step.event
+                        each for each in steps[place:] if each.label == SOURCES and each.event == step.event
                     ]
-                    known = [one.passage() for one in (*steps[:place], *sources)]
+                    known = [each.passage() for each in (*steps[:place], *sources)]
                     yield Answer(step.said, [*before, *known])
         text = answer_text(turn, thoughts=self._adk)
         if sentences(text):
@@ -136,45 +134,42 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
         return Question(
             metric=self.facts.name,
             prompt=self._prompt,
-            passages=[*answer.context, Passage("answer", answer.text), *numbered("sentence", batch)],
+            passages=[*answer.context, Passage("answer", answer.text), *numbered_passages("sentence", batch)],
             form=sentence_form(len(batch)),
             turn=turn,
         )
 
 
-def _scored(answers: Sequence[Answer]) -> Score:
-    """The score of a turn, of those of its answers."""
+def _turn_score(answers: Sequence[Answer]) -> Score:
+    """Return the score of a turn from those of its answers."""
     if not answers:
         return Score(reason=NO_TEXT, not_applicable=True)
-    asked = [one for answer in answers for one in answer.asked]
-    found = [each for answer in answers for each in answer.found]
-    same = sum(each.agreement for each in found) / len(found) if found else None
+    asked = [each for answer in answers for each in answer.asked]
+    results = [each for answer in answers for each in answer.found]
+    agreement = sum(each.agreement for each in results) / len(results) if results else None
     details: dict[str, Any] = {
-        "sentences": [each.as_data() for each in found],
-        "ballot": joined_ballots([one.ballot for one in asked], agreed=same),
+        "sentences": [each.as_data() for each in results],
+        "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
     }
-    if failure := next((one.failure for one in asked if one.failure), None):
+    if failure := next((each.failure for each in asked if each.failure), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
     shares = [share for each in answers if (share := _share(each.found)) is not None]
-    return Score(mean(shares), _reason(found), details, warning="; ".join(_warnings(answers)))
+    return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
 
 
-def _share(found: Iterable[Finding]) -> float | None:
-    return grounded_share([each.label for each in found])
+def _share(results: Iterable[Finding]) -> float | None:
+    return grounded_share([each.label for each in results])
 
 
-def _reason(found: Sequence[Finding]) -> str:
-    missed = [each for each in found if not is_grounded(each.label)]
-    if not missed:
-        return (
-            f"the context bears out all {len(found)} sentences"
-            if len(found) > 1
-            else "the context bears it out"
-        )
-    told = "; ".join(
-        f'"{_short(each.sentence)}" is {each.label}: {each.verdict["rationale"]}' for each in missed
+def _reason(results: Sequence[Finding]) -> str:
+    unsupported = [each for each in results if not counts_for_answer(each.label)]
+    if not unsupported:
+        sentence = "the sentence" if len(results) == 1 else f"all {len(results)} sentences"
+        return f"the context supports {sentence}"
+    reasons = "; ".join(
+        f'"{_short(each.sentence)}" is {each.label}: {each.verdict["rationale"]}' for each in unsupported
     )
-    return f"{len(missed)} of {len(found)} sentences not borne out: {told}"
+    return f"{len(unsupported)} of {len(results)} sentences not supported: {reasons}"
 
 
 def _short(sentence: str, longest: int = 80) -> str:
@@ -183,8 +178,8 @@ def _short(sentence: str, longest: int = 80) -> str:
 
 
 def _warnings(answers: Iterable[Answer]) -> Iterator[str]:
-    signs = [sign for answer in answers for one in answer.asked for sign in one.ballot.signs]
+    signs = [sign for answer in answers for each in answer.asked for sign in each.ballot.signs]
     if signs:
         yield warning_of([*dict.fromkeys(signs)])
-    if count := sum(not_quoted(each.found, each.context) for each in answers):
-        yield f"what the judge quotes for {count} sentence(s) does not stand in the context"
+    if count := sum(count_invented_quotes(each.found, each.context) for each in answers):
+        yield f"the judge's quotations for {count} sentence(s) are not in the context"

@@ -1,4 +1,4 @@
-"""`multi_turn_task_success_v1`, `multi_turn_trajectory_quality_v1`, `multi_turn_tool_use_quality_v1`."""
+"""The metrics `multi_turn_task_success_v1`, `multi_turn_trajectory_quality_v1` and `multi_turn_tool_use_quality_v1`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SOURCE = (
 
 
 class TaskSuccess(ConversationMetric):
-    """1 when the user got what the conversation was for, else 0.
+    """1 if the user's goal in the conversation was reached, else 0.
 
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
     facts: MetricFacts = MetricFacts(
         name="multi_turn_task_success_v1",
-        description="Whether the user got what the conversation was for, by a judge model (google-adk asks Google's service).",
+        description="Whether the user's goal was reached, by a judge model (google-adk asks Google's service).",
         kind="judge",
         default_threshold=1.0,
         needs=_NEEDS,
@@ -31,14 +31,14 @@ class TaskSuccess(ConversationMetric):
 
 
 class TrajectoryQuality(ConversationMetric):
-    """The share of five points on the agent's way through the conversation that hold.
+    """The share of five points about the agent's steps in the conversation that hold.
 
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
     facts: MetricFacts = MetricFacts(
         name="multi_turn_trajectory_quality_v1",
-        description="How good the agent's way through the conversation is, by a judge model (google-adk asks Google's service).",
+        description="The quality of the agent's steps in the conversation, by a judge model (google-adk asks Google's service).",
         kind="judge",
         default_threshold=0.8,
         needs=_NEEDS,
@@ -48,14 +48,14 @@ class TrajectoryQuality(ConversationMetric):
 
 
 class ToolUseQuality(ConversationMetric):
-    """The share of five points on the agent's tool calls over the conversation that hold.
+    """The share of five points about the agent's tool calls in the conversation that hold.
 
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
     facts: MetricFacts = MetricFacts(
         name="multi_turn_tool_use_quality_v1",
-        description="How well the agent uses its tools over the conversation, by a judge model (google-adk asks Google's service).",
+        description="The quality of the agent's tool use in the conversation, by a judge model (google-adk asks Google's service).",
         kind="judge",
         default_threshold=0.8,
         needs=_NEEDS,

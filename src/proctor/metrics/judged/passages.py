@@ -1,6 +1,6 @@
-"""What a judge looks at, as passages: each text by itself, so that none can pass for another.
+"""The passages of a judge request: each text is separate, so that none can be mistaken for another.
 
-Labels are ours; names of agents and tools, which are not, stand inside as JSON. Thoughts are nobody's words.
+The labels are fixed; names of agents and tools are inside the passages as JSON. Thoughts are left out.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from proctor.judges.base import Passage
-from proctor.metrics.structure.agent_messages import Said, said_on_the_way
+from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
 
 __all__ = [
-    "SAID", "SOURCES", "Step", "agents_of", "answer_text", "earlier_turns", "final_answer", "numbered", "steps_of",
-    "taken", "turns_of", "user_message",
+    "SAID", "SOURCES", "Step", "agents_of", "answer_text", "earlier_turns", "final_answer", "numbered_passages", "steps_of",
+    "steps_of_turn", "turns_of", "user_message",
 ]  # fmt: skip
 
 SAID = "said on the way"
@@ -27,27 +27,29 @@ NO_AGENTS = "(Nothing is known of the agent's instructions and tools.)"
 
 
 def answer_text(invocation: Invocation, *, thoughts: bool = False, with_steps: bool = False) -> str:
-    """The text of the final answer; `with_steps` puts what the agent said on the way before it, line by line."""
-    said = [each.text for each in said_on_the_way(invocation)] if with_steps else []
-    return "\n".join(text for text in (*said, text_of(invocation.final_response, thoughts=thoughts)) if text)
+    """Return the text of the final answer; `with_steps` puts the texts between tool calls before it, line by line."""
+    earlier = [each.text for each in intermediate_texts(invocation)] if with_steps else []
+    return "\n".join(
+        text for text in (*earlier, text_of(invocation.final_response, thoughts=thoughts)) if text
+    )
 
 
 def final_answer(text: str, turn: str = "") -> Passage:
-    """The answer that is judged, or that none was given."""
+    """Return the answer that is judged, or a note that there is none."""
     return Passage(f"{turn}final answer", text if text.strip() else NO_ANSWER)
 
 
 def user_message(invocation: Invocation, turn: str = "") -> Passage:
-    """What the user said in a turn; of pictures and the like, that they were there."""
-    return Passage(f"{turn}user message", _shown(invocation.user_content))
+    """Return the user's message of a turn; files are only mentioned."""
+    return Passage(f"{turn}user message", _message_text(invocation.user_content))
 
 
-def numbered(label: str, texts: Iterable[str]) -> list[Passage]:
-    """Each text as a passage of its own: `rubric 1`, `rubric 2` …"""
+def numbered_passages(label: str, texts: Iterable[str]) -> list[Passage]:
+    """Return each text as a passage: `rubric 1`, `rubric 2` …"""
     return [Passage(f"{label} {number}", text) for number, text in enumerate(texts, 1)]
 
 
-def _shown(content: Content) -> str:
+def _message_text(content: Content) -> str:
     files = [part.inline_data or part.file_data for part in content.parts or ()]
     kinds = [f"(a file, not shown here: {file.mime_type or 'of unknown kind'})" for file in files if file]
     return (
@@ -55,78 +57,80 @@ def _shown(content: Content) -> str:
     )
 
 
-# --- what the agent is -------------------------------------------------------------------------------------------------
+# --- the agent ---
 
 
 def agents_of(invocations: Sequence[Invocation], *, instructions: bool = True) -> list[Passage]:
-    """The agents that took part, each once for what is known of it: name, `instructions`, tools."""
-    told: dict[str, None] = {}
+    """Return what is known of each agent that took part: name, `instructions`, tools."""
+    descriptions: dict[str, None] = {}
     for invocation in invocations:
         details = invocation.app_details.agent_details if invocation.app_details else {}
         for name, agent in details.items():
             known: dict[str, Any] = {"agent": agent.name or name, "tools": agent.tool_declarations}
             if instructions:
                 known["instructions"] = agent.instructions
-            told[_json(known, indent=2)] = None
+            descriptions[_json(known, indent=2)] = None
     label = "instructions and tools of an agent" if instructions else "tools of an agent"
-    return [Passage(label, text) for text in told] or [Passage(label, NO_AGENTS)]
+    return [Passage(label, text) for text in descriptions] or [Passage(label, NO_AGENTS)]
 
 
-# --- what it did -------------------------------------------------------------------------------------------------------
+# --- its steps ---
 
 
 class Step(NamedTuple):
-    """One thing that the agent did before its final answer."""
+    """One step of the agent before its final answer."""
 
     label: str
     text: str
-    """What a judge sees of it."""
+    """The text for the judge."""
     said: str = ""
-    """Its words, where it is words."""
+    """The agent's own text, if the step is one."""
     event: int = 0
-    """The event that it belongs to, from 0."""
+    """The number of its event, from 0."""
 
     def passage(self, turn: str = "") -> Passage:
-        """The step as a passage of its own."""
+        """Return the step as a passage."""
         return Passage(f"{turn}{self.label}", self.text)
 
 
 def steps_of(invocation: Invocation) -> list[Passage]:
-    """What the agent did before its final answer, in order; that it did nothing is said."""
-    return [step.passage() for step in taken(invocation)] or [Passage("steps", NO_STEPS)]
+    """Return the steps before the final answer, in order, or a note that there are none."""
+    return [step.passage() for step in steps_of_turn(invocation)] or [Passage("steps", NO_STEPS)]
 
 
-def taken(invocation: Invocation) -> list[Step]:
-    """The steps of a turn, in order: words, calls, results, sources. Both forms of recorded data are read.
+def steps_of_turn(invocation: Invocation) -> list[Step]:
+    """Return the steps of a turn, in order: texts, calls, results, sources, from either form of recorded data.
 
-    The older form has its words in a list of their own, so they stand after all calls.
+    The older form has a separate list of texts, so they follow all calls.
     """
     data = invocation.intermediate_data
     if isinstance(data, InvocationEvents):
         final = invocation.final_response
         events = enumerate(event for event in data.invocation_events if event.author.lower() != "user")
         return [step for index, event in events for step in _of_event(event, index, final)]
-    return [*_older(invocation)] if isinstance(data, IntermediateData) else []
+    return [*_steps_of_older_form(invocation)] if isinstance(data, IntermediateData) else []
 
 
-def _older(invocation: Invocation) -> Iterator[Step]:
+def _steps_of_older_form(invocation: Invocation) -> Iterator[Step]:
     for call, response in invocation.calls_with_responses:
         yield Step("tool call", _call(call))
         if response is not None:
             yield Step("tool result", _result(response))
-    for index, each in enumerate(said_on_the_way(invocation), 1):
+    for index, each in enumerate(intermediate_texts(invocation), 1):
         yield Step(SAID, str(each), each.text, index)
 
 
 def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[Step]:
-    is_final = event.content == final  # one that answers and calls a (long-running) tool keeps its content
+    is_final = (
+        event.content == final
+    )  # an event that answers and calls a (long-running) tool has this content
     for part in (event.content and event.content.parts) or ():
         if part.function_call is not None:
             yield Step("tool call", _call(part.function_call, event.author), event=index)
         elif part.function_response is not None:
             yield Step("tool result", _result(part.function_response), event=index)
         elif part.text and part.text.strip() and not part.thought and not is_final:
-            yield Step(SAID, str(Said(event.author, part.text)), part.text, index)
+            yield Step(SAID, str(IntermediateText(event.author, part.text)), part.text, index)
     if event.grounding_metadata is not None:
         sources = event.grounding_metadata.model_dump(mode="json", exclude_none=True)
         yield Step(SOURCES, _json({"agent": event.author, **sources}), event=index)
@@ -141,23 +145,23 @@ def _result(response: FunctionResponse) -> str:
     return _json({"tool": response.name, "result": response.response})
 
 
-# --- whole conversations -----------------------------------------------------------------------------------------------
+# --- whole conversations ---
 
 
 def earlier_turns(before: Sequence[Invocation], *, with_steps: bool) -> list[Passage]:
-    """What was said before the turn that is judged; `with_steps` also what was called and came back."""
+    """Return the turns before the one that is judged; `with_steps`: with calls and results."""
     return [passage for each in _turns(before, "earlier turn", with_steps=with_steps) for passage in each]
 
 
 def turns_of(invocations: Sequence[Invocation], *, with_steps: bool = True) -> list[Passage]:
-    """A conversation from its first turn to its last."""
+    """Return a conversation from its first turn to its last."""
     return [passage for each in _turns(invocations, "turn", with_steps=with_steps) for passage in each]
 
 
 def _turns(invocations: Sequence[Invocation], word: str, *, with_steps: bool) -> Iterator[list[Passage]]:
     for number, invocation in enumerate(invocations, 1):
         turn = f"{word} {number}, "
-        steps = [step.passage(turn) for step in taken(invocation)] if with_steps else []
+        steps = [step.passage(turn) for step in steps_of_turn(invocation)] if with_steps else []
         yield [user_message(invocation, turn), *steps, final_answer(answer_text(invocation), turn)]
 
 
@@ -166,7 +170,7 @@ def _json(value: Any, *, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Tool declarations may be objects of a framework's own."""
+    """Return JSON values; tool declarations may be objects of a framework's models."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

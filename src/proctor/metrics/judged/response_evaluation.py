@@ -1,4 +1,4 @@
-"""`response_evaluation_score`: how coherent are the answers, from 1 to 5?"""
+"""The metric `response_evaluation_score`: how coherent the answers are, from 1 to 5."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
 from proctor.metrics.judged.base import Asked
 from proctor.metrics.judged.per_answer import AnswerMetric
-from proctor.metrics.judged.votes import lower_median, median_settled
+from proctor.metrics.judged.votes import lower_median, median_is_final
 from proctor.schema.results.score import Score
 
 __all__ = ["ResponseEvaluation"]
@@ -18,7 +18,7 @@ FORM: AnswerForm[int] = AnswerForm(
     "grade",
     object_of(
         rationale=text_field("Why, in one or two sentences."),
-        # words, for not every provider can hold a model to a few numbers
+        # words, since not every provider can restrict a model to a few numbers
         grade=word_field(*"12345", description="From 1 (incoherent) to 5 (fully coherent)."),
     ),
     lambda data: int(data["grade"]),
@@ -26,9 +26,9 @@ FORM: AnswerForm[int] = AnswerForm(
 
 
 class ResponseEvaluation(AnswerMetric):
-    """The coherence of a final answer, a whole number from 1 to 5: the lower median of the votes; of a case the mean.
+    """The coherence of a final answer, a whole number from 1 to 5: the lower median of the votes; for a case, the mean.
 
-    Judge-based here; in google-adk a model of Google's evaluation service, which takes a reference without using it.
+    Judge-based here; google-adk uses a model of Google's evaluation service, which takes a reference without using it.
     """
 
     facts: MetricFacts = MetricFacts(
@@ -45,10 +45,10 @@ class ResponseEvaluation(AnswerMetric):
     form = FORM
 
     @staticmethod
-    def _settled(votes: Sequence[int], left: int) -> bool:
-        return median_settled(votes, left)
+    def _is_final(votes: Sequence[int], left: int) -> bool:
+        return median_is_final(votes, left)
 
-    def _scored(self, asked: Asked[int]) -> Score:
+    def _score(self, asked: Asked[int]) -> Score:
         if asked.failure is not None:
             return asked.score(None, "")
         grade = lower_median(asked.votes)

@@ -1,8 +1,8 @@
-"""Splits an answer into sentences, by rule: the same text always gives the same ones, and nothing of it is left out.
+"""Splits an answer into sentences by rules: the same text always gives the same sentences, and no text is lost.
 
-A rule, and not a model: votes on a sentence can only be counted if all of them saw the same sentences, what was asked
-before can only be remembered if it is asked again in the same words, and nothing that the answer says can talk a rule
-out of a sentence. Where a script has no full stop (Thai, Lao, Khmer) a line is one sentence.
+Rules are used instead of a model: votes on a sentence can only be counted if all of them are about the same sentences,
+cached answers need the same words, and no answer can talk a rule out of a sentence. In a script without full stops
+(Thai, Lao, Khmer) a line is one sentence.
 """
 
 from __future__ import annotations
@@ -27,65 +27,61 @@ _SHORT = re.compile(
     rf"{_BEFORE}(?:[A-Za-z]|(?:[A-Za-z]\.\s?)+[A-Za-z]|mr|mrs|ms|dr|prof|st|mt|vs|bzw|ca|hr|fr|sra?|ud)$",
     re.IGNORECASE,
 )
-"""What has a full stop of its own and goes on in any way: `Dr. Ito`, `e.g. Rome`, `U.S. cities`."""
+"""Abbreviations that never end a sentence: `Dr. Ito`, `e.g. Rome`, `U.S. cities`."""
 _SHORT_BEFORE_NUMBER = re.compile(
     rf"{_BEFORE}(?:nos?|nr|figs?|vol|pp?|sec|ch|art|approx|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$",
     re.IGNORECASE,
 )
-"""The same where a number follows: `No. 5`, `Jan. 3`."""
+"""Abbreviations that end no sentence before a number: `No. 5`, `Jan. 3`."""
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, as they stand in it, without the white space around each.
+    """Return the sentences of `text` unchanged, without the white space around each.
 
-    List items and headings are sentences of their own; a table is one, and so is a block of code. What has no letter
-    and no digit (a rule, a lone emoji) belongs to the sentence before it.
+    List items and headings are separate sentences; a table is one, and so is a block of code. A piece without letters and
+    digits (a rule, a lone emoji) belongs to the sentence before it.
     """
-    found: list[str] = []
+    result: list[str] = []
     for block in _blocks(text):
         for sentence in _split(block):
-            if found and not any(map(str.isalnum, sentence)):
-                found[-1] += f"\n{sentence}"
+            if result and not any(map(str.isalnum, sentence)):
+                result[-1] += f"\n{sentence}"
             else:
-                found.append(sentence)
-    return found
+                result.append(sentence)
+    return result
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Pieces of the text that no sentence goes beyond."""
-    gathered: list[str] = []
-    fenced = False
+    """Yield the pieces of the text that no sentence crosses."""
+    lines: list[str] = []
+    is_in_fence = False
     for line in text.splitlines():
-        marks = _FENCE.match(line)
-        if (fenced or not marks) and gathered and (fenced or _goes_on(gathered[-1], line)):
-            gathered.append(line)
+        fence = _FENCE.match(line)
+        if (is_in_fence or not fence) and lines and (is_in_fence or _continues(lines[-1], line)):
+            lines.append(line)
         else:
-            yield from _joined(gathered)
-            gathered = [line]
-        if marks:
-            fenced = not fenced
-            if not fenced:
-                yield from _joined(gathered)
-                gathered = []
-    yield from _joined(gathered)
+            yield from _join(lines)
+            lines = [line]
+        if fence:
+            is_in_fence = not is_in_fence
+            if not is_in_fence:
+                yield from _join(lines)
+                lines = []
+    yield from _join(lines)
 
 
-def _joined(lines: list[str]) -> Iterator[str]:
+def _join(lines: list[str]) -> Iterator[str]:
     if block := "\n".join(lines).strip():
         yield block
 
 
-def _goes_on(before: str, line: str) -> bool:
-    """Whether a line goes on with what the line before it began: a table, or a sentence that was broken for its length."""
+def _continues(before: str, line: str) -> bool:
+    """Tell whether a line continues the line before it: a table, or a sentence that was wrapped."""
     if _is_row(before) or _is_row(line):
         return _is_row(before) and _is_row(line)
-    if (
-        not before.strip()
-        or not line.strip()
-        or _HEADING.match(before)
-        or _HEADING.match(line)
-        or _ITEM.match(line)
-    ):
+    if not before.strip() or not line.strip():
+        return False
+    if _HEADING.match(before) or _HEADING.match(line) or _ITEM.match(line):
         return False
     return line.lstrip()[0].islower() or line.startswith(("   ", "\t"))
 
@@ -98,7 +94,9 @@ def _split(block: str) -> Iterator[str]:
     if _is_row(block.partition("\n")[0]) or _FENCE.match(block):
         yield block
         return
-    begin = len(mark[0]) - 1 if (mark := _ITEM.match(block)) else 0  # the number of an item ends no sentence
+    begin = (
+        len(mark[0]) - 1 if (mark := _ITEM.match(block)) else 0
+    )  # the number of an item does not end a sentence
     start = 0
     for stop in _END.finditer(block, begin):
         if _ends_here(block, stop):
@@ -109,7 +107,7 @@ def _split(block: str) -> Iterator[str]:
 
 
 def _ends_here(block: str, stop: re.Match[str]) -> bool:
-    """Whether a stop ends its sentence: not after an abbreviation, nor where a small letter follows."""
+    """Tell whether a stop ends its sentence: not after an abbreviation, nor before a lower-case letter."""
     if stop[0][0] in _WIDE_STOPS:
         return True
     after = _NEXT.match(block, stop.end())

@@ -1,4 +1,4 @@
-"""From votes to scores: what the judge metrics share beyond `proctor.judges.votes`."""
+"""From votes to scores: functions that several judge metrics share, in addition to `proctor.judges.votes`."""
 
 from __future__ import annotations
 
@@ -10,39 +10,38 @@ from proctor.judges.votes import ballot_details
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
-__all__ = ["concluded", "joined_ballots", "lower_median", "median_settled"]
+__all__ = ["case_score", "joined_ballots", "lower_median", "median_is_final"]
 
 
 def lower_median(grades: Sequence[int]) -> int:
-    """The middle grade; of two in the middle the lower one."""
+    """Return the middle grade; of two in the middle the lower one."""
     return sorted(grades)[(len(grades) - 1) // 2]
 
 
-def median_settled(grades: Sequence[int], left: int) -> bool:
-    """Whether `left` more grades, or fewer, could not move the lower median."""
+def median_is_final(grades: Sequence[int], left: int) -> bool:
+    """Tell whether up to `left` more grades cannot change the lower median."""
     ordered, total = sorted(grades), len(grades)
     for more in range(left + 1):
-        place = (
-            total + more - 1
-        ) // 2  # of the middle one then; of `more` grades any number may stand below it
-        if place < more or place >= total or ordered[place - more] != ordered[place]:
+        middle = (total + more - 1) // 2
+        # any number of the further grades may be below the present ones
+        if middle < more or middle >= total or ordered[middle - more] != ordered[middle]:
             return False
     return bool(grades)
 
 
-def concluded(
+def case_score(
     scores: list[Score], failures: Sequence[Failure | None], *, value: float | None = None
 ) -> MetricScore:
-    """The score of a case: an error if any turn could not be decided, else `value`, or the mean of its turns."""
+    """Return the score of a case: an error if a turn is undecided, else `value`, or the mean of its turns."""
     failure = next((each for each in failures if each is not None), None)
     if failure is not None:
         return MetricScore(per_invocation=scores, reason=failure.message, failure=failure)
     return mean_score(scores) if value is None else MetricScore(value, scores)
 
 
-def joined_ballots(ballots: Sequence[Ballot[Any]], *, agreed: float | None = None) -> dict[str, Any]:
-    """Several questions about one turn as one ballot, for reports and for counting what they cost."""
-    details = [ballot_details(each, agreed=agreed) for each in ballots]
+def joined_ballots(ballots: Sequence[Ballot[Any]], *, agreement: float | None = None) -> dict[str, Any]:
+    """Return several questions about one turn as one ballot, for reports and for the cost."""
+    details = [ballot_details(each, agreed=agreement) for each in ballots]
     return {
         **details[0],
         "planned": sum(each["planned"] for each in details),

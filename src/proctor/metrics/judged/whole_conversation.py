@@ -1,4 +1,4 @@
-"""What the metrics share that judge a conversation as a whole, point by point, at its last turn."""
+"""The base class of metrics that judge a whole conversation, point by point, at its last turn."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.checklist import (
     Checked,
     Tally,
-    agreed,
+    agreement_of,
     checklist_form,
-    checklist_settled,
-    tallied,
+    checklist_is_final,
+    tally_items,
 )
 from proctor.metrics.judged.passages import agents_of, turns_of
-from proctor.metrics.judged.votes import concluded
+from proctor.metrics.judged.votes import case_score
 from proctor.schema.format.criterion import BaseCriterion, LlmAsAJudgeCriterion
 from proctor.schema.results.score import MetricScore, Score
 
@@ -32,7 +32,7 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
     """The share of points that hold for the whole conversation; each is decided by the majority of the votes."""
 
     points: ClassVar[Sequence[str]]
-    """What the points of the prompt are called, in its order."""
+    """The names of the points in the prompt, in its order."""
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
@@ -42,12 +42,8 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         """Ask once about the whole conversation."""
         if not case.actual:
             return MetricScore(reason=NO_TURNS, not_applicable=True)
-        [asked] = await self._ask([self._question(case)], checklist_settled)
-        score = self._scored(asked)
-        earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
-        found = concluded([*earlier, score], [asked.failure])
-        found.details = {"overall_rubrics": (score.details or {})["rubrics"]}
-        return found
+        [asked] = await self._ask([self._question(case)], checklist_is_final)
+        return self._case_score(case, asked)
 
     def _question(self, case: CaseView) -> Question[Checked]:
         return Question(
@@ -58,23 +54,31 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
             turn=len(case.actual) - 1,
         )
 
-    def _scored(self, asked: Asked[Checked]) -> Score:
-        tallies = tallied(asked.votes, len(self.points))
+    def _case_score(self, case: CaseView, asked: Asked[Checked]) -> MetricScore:
+        """Return the score of the case, which is that of its last turn."""
+        tallies = tally_items(asked.votes, len(self.points))
         data = points_data(self.points, tallies)
         missed = [each for each in data if each["score"] == 0]
-        told = "; ".join(f"{each['rubric_id']}: {each['rationale']}" for each in missed)
-        held = len(data) - len(missed)
-        reason = told or f"all {len(data)} points hold"
-        return asked.score(held / len(data), reason, agreed(tallies), rubrics=data)
+        reasons = "; ".join(f"{each['rubric_id']}: {each['rationale']}" for each in missed)
+        last = asked.score(
+            (len(data) - len(missed)) / len(data),
+            reasons or f"all {len(data)} points hold",
+            agreement_of(tallies),
+            rubrics=data,
+        )
+        earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
+        result = case_score([*earlier, last], [asked.failure])
+        result.details = {"overall_rubrics": data}
+        return result
 
 
 def _plan(case: CaseView) -> list[Passage]:
-    """What a played user was to achieve; of a recorded conversation nobody knows it but by what was said."""
+    """Return the goal of a simulated user; in a recorded conversation it is only known from the messages."""
     return [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
 
 
 def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """What was found for each point of a prompt, in the form of rubrics."""
+    """Return the verdict on each point of a prompt, in the form of rubrics."""
     return [
         {
             "rubric_id": name,

@@ -31,7 +31,7 @@ class ComparedSurvey:
                 self._expected.setdefault(call.name or "", set()).update(paths_in(call.args or {}))
 
     def problems(self) -> Iterator[str]:
-        """Tools of which nothing would be compared."""
+        """Tools of which nothing is compared."""
         for tool, paths, unknown in self._unknown():
             if len(unknown) == len(paths):
                 yield f"tool_args.{tool}: {self._told(tool, unknown)}, so nothing of its calls would be compared"

@@ -1,8 +1,8 @@
-"""Does a trajectory keep a rule, and if not, which step broke it?
+"""Checks whether a trajectory keeps a rule, and which steps break it.
 
 The rules are patterns of M. B. Dwyer, G. S. Avrunin and J. C. Corbett, "Patterns in property specifications for finite-state
-verification" (ICSE 1999), over the tool calls c₁ … cₙ of a trial. A(i): the i-th call is one that `first` means; B(j) likewise
-with `second`; i ~ j: the arguments under `same` are equal as JSON values.
+verification" (ICSE 1999), over the tool calls c₁ … cₙ of a trial. A(i): the i-th call matches `first`; B(j): the j-th call
+matches `second`; i ~ j: the arguments under `same` are equal as JSON values.
 
 * never A (absence): no i with A(i)
 * A at most n times (bounded existence): no n + 1 calls A that are ~ each other
@@ -10,8 +10,8 @@ with `second`; i ~ j: the arguments under `same` are equal as JSON values.
 * A implies B later (response): for every A(i) there is B(j), j > i, i ~ j
 * no A before B (absence before): for no A(i) there is B(j), j > i, i ~ j, unless there is B(k), k ≤ i, i ~ k
 
-A call that lacks an argument under `same` has no partner in "only after" and "implies later", so it breaks them; in the other two
-lacking it is a value as any other. Each rule is checked in one pass.
+A call without an argument under `same` has no partner in "only after" and "implies later", so it breaks them; in the other two
+rules a missing argument is a value like any other. Each rule is checked in one pass.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ Key = tuple[Hashable, ...]
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One step that breaks a rule."""
+    """One call that breaks a rule."""
 
     at: int
-    """The place of the call among all of the trial, from 0."""
+    """The position of the call among all calls of the trial, from 0."""
     before: int | None = None
-    """For "no A before B": the B that came later."""
+    """For "no A before B": the position of the later B."""
     count: int = 0
-    """For "at most": the how manieth call it is."""
+    """For "at most": the ordinal number of the call."""
 
 
 def breaches(rule: Rule, calls: Sequence[Made]) -> list[Breach]:
-    """Every call that breaks the rule, in order; empty where the rule holds."""
+    """Return every call that breaks the rule, in order; empty if the rule is kept."""
     firsts = [index for index, call in enumerate(calls) if rule.first.fits(call)]
     if not firsts or rule.kind is Kind.NEVER:
         return [Breach(index) for index in firsts]
@@ -78,7 +78,7 @@ def _not_after(firsts: Keys, seconds: Keys) -> Iterator[Breach]:
             yield Breach(index)
 
 
-def _not_followed(firsts: Keys, seconds: Keys) -> Iterator[Breach]:
+def _not_followed_by(firsts: Keys, seconds: Keys) -> Iterator[Breach]:
     latest = {key: index for index, key in seconds.items()}
     for index, key in firsts.items():
         if ABSENT in key or latest.get(key, index) <= index:
@@ -94,16 +94,16 @@ def _too_early(firsts: Keys, seconds: Keys) -> Iterator[Breach]:
 
 _PAIRS = {
     Kind.ONLY_AFTER: _not_after,
-    Kind.IMPLIES_LATER: _not_followed,
+    Kind.IMPLIES_LATER: _not_followed_by,
     Kind.NOT_BEFORE: _too_early,
 }
 
 
 def _earliest(calls: Keys) -> dict[Key, int]:
-    found: dict[Key, int] = {}
+    earliest: dict[Key, int] = {}
     for index, key in calls.items():
-        found.setdefault(key, index)
-    return found
+        earliest.setdefault(key, index)
+    return earliest
 
 
 def _key(call: Made, paths: Sequence[Path]) -> Key:
@@ -113,15 +113,14 @@ def _key(call: Made, paths: Sequence[Path]) -> Key:
 def _at(value: Any, path: Path) -> Any:
     for step in path:
         if isinstance(step, int):
-            there = isinstance(value, list | tuple) and step < len(value)
-            value = value[step] if there else ABSENT
+            value = value[step] if isinstance(value, list | tuple) and step < len(value) else ABSENT
         else:
             value = value.get(step, ABSENT) if isinstance(value, Mapping) else ABSENT
     return value
 
 
 def _hashable(value: Any) -> Hashable:
-    """Equal exactly where two values are equal as JSON: 1 is 1.0, true is neither."""
+    """Return an object that is equal exactly if two values are equal as JSON: 1 is 1.0, true is neither."""
     if isinstance(value, bool):
         return ("truth", value)
     if isinstance(value, Mapping):

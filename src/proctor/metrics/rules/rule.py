@@ -1,4 +1,4 @@
-"""A rule over a trajectory, from JSON; every mistake is found, with the place where it stands."""
+"""A rule over a trajectory, read from JSON; every problem is reported with its place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Kind", "Rule", "read_rules"]
 
 
 class Kind(StrEnum):
-    """What a rule says; the value is the key that tells it apart in JSON."""
+    """The kind of a rule; the value is the key that identifies it in JSON."""
 
     NEVER = "never"
     AT_MOST = "at_most"
@@ -36,7 +36,7 @@ FORMS: Mapping[Kind, frozenset[str]] = {
     Kind.IMPLIES_LATER: frozenset({"call", "implies_later", "same"}),
     Kind.NOT_BEFORE: frozenset({"no", "before", "same"}),
 }
-"""The keys of each kind of rule, beside `name`."""
+"""The keys of each kind of rule, without `name`."""
 EXAMPLE = (
     '{"never": "x"}, {"call": "x", "at_most": 1}, {"call": "x", "only_after": "y"}, {"call": "x", "implies_later": "y"} '
     'or {"no": "x", "before": "y"}'
@@ -48,20 +48,20 @@ Pairs = tuple[tuple[Path, Path], ...]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule about calls `first`, and where there are two kinds of calls, `second`."""
+    """One rule about the calls `first` and, for a rule about two calls, `second`."""
 
     kind: Kind
     first: CallPattern
     second: CallPattern | None = None
     most: int = 0
     same: Pairs = ()
-    """Arguments of the first and of the second call that must be equal for the rule to be about the two."""
+    """Arguments of the first and of the second call that must be equal; the rule is about pairs of calls with equal ones."""
     name: str = ""
     where: str = ""
-    """The place where it is written."""
+    """Where the rule is written."""
 
     def guards(self) -> Iterator[Guard]:
-        """The calls without which nothing could break the rule."""
+        """Yield the calls without which nothing can break the rule."""
         if self.kind is not Kind.NOT_BEFORE or self.second is None:
             yield Guard(self.where, self.first)
             return
@@ -69,9 +69,9 @@ class Rule:
         yield Guard(self.where, self.second, tuple(second for _, second in self.same))
 
     def tell(self) -> str:
-        """The rule in words."""
+        """Return the rule in words."""
         first, second = self.first.tell(), self.second.tell() if self.second else ""
-        told = {
+        text = {
             Kind.NEVER: f"never {first}",
             Kind.AT_MOST: f"{first} at most {'once' if self.most == 1 else f'{self.most} times'}",
             Kind.ONLY_AFTER: f"{first} only after {second}",
@@ -79,94 +79,121 @@ class Rule:
             Kind.NOT_BEFORE: f"no {first} before {second}",
         }[self.kind]
         if self.same:
-            told += f" with the same {' and '.join(_told(*pair) for pair in self.same)}"
-        return f"{self.name} ({told})" if self.name else told
+            text += f" with the same {' and '.join(_pair_text(*pair) for pair in self.same)}"
+        return f"{self.name} ({text})" if self.name else text
 
 
-def _told(first: Path, second: Path) -> str:
+def _pair_text(first: Path, second: Path) -> str:
     one, other = (".".join(str(step) for step in path) for path in (first, second))
-    return one if one == other else f"{one} (there {other})"
+    return one if one == other else f"{one} (as {other})"
 
 
-def read_rules(given: Any, reader: MatcherReader, where: str) -> list[Rule]:
+def read_rules(data: Any, reader: MatcherReader, where: str) -> list[Rule]:
     """Read a list of rules."""
-    if not isinstance(given, list) or not given:
-        reader.problem(where, f"expected a list of rules such as {EXAMPLE}, got {show_value(given)}")
+    if not isinstance(data, list) or not data:
+        reader.problem(where, f"expected a list of rules such as {EXAMPLE}, got {show_value(data)}")
         return []
-    found = (_read_rule(each, reader, f"{where}[{index}]") for index, each in enumerate(given))
-    return [rule for rule in found if rule is not None]
+    rules = (_read_rule(each, reader, f"{where}[{index}]") for index, each in enumerate(data))
+    return [rule for rule in rules if rule is not None]
 
 
-def _read_rule(given: Any, reader: MatcherReader, where: str) -> Rule | None:
-    if not isinstance(given, Mapping):
-        reader.problem(where, f"expected a rule such as {EXAMPLE}, got {show_value(given)}")
+def _read_rule(data: Any, reader: MatcherReader, where: str) -> Rule | None:
+    kind = _read_kind(data, reader, where)
+    if kind is None:
         return None
-    kinds = [kind for kind in Kind if kind.value in given]
-    if len(kinds) != 1:
-        known = {key for keys in FORMS.values() for key in keys} | {"name"}
-        slips = [did_you_mean(str(key), known) for key in given if key not in known]
-        said = f"has {' and '.join(f'`{kind.value}`' for kind in kinds)}" if kinds else "says nothing"
-        hint = f".{''.join(slips)}" if any(slips) else ""
-        reader.problem(where, f"the rule {said}; a rule is one of {EXAMPLE}{hint}")
-        return None
-    kind = kinds[0]
     keys = FORMS[kind] | {"name"}
-    for key in given:
+    for key in data:
         if key not in keys:
             reader.problem(
                 where,
                 f"`{kind.value}` has no key {key!r}.{did_you_mean(str(key), keys)} Keys: {', '.join(sorted(keys))}",
             )
-    if problem := next((key for key in sorted(FORMS[kind] - {"same"}) if key not in given), ""):
-        reader.problem(where, f"`{problem}` is missing beside `{kind.value}`")
+    if missing := next((key for key in sorted(FORMS[kind] - {"same"}) if key not in data), ""):
+        reader.problem(where, f"a rule with `{kind.value}` also needs `{missing}`")
         return None
-    return _built(kind, given, reader, where)
+    return _build_rule(kind, data, reader, where)
 
 
-def _built(kind: Kind, given: Mapping[str, Any], reader: MatcherReader, where: str) -> Rule:
+def _read_kind(data: Any, reader: MatcherReader, where: str) -> Kind | None:
+    """Return the kind of a rule, recognised by its keys."""
+    if not isinstance(data, Mapping):
+        reader.problem(where, f"expected a rule such as {EXAMPLE}, got {show_value(data)}")
+        return None
+    kinds = [kind for kind in Kind if kind.value in data]
+    if len(kinds) == 1:
+        return kinds[0]
+    known = {key for keys in FORMS.values() for key in keys} | {"name"}
+    hints = "".join(did_you_mean(str(key), known) for key in data if key not in known)
+    problem = f"has {' and '.join(f'`{kind.value}`' for kind in kinds)}" if kinds else "has no kind"
+    reader.problem(where, f"the rule {problem}; expected one of {EXAMPLE}{f'.{hints}' if hints else ''}")
+    return None
+
+
+def _build_rule(kind: Kind, data: Mapping[str, Any], reader: MatcherReader, where: str) -> Rule:
     first_key = {Kind.NEVER: "never", Kind.NOT_BEFORE: "no"}.get(kind, "call")
-    first = read_call(given[first_key], reader, f"{where}.{first_key}", other_args=True)
+    first = read_call(data[first_key], reader, f"{where}.{first_key}", other_args=True)
     second, most = None, 0
     if kind is Kind.AT_MOST:
-        most = _times(given["at_most"], reader, f"{where}.at_most")
+        most = _read_count(data["at_most"], reader, f"{where}.at_most")
     elif kind is not Kind.NEVER:
-        second = read_call(given[kind.value], reader, f"{where}.{kind.value}", other_args=True)
-    name = given.get("name", "")
+        second = read_call(data[kind.value], reader, f"{where}.{kind.value}", other_args=True)
+    name = data.get("name", "")
     if not isinstance(name, str):
         reader.problem(f"{where}.name", f"expected text, got {show_value(name)}")
-    same = _same(given["same"], reader, f"{where}.same", pairs=second is not None) if "same" in given else ()
-    for path, pattern in (
-        (path, each) for pair in same for path, each in zip(pair, (first, second), strict=True) if each
+    same = (
+        _read_same(data["same"], reader, f"{where}.same", pairs=second is not None) if "same" in data else ()
+    )
+    rule = Rule(kind, first, second, most, same, str(name), where)
+    _check_rule(rule, reader)
+    return rule
+
+
+def _check_rule(rule: Rule, reader: MatcherReader) -> None:
+    """Report arguments under `same` that a call cannot have, and a rule that no call can break."""
+    for pair in rule.same:
+        for path, pattern in zip(pair, (rule.first, rule.second), strict=True):
+            if pattern and not pattern.may_have(str(path[0])):
+                reader.problem(
+                    f"{rule.where}.same", f"{pattern.tell()} can have no argument {str(path[0])!r}"
+                )
+    if rule.kind is not Kind.NOT_BEFORE or rule.second is None:
+        return
+    if why := _why_unbreakable(rule.first, rule.second, rule.same):
+        reader.problem(rule.where, f"no call can break this rule: {why}")
+
+
+def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> str:
+    """Return why no call can be too early; empty unless that is certain."""
+    if all(_has_equal_values(first, *pair) for pair in same) and second.covers(
+        first, _implied_names(second, same)
     ):
-        if not pattern.may_have(str(path[0])):
-            reader.problem(f"{where}.same", f"{pattern.tell()} can have no argument {str(path[0])!r}")
-    if kind is Kind.NOT_BEFORE and second is not None and (why := _unbreakable(first, second, same)):
-        reader.problem(where, f"it can never be broken: {why}")
-    return Rule(kind, first, second, most, same, str(name), where)
-
-
-def _unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> str:
-    """Why no call can be one that is too early, as far as that is sure."""
-    if all(_is_alike(first, *pair) for pair in same) and second.covers(first, _alike(second, same)):
-        return f"{first.tell()} is {second.tell()} itself, so none comes before the first of those"
+        return f"each {first.tell()} is itself {second.tell()}, so none can come before the first of those"
     for one, other in same:
-        here, there = ((each.args or {}).get(str(path[0])) for each, path in ((first, one), (second, other)))
-        if len(one) == len(other) == 1 and here is not None and there is not None and _apart(here, there):
-            return f"`{one[0]}` is {here.tell()} of the one and {there.tell()} of the other, so they are never the same"
+        value, other_value = (
+            (each.args or {}).get(str(path[0])) for each, path in ((first, one), (second, other))
+        )
+        if (
+            len(one) == len(other) == 1
+            and value is not None
+            and other_value is not None
+            and _exclude(value, other_value)
+        ):
+            return f"`{one[0]}` is {value.tell()} in one and {other_value.tell()} in the other, so they are never the same"
     return ""
 
 
-def _is_alike(call: CallPattern, one: Path, other: Path) -> bool:
-    """Whether a call surely has the same at both places, so that it goes with itself."""
-    here, there = ((call.args or {}).get(str(path[0])) for path in (one, other))
+def _has_equal_values(call: CallPattern, one: Path, other: Path) -> bool:
+    """Tell whether a call certainly has equal values at two paths, so that it is a pair with itself."""
     if one == other:
         return True
-    plain = len(one) == len(other) == 1 and isinstance(here, Plain) and isinstance(there, Plain)
-    return plain and there is not None and here is not None and there.fits(here.source)
+    value, other_value = ((call.args or {}).get(str(path[0])) for path in (one, other))
+    if not (len(one) == len(other) == 1 and isinstance(value, Plain) and isinstance(other_value, Plain)):
+        return False
+    return other_value.fits(value.source)
 
 
-def _alike(pattern: CallPattern, same: Pairs) -> set[str]:
-    """Arguments of which it need not be asked what they are, since they are the same as those of the other call anyway."""
+def _implied_names(pattern: CallPattern, same: Pairs) -> set[str]:
+    """Return the arguments that need no comparison, because they equal those of the other call."""
     names = {str(path[0]) for path, _ in same if len(path) == 1}
     return {
         name for name in names if name in (pattern.args or {}) and not _is_strict((pattern.args or {})[name])
@@ -174,45 +201,42 @@ def _alike(pattern: CallPattern, same: Pairs) -> set[str]:
 
 
 def _is_strict(value: Template) -> bool:
-    """Whether it may tell values apart that are the same under `same`: 1 and 1.0."""
+    """Tell whether a template may distinguish values that are equal under `same`: 1 and 1.0."""
     return isinstance(value, Matched) and isinstance(value.matcher, Json) and value.matcher.strict
 
 
-def _apart(one: Template, other: Template) -> bool:
+def _exclude(one: Template, other: Template) -> bool:
     return (isinstance(one, Plain) and not other.fits(one.source)) or (
         isinstance(other, Plain) and not one.fits(other.source)
     )
 
 
-def _times(given: Any, reader: MatcherReader, where: str) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        reader.problem(where, f"expected a whole number from 0, got {show_value(given)}")
+def _read_count(number: Any, reader: MatcherReader, where: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        reader.problem(where, f"expected a whole number from 0, got {show_value(number)}")
         return 0
-    return given
+    return number
 
 
-def _same(given: Any, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
-    """An argument, several, or `{of the first call: of the second}`; each may be a path."""
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, list):
-        given = {each: each for each in given} if all(isinstance(each, str) for each in given) else None
+def _read_same(data: Any, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
+    """Read an argument, several, or `{of the first call: of the second}`; each may be a path."""
+    if isinstance(data, str):
+        data = [data]
+    if isinstance(data, list):
+        data = {each: each for each in data} if all(isinstance(each, str) for each in data) else None
     elif not pairs:
-        given = None
-    if (
-        not isinstance(given, Mapping)
-        or not given
-        or not all(isinstance(each, str) for each in given.values())
-    ):
+        data = None
+    if not isinstance(data, Mapping) or not data or not all(isinstance(each, str) for each in data.values()):
         also = ", or {argument of the first call: argument of the second}" if pairs else ""
         reader.problem(where, f"expected the name of an argument, or a list of them{also}")
         return ()
-    found = [(_path(one, reader, where), _path(other, reader, where)) for one, other in given.items()]
-    return tuple(found)
+    return tuple(
+        (_read_path(one, reader, where), _read_path(other, reader, where)) for one, other in data.items()
+    )
 
 
-def _path(text: str, reader: MatcherReader, where: str) -> Path:
+def _read_path(text: str, reader: MatcherReader, where: str) -> Path:
     path = read_path(text, reader, where)
     if -1 in path:
-        reader.problem(where, f"{show_value(text)}: `[*]` names no single value to compare")
+        reader.problem(where, f"{show_value(text)}: `[*]` does not name a single value to compare")
     return path

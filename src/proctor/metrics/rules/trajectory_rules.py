@@ -1,4 +1,4 @@
-"""`trajectory_rules`: do the tool calls of the whole trial keep the rules?"""
+"""The metric `trajectory_rules`: whether the tool calls of the whole trial keep the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.actual_calls import Made, calls_of
 from proctor.metrics.expectations.call_patterns import CallPattern
 from proctor.metrics.expectations.explain import Drawn, drawn_once
-from proctor.metrics.expectations.forbidden_calls import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.expectations.forbidden_calls import (
+    DECLARATIONS,
+    Guards,
+    impossible_guards,
+    read_declared_tools,
+)
 from proctor.metrics.expectations.lookalikes import NameSurvey, expected_names, lookalike_problems
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader
@@ -43,15 +48,15 @@ class RulesCriterion(BaseCriterion):
 
 
 def _stated_rules(case: EvalCase) -> Statement:
-    """Find rules that the case states; an agent without calls keeps each kind of rule."""
+    """Find rules that the case states; an agent without calls keeps each kind of rule, so they are negative."""
     return Statement.NONE if stated(case, KEY) is None else Statement.NEGATIVE
 
 
 class TrajectoryRules:
-    """The share of the rules that the calls of all turns together keep; of a turn, the share that no call in it breaks."""
+    """The share of the rules that the calls of all turns keep; for a turn, the share that no call in it breaks."""
 
     kind = RulesCriterion
-    """The class of its criterion."""
+    """The type of its criterion."""
     facts: MetricFacts = MetricFacts(
         name="trajectory_rules",
         description="The share of rules over the whole trajectory that are kept: only after, at most, never, implies, before.",
@@ -60,7 +65,7 @@ class TrajectoryRules:
         needs=frozenset({KEY}),
         statement=_stated_rules,
         options={
-            "rules": "rules for every case, beside the `trajectory_rules` of a case or its session input",
+            "rules": "rules for every case, in addition to the `trajectory_rules` of a case or its session input",
             **DECLARATIONS,
         },
         source="M. B. Dwyer, G. S. Avrunin, J. C. Corbett, Patterns in property specifications (1999)",
@@ -68,7 +73,7 @@ class TrajectoryRules:
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, self.kind)
-        self._given = read_given(self.facts.name, typed.declarations)
+        self._declarations = read_declared_tools(self.facts.name, typed.declarations)
         self._common: list[Rule] = []
         if typed.rules is not None:
             reader = MatcherReader()
@@ -78,23 +83,23 @@ class TrajectoryRules:
             self.facts = replace(self.facts, statement=prohibition)
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether there is a rule for the case."""
+        """Tell whether there is a rule for the case."""
         return bool(self._common) or stated(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks."""
         return NO_RULES
 
     def check(self, case: EvalCase) -> list[str]:
-        """What is wrong with a case's rules."""
+        """Return the problems of a case's rules."""
         reader = MatcherReader()
-        read = [
+        rules = [
             rule for place in places_of(case, KEY) for rule in read_rules(place.value, reader, place.where)
         ]
-        return [*reader.problems, *lookalike_problems(_names(read), expected_names(case))]
+        return [*reader.problems, *lookalike_problems(_names(rules), expected_names(case))]
 
     def survey(self) -> Survey:
-        """Look for names that are probably slips."""
+        """Return the survey for names that are probably misspelled."""
         return NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
 
     def _stated_by(self, case: EvalCase) -> Iterator[Rule]:
@@ -102,16 +107,16 @@ class TrajectoryRules:
             yield from read_rules(place.value, MatcherReader(), place.where)
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
-        """Rules about calls that this agent, as it declares its tools, can never make."""
+        """Yield rules about calls that this agent can never make, according to its tool declarations."""
         rules = self._common
         if case is not None:
             rules = [*self._stated_by(case)]
         guards = [guard for rule in rules for guard in rule.guards()]
         expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
-        return refused(guards, described, given=self._given, expected=expected)
+        return impossible_guards(guards, described, declarations=self._declarations, expected=expected)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Check one rule after the other."""
+        """Check all rules."""
         rules = self._rules(case)
         if not rules:
             return MetricScore(reason=NO_RULES, not_applicable=True)
@@ -119,33 +124,33 @@ class TrajectoryRules:
         found = [breaches(rule, calls) for rule in rules]
         scores = [Score(1.0) for _ in case.turns]
         for number, score in enumerate(scores):
-            broken = sum(any(calls[each.at].turn == number for each in those) for those in found)
+            broken = sum(any(calls[each.at].turn == number for each in of_rule) for of_rule in found)
             score.value = (len(rules) - broken) / len(rules)
         if scores and (warning := self._doubts(rules, case, calls)):
             scores[-1].warning = warning
-        kept = sum(not those for those in found)
+        kept = sum(not of_rule for of_rule in found)
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
         return MetricScore(kept / len(rules), scores, reason=reason or KEPT)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which call of a turn broke which rule."""
+        """Return which calls of a turn break which rules."""
         rules = self._rules(case)
         calls = _calls(case, rules)
         found = [[each for each in breaches(rule, calls) if calls[each.at].turn == index] for rule in rules]
-        drawn: list[Drawn] = []
-        told = []
-        for rule, those in zip(rules, found, strict=True):
-            for each in those:
-                drawn += _drawn(rule, calls[each.at])
-                told.append({"rule": rule.tell(), "turn": index + 1, "call": calls[each.at].index + 1})
+        steps: list[Drawn] = []
+        broken = []
+        for rule, of_rule in zip(rules, found, strict=True):
+            for breach in of_rule:
+                steps += _drawn_steps(rule, calls[breach.at])
+                broken.append({"rule": rule.tell(), "turn": index + 1, "call": calls[breach.at].index + 1})
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
-        details = {"alignment": drawn_once(drawn), "broken": told} if drawn else None
+        details = {"alignment": drawn_once(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
     def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[Made]) -> str:
-        looked = Guards(case, calls, self._given)
-        doubts = looked.doubts([guard for rule in rules for guard in rule.guards()])
-        return doubts or looked.unknown_tools(_patterns(rules))
+        checks = Guards(case, calls, self._declarations)
+        doubts = checks.doubts([guard for rule in rules for guard in rule.guards()])
+        return doubts or checks.unknown_tools(_patterns(rules))
 
     def _rules(self, case: CaseView) -> list[Rule]:
         if KEY not in (case.extra or {}):
@@ -162,44 +167,48 @@ def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
 
 
 def _calls(case: CaseView, rules: Sequence[Rule]) -> list[Made]:
-    asked = any(each.response is not None for each in _patterns(rules))
-    return [*chain.from_iterable(calls_of(case, with_responses=asked))]
+    uses_responses = any(each.response is not None for each in _patterns(rules))
+    return [*chain.from_iterable(calls_of(case, with_responses=uses_responses))]
 
 
 def _sentences(rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: Sequence[Made]) -> list[str]:
-    """One sentence for each rule that is broken, with the step that broke it first."""
-    told = []
-    for rule, those in zip(rules, found, strict=True):
-        if those:
-            more = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
-            told.append(f"{rule.tell()}: broken by {_sentence(rule, those[0], calls)}{more}")
-    return told
+    """Return one sentence for each broken rule, with the first call that breaks it."""
+    sentences = []
+    for rule, of_rule in zip(rules, found, strict=True):
+        if of_rule:
+            more = f" (and {len(of_rule) - 1} more)" if len(of_rule) > 1 else ""
+            sentences.append(f"{rule.tell()}: {_sentence(rule, of_rule[0], calls)}{more}")
+    return sentences
 
 
 def _sentence(rule: Rule, breach: Breach, calls: Sequence[Made]) -> str:
     call = calls[breach.at]
-    what = f"call {call.index + 1} of turn {call.turn + 1}, `{show_call(call)}`"
+    subject = _call_text(call)
+    other = f"`{rule.second.tell()}`" if rule.second else ""
     if rule.kind is Kind.AT_MOST:
-        return f"{what}, the {_ordinal(breach.count)}"
+        return f"{subject} is the {_ordinal(breach.count)} call"
     if rule.kind is Kind.ONLY_AFTER:
-        return f"{what}: there is none before it{_of_the_same(rule, call)}"
+        return f"{subject} was not preceded by {other}{_same_arguments(rule, call)}"
     if rule.kind is Kind.IMPLIES_LATER:
-        return f"{what}: there is none after it{_of_the_same(rule, call)}"
+        return f"{subject} was not followed by {other}{_same_arguments(rule, call)}"
     if breach.before is not None:
-        other = calls[breach.before]
-        return f"{what}: call {other.index + 1} of turn {other.turn + 1}, `{show_call(other)}`, is the first, and came later"
-    return what
+        return f"{subject} came before the first {_call_text(calls[breach.before])}"
+    return f"{subject} is forbidden"
 
 
-def _of_the_same(rule: Rule, call: Made) -> str:
-    """With which arguments, where they must be the same; or that the call lacks them, so that nothing goes with it."""
-    told = []
+def _call_text(call: Made) -> str:
+    return f"`{show_call(call)}` (turn {call.turn + 1}, call {call.index + 1})"
+
+
+def _same_arguments(rule: Rule, call: Made) -> str:
+    """Return the arguments that the other call must have; or that the call lacks one, so that it has no partner."""
+    arguments = []
     for one, other in rule.same:
         value = next(values_at(call.args or {}, one))
         if value is ABSENT:
             return f" (it has no `{show_path(one)}`)"
-        told.append(f"{show_path(other)}={show_value(value)}")
-    return f" with {', '.join(told)}" if told else ""
+        arguments.append(f"{show_path(other)}={show_value(value)}")
+    return f" with {', '.join(arguments)}" if arguments else ""
 
 
 def _ordinal(number: int) -> str:
@@ -207,26 +216,24 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if 10 < number % 100 < 14 else endings.get(number % 10, 'th')}"
 
 
-def _drawn(rule: Rule, call: Made) -> list[Drawn]:
-    """The call that should not be there, or beside it the one that should follow."""
+def _drawn_steps(rule: Rule, call: Made) -> list[Drawn]:
+    """Return the call that breaks a rule, and the missing call that should follow it."""
     made = {"index": call.index, "name": call.name, "args": call.args}
     place = (call.turn, call.index)
     if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
-        asked = {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made}
-        return [
-            Drawn(asked, place),
-            Drawn({"kind": "missing", "expected": _awaited(rule, rule.second, call), "actual": None}, None),
-        ]
+        matched = {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made}
+        missing = {"kind": "missing", "expected": _required_follower(rule, rule.second, call), "actual": None}
+        return [Drawn(matched, place), Drawn(missing, None)]
     return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]
 
 
 def _names(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
-    """The tools without which nothing could break a rule, each with its place."""
-    return (named for rule in rules for guard in rule.guards() for named in guard.named())
+    """Yield the tools without which nothing can break a rule, each with its place."""
+    return (name for rule in rules for guard in rule.guards() for name in guard.tool_names())
 
 
-def _awaited(rule: Rule, second: CallPattern, call: Made) -> dict[str, Any]:
-    """The call that should have followed, with the arguments that must be the same."""
+def _required_follower(rule: Rule, second: CallPattern, call: Made) -> dict[str, Any]:
+    """Return the call that should have followed, with the arguments that must be the same."""
     data = second.to_data()
     same = {show_path(other): next(values_at(call.args or {}, one)) for one, other in rule.same}
     data["args"] = {**data["args"], **{name: value for name, value in same.items() if value is not ABSENT}}

@@ -1,4 +1,4 @@
-"""What agents said in a turn before its final response, and who said it, from either form of recorded data."""
+"""The texts of agents in a turn before its final response, with their authors, from either form of recorded data."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
 
-__all__ = ["Said", "names_nobody", "said_on_the_way"]
+__all__ = ["IntermediateText", "intermediate_texts", "is_unnamed"]
 
 
-class Said(NamedTuple):
-    """One response on the way."""
+class IntermediateText(NamedTuple):
+    """One text before the final response."""
 
     author: str
     text: str
@@ -20,28 +20,28 @@ class Said(NamedTuple):
         return f"{self.author}: {self.text}" if self.author else self.text
 
 
-def said_on_the_way(invocation: Invocation) -> list[Said]:
-    """The texts of a turn's intermediate responses, in order; thoughts, calls and results of tools left out."""
+def intermediate_texts(invocation: Invocation) -> list[IntermediateText]:
+    """Return the texts of a turn's intermediate responses, in order, without thoughts, calls and results of tools."""
     data = invocation.intermediate_data
     if data is None:
         return []
     if isinstance(data, IntermediateData):
-        said = [
-            Said(author, text_of(Content(parts=parts), thoughts=False))
+        texts = [
+            IntermediateText(author, text_of(Content(parts=parts), thoughts=False))
             for author, parts in data.intermediate_responses
         ]
-        return [each for each in said if each.text.strip()]
+        return [each for each in texts if each.text.strip()]
     final = invocation.final_response
     return [
-        Said(event.author, text)
+        IntermediateText(event.author, text)
         for event in data.invocation_events
         if event.author.lower() != "user"
         and event.content is not None
-        and event.content != final  # an event that answers and calls a (long-running) tool keeps its content
+        and event.content != final  # an event that answers and calls a (long-running) tool has this content
         and (text := text_of(event.content, thoughts=False)).strip()
     ]
 
 
-def names_nobody(author: str) -> bool:
-    """Tell whether an author is none: older files have a role in its place, or nothing."""
+def is_unnamed(author: str) -> bool:
+    """Tell whether an author is unknown: older files have a role in its place, or nothing."""
     return author in {"", "model"}

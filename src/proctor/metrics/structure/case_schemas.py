@@ -1,4 +1,4 @@
-"""The `response_schema` of a case: one JSON Schema for its answers, or one for each of some turns."""
+"""The `response_schema` of a case: one JSON Schema for all its answers, or a list with schemas of single turns."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ _LIST = '[{"turn": 2, "schema": {…}}]'
 
 
 class Schemas:
-    """What a case states, read; `problems` says what is wrong with it."""
+    """The schemas that a case states; `problems` has a message for each that cannot be read."""
 
-    def __init__(self, given: Any, turns: int | None, *, formats: bool, where: str = KEY) -> None:
-        """Read an object (a schema for every turn) or a list; `turns` is how many there are, where that is known."""
+    def __init__(self, data: Any, turns: int | None, *, formats: bool, where: str = KEY) -> None:
+        """Read an object (a schema for every turn) or a list; `turns` is the number of turns, if known."""
         self.problems: list[str] = []
         self._turns, self._formats = turns, formats
         self._by_turn: dict[int, Schema] = {}
-        if not isinstance(given, list):
-            self._take(EVERY_TURN, given, where)
-        elif not given:
-            self.problems.append(f"{where}: the list is empty; leave the key out where no schema is meant")
+        if not isinstance(data, list):
+            self._add(EVERY_TURN, data, where)
+        elif not data:
+            self.problems.append(f"{where}: the list is empty; leave the key out if there is no schema")
         else:
-            for index, each in enumerate(given):
-                self._read(each, f"{where}[{index}]")
+            for index, each in enumerate(data):
+                self._add_of_turn(each, f"{where}[{index}]")
 
     def of_turn(self, index: int, *, is_asked: bool) -> Schema | None:
-        """The schema of a turn, counted from 0; one for every turn is for those that the criterion asks about."""
+        """Return the schema of a turn, counted from 0; one for every turn only applies to turns that the criterion selects."""
         return self._by_turn.get(index) or (self._by_turn.get(EVERY_TURN) if is_asked else None)
 
-    def unknown(self) -> Iterator[str]:
-        """What is said of keywords that nobody knows."""
+    def unchecked_keywords(self) -> Iterator[str]:
+        """Yield a message for each keyword that is not checked."""
         for schema in self._by_turn.values():
-            yield from unheard(schema)
+            yield from unchecked_keywords(schema)
 
-    def _read(self, given: Any, where: str) -> None:
-        if not isinstance(given, Mapping) or not given.keys() >= _KEYS:
+    def _add_of_turn(self, data: Any, where: str) -> None:
+        if not isinstance(data, Mapping) or not data.keys() >= _KEYS:
             self.problems.append(
-                f"{where}: expected a turn and its schema, as in {_LIST}, got {show_value(given)}"
+                f"{where}: expected a turn and its schema, as in {_LIST}, got {show_value(data)}"
             )
             return
-        for key in given:
+        for key in data:
             if key not in _KEYS:
                 self.problems.append(
                     f"{where}: unknown key {key!r}.{did_you_mean(str(key), _KEYS)} Keys: schema, turn"
                 )
-        turn = given["turn"]
+        turn = data["turn"]
         if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
             self.problems.append(f"{where}.turn: turns are counted from 1, got {show_value(turn)}")
         elif self._turns is not None and turn > self._turns:
@@ -63,9 +63,9 @@ class Schemas:
         elif turn - 1 in self._by_turn:
             self.problems.append(f"{where}.turn: turn {turn} has a schema already")
         else:
-            self._take(turn - 1, given["schema"], f"{where}.schema")
+            self._add(turn - 1, data["schema"], f"{where}.schema")
 
-    def _take(self, turn: int, document: Any, where: str) -> None:
+    def _add(self, turn: int, document: Any, where: str) -> None:
         try:
             self._by_turn[turn] = read_schema(document, formats=self._formats)
         except CriterionError as error:
@@ -73,10 +73,10 @@ class Schemas:
 
 
 def read_schema(document: Any, *, formats: bool) -> Schema:
-    """A JSON Schema as it stands in a file.
+    """Return the JSON Schema in a document.
 
     Raises:
-        CriterionError: it is none, a reference of it leads nowhere, or a keyword is misspelled.
+        CriterionError: it is not a schema, a reference in it has no target, or a keyword is misspelled.
     """
     if not isinstance(document, dict):
         raise CriterionError(
@@ -86,32 +86,34 @@ def read_schema(document: Any, *, formats: bool) -> Schema:
     return schema_of(document, formats=formats, strict=True)
 
 
-def unheard(schema: Schema) -> Iterator[str]:
-    """What in a schema checks nothing."""
+def unchecked_keywords(schema: Schema) -> Iterator[str]:
+    """Yield a message for each part of a schema that checks nothing."""
     if not schema.checked and not schema.unknown:
-        yield "it has no keyword that checks anything: any JSON fits"
+        yield "no keyword in it checks anything: any JSON fits"
     yield from schema.unknown
 
 
 class SchemaSurvey:
-    """Whether there is a schema at all, and which of their keywords nobody knows."""
+    """Tells whether any schema is stated, and finds keywords in them that are not checked."""
 
-    def __init__(self, given: Schema | None = None, *, formats: bool = False) -> None:
-        self._is_stated = given is not None
+    def __init__(self, schema: Schema | None = None, *, formats: bool = False) -> None:
+        self._is_stated = schema is not None
         self._formats = formats
-        self._doubts = {f"schema: {said}": None for said in unheard(given)} if given else {}
+        self._doubts = {f"schema: {each}": None for each in unchecked_keywords(schema)} if schema else {}
 
     def see(self, case: EvalCase) -> None:
-        """Look at one case."""
+        """Record the schemas of one case."""
         own = stated(case, KEY)
         if own is None:
             return
         self._is_stated = True
-        read = Schemas(own.value, None, formats=self._formats)
-        self._doubts |= dict.fromkeys(f"{KEY} of case {case.eval_id!r}: {each}" for each in read.unknown())
+        schemas = Schemas(own.value, None, formats=self._formats)
+        self._doubts |= dict.fromkeys(
+            f"{KEY} of case {case.eval_id!r}: {each}" for each in schemas.unchecked_keywords()
+        )
 
     def problems(self) -> Iterator[str]:
-        """None is stated."""
+        """Yield a problem if no schema is stated."""
         if not self._is_stated:
             yield (
                 "schema: neither the criterion nor any case states a schema. Write "
@@ -119,5 +121,5 @@ class SchemaSurvey:
             )
 
     def doubts(self) -> Iterator[str]:
-        """Keywords that nobody knows; cases without a schema are said where they are scored."""
+        """Yield the keywords that are not checked; cases without a schema are reported when they are scored."""
         yield from and_more([*self._doubts], 10)

@@ -1,4 +1,4 @@
-"""What tools an agent declares: read from the evidence, in every form in which frameworks write declarations."""
+"""The tools that an agent declares, read from the evidence in every form in which frameworks write declarations."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ __all__ = [
 ]
 
 FRAMEWORK_CALLS = frozenset({"adk_request_confirmation", "adk_request_credential", "adk_request_input"})
-"""Calls that google-adk makes up to ask the user something: no model chose them, and no agent declares them."""
+"""Calls with which google-adk asks the user; no model makes them, and no agent declares them."""
 OF_FRAMEWORKS = FRAMEWORK_CALLS | {"set_model_response", "transfer_to_agent"}
-"""Tools that google-adk gives to a model by itself; no agent declares them before it runs."""
+"""Tools that google-adk adds itself; no agent declares them before it runs."""
 OPEN = frozenset(
     {"$ref", "additionalProperties", "allOf", "anyOf", "dependentSchemas", "if", "oneOf", "patternProperties", "unevaluatedProperties"}
 )  # fmt: skip
-"""Keywords beside `properties` by which a schema itself says something about further ones."""
+"""Keywords besides `properties` that allow or restrict further ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One tool that an agent has."""
+    """One tool of an agent."""
 
     name: str
     schema: Any = None
-    """JSON Schema of its arguments, an object; `None` where the declaration says nothing about them."""
+    """The JSON Schema of its arguments, an object; `None` if the declaration has none."""
     agent: str = ""
-    """The agent that has it; empty where that is not said."""
+    """The agent that has the tool; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """All tools that are declared, by name; one name may be declared by several agents."""
+    """All declared tools by name; several agents may declare the same name."""
 
     by_name: Mapping[str, Sequence[Declaration]]
 
@@ -56,60 +56,62 @@ class Tools:
         return [*self.by_name]
 
     def of(self, name: str | None, author: str) -> Sequence[Declaration]:
-        """The declarations of a tool: that of the agent which called it, or else those of all agents."""
-        found = self.by_name.get(name or "", ())
-        own = [each for each in found if author and each.agent == author]
-        return own or found
+        """Return the declarations of a tool: that of the agent which called it, or else those of all agents."""
+        of_all = self.by_name.get(name or "", ())
+        own = [each for each in of_all if author and each.agent == author]
+        return own or of_all
 
 
-def tools_of(case: CaseView, index: int, given: Sequence[Declaration]) -> Tools | None:
-    """The tools that were there in turn `index`; `None` where nobody says which there are.
+def tools_of(case: CaseView, index: int, declarations: Sequence[Declaration]) -> Tools | None:
+    """Return the tools that existed in turn `index`; `None` if nothing declares them.
 
-    From `app_details` of the turn, then of the trial (the agent's `describe()`), and `given` by the criterion.
+    They come from `app_details` of the turn, then of the trial (the agent's `describe()`), and from the criterion.
     """
-    found, is_told = [*given], bool(given)
+    tools, is_declared = [*declarations], bool(declarations)
     recorded = case.trial.app_details if case.trial is not None else None
     for details in (case.actual[index].app_details, recorded):
         if details is None:
             continue
         agents = AppDetails.model_validate(details).agent_details
-        is_told = is_told or bool(agents)
-        found += _declared(agents)
-    return _by_name(found) if is_told else None
+        is_declared = is_declared or bool(agents)
+        tools += _tools_of_agents(agents)
+    return _by_name(tools) if is_declared else None
 
 
-def tools_of_trial(case: CaseView, given: Iterable[Declaration] = ()) -> Tools:
-    """All tools that are declared in any turn of a trial, and those `given`; none where nobody declares any."""
+def tools_of_trial(case: CaseView, declarations: Iterable[Declaration] = ()) -> Tools:
+    """Return all tools that are declared in any turn of a trial or in `declarations`."""
     recorded = case.trial.app_details if case.trial is not None else None
-    told = [details for turn in case.actual if (details := turn.app_details) is not None]
-    return tools_in([recorded, *told] if recorded is not None else told, given)
+    of_turns = [details for turn in case.actual if (details := turn.app_details) is not None]
+    return tools_in([recorded, *of_turns] if recorded is not None else of_turns, declarations)
 
 
-def tools_in(details: Iterable[AppDetails | Mapping[str, Any]], given: Iterable[Declaration] = ()) -> Tools:
-    """All tools that some descriptions of agents declare, and those `given`."""
-    found = [*given]
+def tools_in(
+    details: Iterable[AppDetails | Mapping[str, Any]], declarations: Iterable[Declaration] = ()
+) -> Tools:
+    """Return all tools in descriptions of agents and in `declarations`."""
+    tools = [*declarations]
     for each in details:
-        found += _declared(AppDetails.model_validate(each).agent_details)
-    return _by_name(found)
+        tools += _tools_of_agents(AppDetails.model_validate(each).agent_details)
+    return _by_name(tools)
 
 
-def _declared(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration]:
+def _tools_of_agents(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration]:
     for name, agent in agents.items():
         yield from read_declarations(agent.tool_declarations, agent=agent.name or name)
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:
-    """Whether an object under this schema may have keys beside those that it declares, or nobody can tell."""
+    """Tell whether an object under this schema may have undeclared keys, or the schema does not determine it."""
     return "properties" not in schema or any(
         keyword in schema and not (keyword == "additionalProperties" and schema[keyword] is False)
         for keyword in OPEN
     )
 
 
-def _by_name(found: Iterable[Declaration]) -> Tools:
-    """The first declaration of an agent's tool that says something about arguments counts."""
+def _by_name(declarations: Iterable[Declaration]) -> Tools:
+    """Group by name; of several declarations of an agent's tool, the first with a schema counts."""
     by_name: dict[str, list[Declaration]] = {}
-    for each in found:
+    for each in declarations:
         same = by_name.setdefault(each.name, [])
         place = next((at for at, other in enumerate(same) if other.agent == each.agent), None)
         if place is None:
@@ -119,21 +121,21 @@ def _by_name(found: Iterable[Declaration]) -> Tools:
     return Tools(by_name)
 
 
-def read_declarations(written: Iterable[Any], *, agent: str = "") -> Iterator[Declaration]:
-    """The tools that a list of declarations names.
+def read_declarations(entries: Iterable[Any], *, agent: str = "") -> Iterator[Declaration]:
+    """Yield the tools in a list of declarations.
 
-    Read are `{"function_declarations": [...]}` (Gemini), `{"type": "function", "function": {...}}` (OpenAI), single
+    Accepted are `{"function_declarations": [...]}` (Gemini), `{"type": "function", "function": {...}}` (OpenAI), single
     declarations `{"name", "parameters" | "parameters_json_schema" | "input_schema" | "inputSchema"}` (Anthropic, MCP),
-    objects of pydantic models of these, and bare names. What has no name (a tool of the model's own) is left out.
+    pydantic models of these, and plain names. An entry without a name (a built-in tool of a model) is left out.
     """
-    for each in written:
+    for each in entries:
         entry = each.model_dump(mode="json", exclude_none=True) if hasattr(each, "model_dump") else each
         if isinstance(entry, str):
             yield Declaration(entry, agent=agent)
         elif isinstance(entry, Mapping):
-            listed = entry.get("function_declarations") or entry.get("functionDeclarations")
-            if isinstance(listed, list):
-                yield from read_declarations(listed, agent=agent)
+            nested = entry.get("function_declarations") or entry.get("functionDeclarations")
+            if isinstance(nested, list):
+                yield from read_declarations(nested, agent=agent)
             elif isinstance(entry.get("function"), Mapping):
                 yield from read_declarations([entry["function"]], agent=agent)
             elif isinstance(entry.get("name"), str):
@@ -152,7 +154,7 @@ _AROUND = ("function_declarations", "functionDeclarations", "function", "type")
 
 
 def misspelled(entry: Any) -> Iterator[str]:
-    """What in a declaration that somebody wrote would not be heard; nothing for objects of models."""
+    """Yield the mistakes in a declaration in a criterion; none for objects of models."""
     if not isinstance(entry, Mapping):
         return
     for key in ("function_declarations", "functionDeclarations"):
@@ -165,9 +167,9 @@ def misspelled(entry: Any) -> Iterator[str]:
     known = _OF_ANY_FORM | {*_AROUND}
     has_schema = any(entry.get(key) is not None for key in (*_JSON_SCHEMA, "parameters"))
     for key in entry:
-        meant = did_you_mean(str(key), known) if key not in known else ""
-        if key not in known and (meant or not has_schema):
-            yield f"unknown key {str(key)!r}.{meant} A tool has `name` and `parameters` (or `input_schema`)"
+        hint = did_you_mean(str(key), known) if key not in known else ""
+        if key not in known and (hint or not has_schema):
+            yield f"unknown key {str(key)!r}.{hint} A tool has `name` and `parameters` (or `input_schema`)"
     if not isinstance(entry.get("name"), str) or not entry["name"]:
         yield "expected the tool's `name`, a text"
 
@@ -183,7 +185,7 @@ def _schema(declaration: Mapping[str, Any]) -> Any:
     return None if parameters is None else to_json_schema(parameters)
 
 
-# --- Schemas as Gemini takes them (`google.genai.types.Schema`, OpenAPI 3.0's) as JSON Schema -------------------------
+# --- Schemas of Gemini (`google.genai.types.Schema`, OpenAPI 3.0) as JSON Schema ---
 
 
 _KEYWORDS = {
@@ -216,22 +218,22 @@ _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "proper
 
 
 def to_json_schema(schema: Any) -> Any:
-    """The same schema in the words of JSON Schema; what is JSON Schema already stays as it is.
+    """Return a schema in the keywords of JSON Schema; a JSON Schema is returned unchanged.
 
-    Types in capitals become small, `nullable` a type, keys their camelCase; keys that are null are left out.
+    Types become lower case, `nullable` a type, keys camelCase; null values are left out.
     """
     if isinstance(schema, list):
         return [to_json_schema(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
-    made: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
     for key, value in dict[str, Any](schema).items():
         keyword: str = _KEYWORDS.get(key, key)
         if value is not None and keyword not in _LEFT_OUT:
-            made[keyword] = _value(keyword, value)
-    if made.get("type") == "type_unspecified":
-        del made["type"]
-    return _with_null(made) if schema.get("nullable") else made
+            converted[keyword] = _value(keyword, value)
+    if converted.get("type") == "type_unspecified":
+        del converted["type"]
+    return _with_null(converted) if schema.get("nullable") else converted
 
 
 def _value(keyword: str, value: Any) -> Any:
@@ -246,12 +248,12 @@ def _value(keyword: str, value: Any) -> Any:
     return value
 
 
-def _with_null(made: dict[str, Any]) -> dict[str, Any]:
-    """The same schema, and null."""
-    if isinstance(made.get("type"), str):
-        made["type"] = [made["type"], "null"]
-    if "enum" in made:
-        made["enum"] = [*made["enum"], None]
-    if "anyOf" in made:
-        made["anyOf"] = [*made["anyOf"], {"type": "null"}]
-    return made
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Add null to the types and values that a schema allows."""
+    if isinstance(schema.get("type"), str):
+        schema["type"] = [schema["type"], "null"]
+    if "enum" in schema:
+        schema["enum"] = [*schema["enum"], None]
+    if "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return schema

@@ -1,4 +1,4 @@
-"""A JSON value against a JSON Schema, with mistakes that a person understands. Nothing is ever fetched."""
+"""Validates a JSON value against a JSON Schema, with readable messages. Nothing is ever fetched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from proctor.common.optional_packages import import_extra
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.reason_text import TYPE_WORDS, show_name, show_text, show_value
-from proctor.metrics.structure.schema_lint import drafts, look_through
+from proctor.metrics.structure.schema_lint import drafts, lint_schema
 from proctor.metrics.text.regex.search import Search, matches
 
 __all__ = ["Mistake", "Schema", "keywords_for", "schema_of"]
@@ -24,18 +24,18 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One place where a value is not as its schema says."""
+    """One place at which a value does not fit its schema."""
 
     path: Path
-    """The keys and positions that lead to it."""
+    """The keys and positions of the place."""
     keyword: str
-    """The keyword of JSON Schema that it breaks."""
+    """The violated keyword of JSON Schema."""
     expected: str
-    """What the schema asks for, in words: `an integer`."""
+    """What the schema expects, in words: `an integer`."""
     actual: Any
 
     def sentence(self, root: str = "the value") -> str:
-        """`items[1].price is "free", expected a number`; of the value as a whole: `root is …`."""
+        """Return `items[1].price is "free", expected a number`; for the value as a whole `root is …`."""
         place = _place(self.path) or root
         if self.keyword == "required":
             return f"{place} is missing, expected {self.expected}"
@@ -44,7 +44,7 @@ class Mistake:
         return f"{place} is {show_value(self.actual)}, expected {self.expected}"
 
     def to_data(self) -> dict[str, Any]:
-        """The same for reports."""
+        """Return the data for reports."""
         return {
             "path": [*self.path],
             "keyword": self.keyword,
@@ -54,31 +54,31 @@ class Mistake:
 
 
 class Schema:
-    """A JSON Schema that is one: drafts 3 to 2020-12 by its `$schema`, else 2020-12."""
+    """A valid JSON Schema: drafts 3 to 2020-12 by its `$schema`, else 2020-12."""
 
     unknown: Sequence[str]
-    """What is said of keywords that nobody knows: nothing checks them."""
+    """Messages about unknown keywords, which are not checked."""
     slips: Sequence[str]
-    """What surely means something else than it does; of a schema that is read strictly there are none."""
+    """Messages about keywords that are certainly mistakes; empty with `strict`."""
     checked: frozenset[str]
-    """Its own keywords that check something."""
+    """The keywords of the top level that check something."""
 
     def __init__(self, document: Any, *, formats: bool = False, strict: bool = False) -> None:
-        """Take the schema; `formats` also checks `format` (of those that need no further package).
+        """Read the schema; `formats` also checks `format` (those that need no further package).
 
-        `strict`, for schemas that somebody wrote for Proctor: slips of keywords, which JSON Schema ignores, are refused.
+        `strict`, for schemas that are written for Proctor: misspelled keywords, which JSON Schema ignores, are errors.
 
         Raises:
-            CriterionError: it is no JSON Schema, or refers to what is not within it, or to itself for ever.
+            CriterionError: it is not a JSON Schema, or refers to a schema outside it, or to itself without end.
             MissingExtraError: the package jsonschema is not installed.
         """
         jsonschema = import_extra("jsonschema", extra="jsonschema", feature="Checking a JSON Schema")
         kind = _draft_of(document, jsonschema)
         try:
             kind.check_schema(document)
-            found = look_through(document, kind, kind.FORMAT_CHECKER.checkers if formats else None)
+            found = lint_schema(document, kind, kind.FORMAT_CHECKER.checkers if formats else None)
         except jsonschema.SchemaError as error:
-            raise CriterionError(_no_schema(error)) from None
+            raise CriterionError(_invalid_schema(error)) from None
         except RecursionError:
             raise CriterionError("it is nested too deeply") from None
         if problems := [*found.dead, *(found.slips if strict else ())]:
@@ -87,7 +87,7 @@ class Schema:
         own = document.keys() & kind.VALIDATORS.keys() if isinstance(document, Mapping) else set[str]()
         self.checked = frozenset(own if document is not False else {"false"})
         self._best = jsonschema.exceptions.best_match
-        # A registry of its own: without one, jsonschema would fetch what a schema refers to.
+        # with an explicit registry, jsonschema does not fetch references
         kind = jsonschema.validators.extend(kind, keywords_for(kind.VALIDATORS))
         self._validator = kind(
             document,
@@ -96,13 +96,13 @@ class Schema:
         )
 
     def fits(self, value: Any) -> bool:
-        """Tell whether a value is as the schema says."""
+        """Tell whether a value fits the schema."""
         return next(self._errors(value), None) is None
 
     def mistakes(self, value: Any) -> list[Mistake]:
-        """Every mistake, in the order of their places."""
+        """Return every mistake, in the order of their places."""
         errors = sorted(self._errors(value), key=lambda error: [str(key) for key in error.absolute_path])
-        return [mistake for error in errors for mistake in self._told(error)]
+        return [mistake for error in errors for mistake in self._mistakes_of(error)]
 
     def _errors(self, value: Any) -> Iterator[Any]:
         try:
@@ -110,19 +110,19 @@ class Schema:
         except RecursionError:
             raise MetricError("the value or its schema is nested too deeply to be checked") from None
 
-    def _told(self, error: Any) -> Iterator[Mistake]:
-        """One error of jsonschema in our words; of alternatives, the one that comes nearest."""
+    def _mistakes_of(self, error: Any) -> Iterator[Mistake]:
+        """Yield the mistakes of one error of jsonschema; of alternatives, the nearest."""
         path: Path = tuple(error.absolute_path)
-        tell = _TELLING.get(error.validator)
-        if error.validator in _NAMING:
-            yield from _NAMING[error.validator](error, path)
+        describe = _DESCRIPTIONS.get(error.validator)
+        if error.validator in _KEY_MISTAKES:
+            yield from _KEY_MISTAKES[error.validator](error, path)
         elif error.validator in {"anyOf", "oneOf"} and error.context:
             nearest = self._best(error.context)
             yield Mistake(path, error.validator, _nearest(error, nearest), error.instance)
+        elif describe:
+            yield Mistake(path, str(error.validator), describe(error.validator_value), error.instance)
         else:
-            expected = (
-                tell(error.validator_value) if tell else f"what `{error.validator}` asks for: {error.message}"
-            )
+            expected = f"what `{error.validator}` requires: {error.message}"
             yield Mistake(path, str(error.validator), expected, error.instance)
 
 
@@ -132,19 +132,19 @@ def _by_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 
 
 
 def schema_of(document: Any, *, formats: bool = False, strict: bool = False) -> Schema:
-    """The schema, made once for all turns whose tools declare the same."""
+    """Return the schema; tools of all turns that declare the same share it."""
     try:
         text = json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        raise CriterionError("it is no JSON Schema: it is not made of JSON values") from None
+        raise CriterionError("it is not a JSON Schema: it contains values that are not JSON") from None
     return _by_text(text, formats, strict)
 
 
 def _draft_of(document: Any, jsonschema: Any) -> Any:
-    """The class of jsonschema for the draft that a schema is of.
+    """Return the class of jsonschema for the draft of a schema.
 
     Raises:
-        CriterionError: `$schema` names none.
+        CriterionError: `$schema` does not name a draft.
     """
     named = document.get("$schema") if isinstance(document, Mapping) else None
     if named is None:
@@ -153,19 +153,20 @@ def _draft_of(document: Any, jsonschema: Any) -> Any:
     if kind is None:
         known = [each.META_SCHEMA.get("$id", each.META_SCHEMA.get("id")) for each in drafts(jsonschema)]
         raise CriterionError(
-            f"`$schema` names no draft: {show_value(named)}.{did_you_mean(str(named), known)} Known: {', '.join(known)}"
+            f"`$schema` is not a known draft: {show_value(named)}.{did_you_mean(str(named), known)} Known: {', '.join(known)}"
         )
     return kind
 
 
-def _no_schema(error: Any) -> str:
-    """What is wrong with a schema that is none."""
+def _invalid_schema(error: Any) -> str:
+    """Return why a schema is not valid under its draft."""
     place = _place(tuple(error.absolute_path))
     where = f" at {place}" if place else ""
     if place.rpartition(".")[2] == "type" and isinstance(error.instance, str):
-        meant = did_you_mean(error.instance, TYPE_WORDS)
-        return f"it is no JSON Schema{where}: {show_text(error.instance)} is no type.{meant} Types: {', '.join(TYPE_WORDS)}"
-    return f"it is no JSON Schema{where}: {error.message}"
+        hint = did_you_mean(error.instance, TYPE_WORDS)
+        problem = f"unknown type {show_text(error.instance)}.{hint} Types: {', '.join(TYPE_WORDS)}"
+        return f"it is not a JSON Schema{where}: {problem}"
+    return f"it is not a JSON Schema{where}: {error.message}"
 
 
 def _specifications() -> Any:
@@ -173,11 +174,11 @@ def _specifications() -> Any:
     return import_extra("jsonschema_specifications", extra="jsonschema", feature=feature).REGISTRY
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- messages ---
 
 
 def _place(path: Path) -> str:
-    """`items[1].price`."""
+    """Return `items[1].price`."""
     text = ""
     for key in path:
         if isinstance(key, int):
@@ -196,7 +197,7 @@ def _plural(number: Any, thing: str) -> str:
     return f"{show_value(number)} {thing}{'' if number == 1 else 's'}"
 
 
-_TELLING: Mapping[str, Callable[[Any], str]] = {
+_DESCRIPTIONS: Mapping[str, Callable[[Any], str]] = {
     "type": _of_type,
     "enum": lambda value: f"one of {', '.join(map(show_value, value))}",
     "const": show_value,
@@ -220,22 +221,22 @@ _TELLING: Mapping[str, Callable[[Any], str]] = {
 
 
 def _missing(error: Any, path: Path) -> Iterator[Mistake]:
-    """The error that names the missing key: there is one for each."""
+    """Yield the missing key; jsonschema reports an error for each."""
     name = next(key for key in error.validator_value if error.message.startswith(f"{key!r} is"))
     declared = error.schema.get("properties", {}).get(name)
-    yield Mistake((*path, name), "required", _asked(declared), None)
+    yield Mistake((*path, name), "required", _expected_value(declared), None)
 
 
-def _asked(declared: Any) -> str:
+def _expected_value(declared: object) -> str:
     if isinstance(declared, Mapping):
         for keyword in ("const", "enum", "type"):
             if keyword in declared:
-                return _TELLING[keyword](declared[keyword])
+                return _DESCRIPTIONS[keyword](declared[keyword])
     return "a value"
 
 
-def _undeclared(error: Any, path: Path) -> Iterator[Mistake]:
-    """Each key that the schema does not know."""
+def _undeclared_keys(error: Any, path: Path) -> Iterator[Mistake]:
+    """Yield each key that the schema does not allow."""
     known: Sequence[str] = [*error.schema.get("properties", {})]
     patterns = [*error.schema.get("patternProperties", {})]
 
@@ -243,28 +244,28 @@ def _undeclared(error: Any, path: Path) -> Iterator[Mistake]:
         if name in known or any(re.search(pattern, name) for pattern in patterns):
             continue
         hint = did_you_mean(name, known)
-        listed = f" (known: {', '.join(map(show_name, known))})" if known else ""
-        expected = f"nothing of that name is declared{listed}{f'.{hint}' if hint else ''}"
+        names = f" (known: {', '.join(map(show_name, known))})" if known else ""
+        expected = f"no such key is declared{names}{f'.{hint}' if hint else ''}"
         yield Mistake((*path, name), "additionalProperties", expected, value)
 
 
-_NAMING: Mapping[str, Callable[[Any, Path], Iterator[Mistake]]] = {
+_KEY_MISTAKES: Mapping[str, Callable[[Any, Path], Iterator[Mistake]]] = {
     "required": _missing,
-    "additionalProperties": _undeclared,
+    "additionalProperties": _undeclared_keys,
 }
 
 
 def _nearest(error: Any, nearest: Any) -> str:
-    """What is asked for by an `anyOf` or a `oneOf`: all its types, or the alternative that comes nearest."""
+    """Return what an `anyOf` or a `oneOf` expects: all its types, or the alternative that is nearest."""
     types = [each.get("type") for each in error.validator_value if isinstance(each, Mapping)]
     if len(types) == len(error.validator_value) and all(
         isinstance(each, str) and error.instance.__class__ not in _CLASSES.get(each, ()) for each in types
     ):
         return " or ".join(_of_type(each) for each in dict.fromkeys(types))
     place = _place(tuple(nearest.path))
-    tell = _TELLING.get(nearest.validator)
-    asked = tell(nearest.validator_value) if tell else nearest.message
-    return f"one of {len(error.validator_value)} alternatives; the nearest asks for {f'{place}: ' if place else ''}{asked}"
+    describe = _DESCRIPTIONS.get(nearest.validator)
+    expected = describe(nearest.validator_value) if describe else nearest.message
+    return f"one of {len(error.validator_value)} alternatives; the nearest expects {f'{place}: ' if place else ''}{expected}"
 
 
 _CLASSES: Mapping[str, tuple[type, ...]] = {
@@ -278,26 +279,26 @@ _CLASSES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-# --- Keywords of JSON Schema that the package jsonschema checks in another way than a person would, or without end ----
+# --- Keywords that are checked here instead of by jsonschema: exact decimals, and a time limit for patterns ---
 
 
 SECONDS = 5.0
-"""How long a pattern of a schema may look at one text."""
+"""The time limit for a pattern of a schema on one text."""
 
 
 def keywords_for(known: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Those keywords of a draft (`known`) that are checked here."""
-    ours: dict[str, Callable[..., Any]] = {
+    """Return the checks of those keywords of a draft (`known`) that differ from jsonschema's."""
+    own: dict[str, Callable[..., Any]] = {
         "pattern": _pattern,
         "multipleOf": _multiple_of,
         "divisibleBy": _multiple_of,
     }
-    guarded = {name: _guarded(known[name]) for name in OF_KEYS if name in known}
-    return {name: check for name, check in ours.items() if name in known} | guarded
+    limited = {name: _with_time_limit(known[name]) for name in OF_KEYS if name in known}
+    return {name: check for name, check in own.items() if name in known} | limited
 
 
 def _multiple_of(_validator: Any, step: float, value: Any, _schema: Any) -> Iterator[Any]:
-    """`multipleOf`, of decimals as they are written: 0.3 is three times 0.1, which it is not in binary."""
+    """Check `multipleOf` with decimals as they are written: 0.3 is three times 0.1, but not in binary."""
     from jsonschema import ValidationError
 
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
@@ -307,7 +308,7 @@ def _multiple_of(_validator: Any, step: float, value: Any, _schema: Any) -> Iter
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
-    """`pattern`, as jsonschema has it, but for patterns that would never come to an end."""
+    """Check `pattern` as jsonschema does, with a time limit."""
     if not isinstance(value, str):
         return
     from jsonschema import ValidationError
@@ -329,14 +330,14 @@ OF_KEYS = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 """Keywords that search keys for the patterns of `patternProperties`."""
 
 
-def _guarded(keyword: Callable[..., Any]) -> Callable[..., Any]:
-    """A keyword of jsonschema that searches only where it comes to an end: each search is tried where it can be stopped."""
+def _with_time_limit(keyword: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a keyword of jsonschema that first tries each of its searches with the time limit."""
 
-    def checked(validator: Any, given: Any, value: Any, schema: Any) -> Iterator[Any]:
+    def check(validator: Any, setting: Any, value: Any, schema: Any) -> Iterator[Any]:
         patterns = schema.get("patternProperties", {}) if isinstance(schema, Mapping) else {}
         for name in value if isinstance(value, Mapping) else ():
             for pattern in patterns:
                 _is_found(pattern, name)
-        yield from keyword(validator, given, value, schema) or ()
+        yield from keyword(validator, setting, value, schema) or ()
 
-    return checked
+    return check

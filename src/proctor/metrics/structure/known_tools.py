@@ -1,4 +1,4 @@
-"""`known_tools`: did the agent call only tools that exist?"""
+"""The metric `known_tools`: whether the agent called only tools that exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["KnownTools"]
 
 
 class KnownToolsCriterion(BaseCriterion):
-    """Tools that exist, besides those that the agent declares."""
+    """Names of tools in addition to those that the agent declares."""
 
     tools: list[str] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
 
@@ -26,18 +26,18 @@ class KnownTools(ToolCallMetric[KnownToolsCriterion]):
 
     facts = MetricFacts(
         name="known_tools",
-        description="How many of the calls name a tool that exists.",
+        description="The share of the calls that name an existing tool.",
         default_threshold=1.0,
         needs=frozenset({"tools"}),
         statement=prohibition,
-        options={"tools": "names of tools that exist, besides those that the agent declares"},
+        options={"tools": "names of existing tools in addition to those that the agent declares"},
         source="Proctor",
         example={"known_tools": {"threshold": 1.0, "tools": ["get_weather"]}},
     )
     kind = KnownToolsCriterion
 
-    def given(self) -> Sequence[Declaration]:
-        """The names of the criterion."""
+    def own_declarations(self) -> Sequence[Declaration]:
+        """Return the names of the criterion."""
         return [Declaration(name) for name in self.criterion.tools]
 
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
@@ -45,9 +45,9 @@ class KnownTools(ToolCallMetric[KnownToolsCriterion]):
         return bool(tools.of(call.name, author))
 
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
-        """That there is no such tool, and which is meant."""
+        """Return that there is no such tool, and the name that was probably intended."""
         return [] if self.is_right(call, author, tools) else [{"message": unknown_tool(call.name, tools)}]
 
     def all_is_well(self, calls: int) -> str:
-        """The reason where every tool exists."""
+        """Return the reason if every tool exists."""
         return f"the tool of {'the call exists' if calls == 1 else f'each of {calls} calls exists'}"

@@ -1,4 +1,4 @@
-"""`response_schema`: is the final answer JSON as a schema says?"""
+"""The metric `response_schema`: whether the final answer is JSON that fits a schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proctor.metrics.reason_text import and_more
 from proctor.metrics.structure.case_schemas import KEY, Schemas, SchemaSurvey, read_schema
 from proctor.metrics.structure.json_schema import Schema
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
-from proctor.metrics.text.json.parse import json_in, read_json, why_no_json
+from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import places_of, stated
 from proctor.schema.format.criterion import BaseCriterion
@@ -25,11 +25,11 @@ __all__ = ["ResponseSchema"]
 
 NO_SCHEMA = "neither the case nor the criterion states a schema for this turn"
 MOST_MISTAKES = 100
-"""Listed in the details; the reason names a few of them."""
+"""The number in the details; the reason names only a few."""
 
 
 class SchemaCriterion(BaseCriterion):
-    """The schema, and where its JSON may stand."""
+    """The schema, and where the JSON may be in the answer."""
 
     json_schema: Any = Field(default=None, alias="schema")
     formats: bool = False
@@ -46,8 +46,8 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
     """1.0 where the final answer is JSON that is valid under its schema, else 0.0; overall the mean.
 
     The schema is the case's own (`response_schema`), or else the criterion's. One pair of code fences around the JSON is
-    not part of it. Without an answer it is 0. References to other documents are never fetched: such a schema is a
-    set-up error.
+    ignored. A missing answer scores 0. References to other documents are never fetched: such a schema is a
+    configuration error.
     """
 
     facts = MetricFacts(
@@ -57,9 +57,9 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         needs=frozenset({KEY}),
         statement=_stated_schema,
         options={
-            "schema": "the JSON Schema of cases that state none, draft 2020-12 unless its `$schema` says another",
-            "formats": "true: `format` (date, email, ipv4 …) is checked, too",
-            "anywhere": "true: a valid object or list anywhere in the answer is enough, whatever stands around it",
+            "schema": "the JSON Schema of cases without their own, draft 2020-12 unless its `$schema` names another",
+            "formats": "true: also check `format` (date, email, ipv4 …)",
+            "anywhere": "true: a valid object or list anywhere in the answer is enough, with any text around it",
             **TURNS,
         },
         source="JSON Schema (json-schema.org), checked by the package jsonschema",
@@ -78,7 +78,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
     kind = SchemaCriterion
 
     def given(self) -> Expected | None:
-        """The criterion's schema, checked."""
+        """Return the criterion's schema."""
         document = self.criterion.json_schema
         if "json_schema" not in self.criterion.model_fields_set:
             return None
@@ -88,32 +88,32 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
             raise misfit(self.facts.name, [f"schema: {error}"]) from None
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether there is a schema for the case."""
+        """Tell whether there is a schema for the case."""
         return self._given is not None or stated(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks."""
         return "neither the case nor the criterion states a schema"
 
     def check(self, case: EvalCase) -> list[str]:
-        """What is wrong with the schemas of a case."""
+        """Return the problems of the schemas of a case."""
         turns = None if case.conversation is None else len(case.conversation)
         formats = self.criterion.formats
-        read = (
+        schemas = (
             Schemas(each.value, turns, formats=formats, where=each.where) for each in places_of(case, KEY)
         )
-        return [problem for each in read for problem in each.problems]
+        return [problem for each in schemas for problem in each.problems]
 
     def survey(self) -> Survey | None:
-        """Look whether cases state what the criterion does not, and for keywords that nobody knows."""
+        """Return the survey for a missing schema, and for keywords that are not checked."""
         return SchemaSurvey(self._given[0] if self._given else None, formats=self.criterion.formats)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Look at the answers turn by turn; nothing recorded is needed."""
+        """Check the answers turn by turn; no recorded conversation is needed."""
         return mean_score([self._turn(case, index) for index in range(len(case.actual))])
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
-        """The schema of one turn: the case's, or else the criterion's."""
+        """Return the schema of one turn: the case's, or else the criterion's."""
         is_asked = index >= self._first_asked(len(case.actual))
         own = self._stated(case).of_turn(index, is_asked=is_asked) if KEY in (case.extra or {}) else None
         if own is not None:
@@ -123,33 +123,33 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         return self._given or Score(reason=NO_SCHEMA, not_applicable=True)
 
     def _stated(self, case: CaseView) -> Schemas:
-        read = Schemas((case.extra or {})[KEY], len(case.actual), formats=self.criterion.formats)
-        if read.problems:
-            raise MetricError(f"the case's schema cannot be read: {'; '.join(read.problems)}")
-        return read
+        schemas = Schemas((case.extra or {})[KEY], len(case.actual), formats=self.criterion.formats)
+        if schemas.problems:
+            raise MetricError(f"the case's schema cannot be read: {'; '.join(schemas.problems)}")
+        return schemas
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """1 for JSON that is valid; with `anywhere`, where one of the values in the answer is."""
+        """Return 1 for valid JSON; with `anywhere`, if one of the values in the answer is valid."""
         (schema,) = expected
         try:
-            return Score(1.0 if any(schema.fits(value) for value in self._read(answer)) else 0.0)
+            return Score(1.0 if any(schema.fits(value) for value in self._values(answer)) else 0.0)
         except ValueError:
             return Score(0.0)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """What in the answer is not as the schema says (of several values, the one with fewest mistakes)."""
+        """Return the mistakes in the answer; of several values, those of the one with the fewest."""
         schema: Schema = expected[0]
         try:
-            found = [(value, schema.mistakes(value)) for value in self._read(answer)]
+            candidates = [(value, schema.mistakes(value)) for value in self._values(answer)]
         except ValueError as error:
-            return Explanation(why_no_json(answer, error))
-        value, mistakes = min(found, key=lambda each: len(each[1]))
+            return Explanation(why_not_json(answer, error))
+        value, mistakes = min(candidates, key=lambda each: len(each[1]))
         reason = "; ".join(and_more([each.sentence("the answer") for each in mistakes]))
         details = {
             "json": json.dumps(value, indent=2, ensure_ascii=False),
             "mistakes": [each.to_data() for each in mistakes[:MOST_MISTAKES]],
         }
-        return Explanation(reason or "the answer is JSON as the schema says", details)
+        return Explanation(reason or "the answer is JSON that fits the schema", details)
 
-    def _read(self, answer: str) -> list[Any]:
+    def _values(self, answer: str) -> list[Any]:
         return json_in(answer) if self.criterion.anywhere else [read_json(answer)]

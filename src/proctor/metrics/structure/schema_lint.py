@@ -1,6 +1,6 @@
-"""Slips in a JSON Schema that would go unheard: JSON Schema ignores keywords that it does not know.
+"""Mistakes in a JSON Schema that JSON Schema itself does not report, because it ignores unknown keywords.
 
-References that lead nowhere, or in a circle that no value comes out of, are found here, too: else they would be found
+References without target, and references in a circle, are found here as well; jsonschema would only report them
 when the agent has answered.
 """
 
@@ -14,7 +14,7 @@ from proctor.common.optional_packages import import_extra
 from proctor.errors import did_you_mean
 from proctor.metrics.reason_text import show_name, show_text
 
-__all__ = ["Findings", "drafts", "look_through"]
+__all__ = ["Findings", "drafts", "lint_schema"]
 
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 LISTED = ("allOf", "anyOf", "oneOf", "prefixItems", "items", "extends", "type", "disallow")
@@ -23,7 +23,7 @@ SINGLE = (
     "propertyNames", "not", "if", "then", "else", "contentSchema",
 )  # fmt: skip
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-"""Keywords whose schemas look at the very same value."""
+"""Keywords with schemas that apply to the same value."""
 DRAFTS = ("3", "4", "6", "7", "201909", "202012")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -46,15 +46,15 @@ HARMLESS = frozenset(
         "xml",
     }
 )
-"""Annotations that other tools have."""
+"""Annotations of other tools."""
 FORMATS = (
     "date-time", "time", "duration", "hostname", "idn-hostname", "uri", "uri-reference", "iri", "iri-reference", "uri-template",
     "json-pointer", "relative-json-pointer",
 )  # fmt: skip
-"""Those of JSON Schema that need more than Python."""
-NO_KEYWORDS = {
-    "nullable": 'it is OpenAPI\'s; write the type as a list, as in ["string", "null"]',
-    "optional": "what is not listed in `required` is optional",
+"""Formats of JSON Schema that need further packages."""
+NOT_KEYWORDS = {
+    "nullable": 'it belongs to OpenAPI; write the type as a list, as in ["string", "null"]',
+    "optional": "a key that is not listed in `required` is optional",
 }
 INSTEAD = {
     "dependencies": "`dependentRequired` or `dependentSchemas`",
@@ -68,25 +68,25 @@ INSTEAD = {
 
 @dataclass(slots=True)
 class Findings:
-    """What was found in one schema."""
+    """The problems of one schema."""
 
     dead: list[str] = field(default_factory=list)
-    """References that no value could be checked with."""
+    """References that cannot be resolved."""
     slips: list[str] = field(default_factory=list)
-    """Keywords that surely mean something else than they do."""
+    """Keywords that are certainly mistakes."""
     unknown: list[str] = field(default_factory=list)
-    """Keywords that nobody knows; nothing checks them."""
+    """Unknown keywords, which are not checked."""
 
 
 def drafts(jsonschema: Any) -> list[Any]:
-    """The classes of jsonschema, one for each draft that it knows."""
+    """Return the classes of jsonschema, one for each draft."""
     return [getattr(jsonschema, f"Draft{draft}Validator") for draft in DRAFTS]
 
 
-def look_through(document: Any, kind: Any, formats: Collection[str] | None) -> Findings:
-    """Go through a schema that is valid under its draft (`kind`, jsonschema's validator class).
+def lint_schema(document: Any, kind: Any, formats: Collection[str] | None) -> Findings:
+    """Return the problems of a schema that is valid under its draft (`kind`, jsonschema's validator class).
 
-    `formats`: those that can be checked, where `format` is.
+    `formats`: the formats that can be checked; `None` if `format` is not checked.
 
     Raises:
         RecursionError: it is nested too deeply.
@@ -126,14 +126,14 @@ class _Search:
     # --- keywords ---
 
     def go(self, schema: Any, resolver: Any, place: str) -> None:
-        """Look at one schema and those within it."""
+        """Check one schema and those inside it."""
         if not isinstance(schema, Mapping) or id(schema) in self._seen:
             return
         if place:
             resolver = resolver.in_subresource(self._specification.create_resource(schema))
         self._seen[id(schema)] = schema, resolver
         for keyword in schema:
-            self._look_at(keyword, schema, place)
+            self._check_keyword(keyword, schema, place)
         for name, within in _within(schema):
             if name.startswith(("$defs/", "definitions/")) and not place:
                 self._definitions.append(f"#/{name}")
@@ -141,51 +141,50 @@ class _Search:
                 within, resolver, f"{place}.{name.replace('/', '.')}" if place else name.replace("/", ".")
             )
 
-    def _look_at(self, keyword: str, schema: Mapping[str, Any], place: str) -> None:
+    def _check_keyword(self, keyword: str, schema: Mapping[str, Any], place: str) -> None:
         at = f" at {show_name(place)}" if place else ""
         known = self._known
         shown = f"`{show_name(keyword)}`{at}"
-        if keyword in NO_KEYWORDS:
-            self.findings.slips.append(f"{shown} is no keyword of JSON Schema: {NO_KEYWORDS[keyword]}")
+        if keyword in NOT_KEYWORDS:
+            self.findings.slips.append(f"{shown} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}")
         elif keyword in self._every - known:
             self.findings.slips.append(f"{shown} {self._of_another_draft(keyword)}")
         elif keyword not in known and keyword not in HARMLESS and not keyword.startswith("x-"):
-            meant = did_you_mean(keyword, known)
-            if meant:
-                self.findings.slips.append(f"{shown} is no keyword of JSON Schema.{meant}")
+            if hint := did_you_mean(keyword, known):
+                self.findings.slips.append(f"{shown} is not a keyword of JSON Schema.{hint}")
             else:
-                self.findings.unknown.append(f"{shown} is no keyword of JSON Schema, so nothing checks it")
-        self._look_beside(keyword, schema, shown)
+                self.findings.unknown.append(f"{shown} is not a keyword of JSON Schema, so it is not checked")
+        self._check_context(keyword, schema, shown)
 
     def _of_another_draft(self, keyword: str) -> str:
         instead = f"write {INSTEAD[keyword]}, or " if keyword in INSTEAD else ""
-        return f"means nothing in {self._draft.rstrip('#')}: {instead}say by `$schema` which draft is meant"
+        return f"has no effect in {self._draft.rstrip('#')}: {instead}name the intended draft with `$schema`"
 
-    def _look_beside(self, keyword: str, schema: Mapping[str, Any], shown: str) -> None:
-        """What a keyword needs beside it, or must not have."""
+    def _check_context(self, keyword: str, schema: Mapping[str, Any], shown: str) -> None:
+        """Check the keywords that a keyword needs or excludes."""
         if keyword in {"then", "else"} and "if" not in schema:
-            self.findings.slips.append(f"{shown} means nothing without `if`")
+            self.findings.slips.append(f"{shown} has no effect without `if`")
         if keyword == "$ref" and "unevaluatedProperties" not in self._kind.VALIDATORS:
             others = [each for each in schema if each in self._kind.VALIDATORS and each != "$ref"]
             if others:
                 self.findings.slips.append(
-                    f"{shown}: beside it nothing counts in this draft, so `{others[0]}` would not"
+                    f"{shown}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
                 )
         if keyword == "required" and isinstance(schema["required"], list):
-            self._look_at_required(schema, shown)
+            self._check_required(schema, shown)
         if keyword == "format" and self._formats is not None and schema["format"] not in self._formats:
             self.findings.slips.append(f"{shown}: {self._unchecked_format(str(schema['format']))}")
 
-    def _look_at_required(self, schema: Mapping[str, Any], shown: str) -> None:
-        """A key that must be there and is no property, where properties are listed: nothing says what it may be."""
-        listed = schema.get("properties")
-        if not isinstance(listed, Mapping) or not listed or schema.get("patternProperties"):
+    def _check_required(self, schema: Mapping[str, Any], shown: str) -> None:
+        """Report a required key that is not among the listed properties, so that its value is not checked."""
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or not properties or schema.get("patternProperties"):
             return
         for name in schema["required"]:
-            if name not in listed:
-                meant = did_you_mean(str(name), listed)
+            if name not in properties:
+                hint = did_you_mean(str(name), properties)
                 self.findings.unknown.append(
-                    f"{shown} names {show_text(str(name))}, which is none of `properties`.{meant}"
+                    f"{shown} names {show_text(str(name))}, which is not in `properties`.{hint}"
                 )
 
     def _unchecked_format(self, name: str) -> str:
@@ -193,13 +192,13 @@ class _Search:
         if name in FORMATS:
             why = "cannot be checked without further packages (pip install 'jsonschema[format-nongpl]')"
         else:
-            why = f"is no format.{did_you_mean(name, [*checked, *FORMATS])}"
+            why = f"is not a format.{did_you_mean(name, [*checked, *FORMATS])}"
         return f"{show_text(name)} {why} Checked are: {', '.join(checked)}"
 
     # --- references ---
 
     def follow(self) -> None:
-        """Look up every reference, and where they lead."""
+        """Resolve every reference, and check their targets."""
         waiting = [*self._seen]
         while waiting:
             schema, resolver = self._seen[waiting.pop()]
@@ -209,7 +208,7 @@ class _Search:
                     self._look_up(schema[keyword], resolver)
                     waiting += [*self._seen][before:]
         for number in [*self._seen]:
-            self._circle(number, [])
+            self._check_circle(number, [])
 
     def _look_up(self, target: str, resolver: Any) -> tuple[Any, Any] | None:
         try:
@@ -219,43 +218,39 @@ class _Search:
             self._referencing.exceptions.NoSuchResource,
             ValueError,
         ):
-            self._is_dead(target, "which is not in it")
+            self._report_reference(target, "which is not in it")
             return None
         is_container = target.rstrip("/").rpartition("/")[2] in NAMED and id(found.contents) not in self._seen
         if is_container or not isinstance(found.contents, Mapping | bool):
-            self._is_dead(target, "which is no schema")
+            self._report_reference(target, "which is not a schema")
             return None
         is_own = "json-schema.org" not in target
         if is_own and isinstance(found.contents, Mapping) and id(found.contents) not in self._seen:
             self.go(found.contents, found.resolver, target.lstrip("#/").replace("/", "."))
         return found.contents, found.resolver
 
-    def _is_dead(self, target: str, why: str) -> None:
+    def _report_reference(self, target: str, why: str) -> None:
         if target.startswith(("http:", "https:", "file:")):
             what = "and nothing is fetched: put that schema under `$defs`"
         else:
             what = f"{why}.{did_you_mean(target, self._definitions)}"
-        said = f"it refers to {show_text(target)}, {what}"
-        if said not in self.findings.dead:
-            self.findings.dead.append(said)
+        problem = f"it refers to {show_text(target)}, {what}"
+        if problem not in self.findings.dead:
+            self.findings.dead.append(problem)
 
-    def _circle(self, number: int, way: list[int]) -> None:
-        """Follow what looks at the same value; whoever comes back would go round for ever."""
+    def _check_circle(self, number: int, way: list[int]) -> None:
+        """Follow the schemas that apply to the same value; a schema that is reached again never ends."""
         if number in way:
             schema = self._seen[number][0]
             target = next((str(schema[each]) for each in REFERENCES if each in schema), "")
-            said = (
-                f"its reference {show_text(target)} comes back to itself for ever"
-                if target
-                else "it refers to itself for ever"
-            )
-            if not any("for ever" in each for each in self.findings.dead):
-                self.findings.dead.append(said)
+            subject = f"its reference {show_text(target)}" if target else "it"
+            if not any("without end" in each for each in self.findings.dead):
+                self.findings.dead.append(f"{subject} refers to itself without end")
             return
         if number in self._done:
             return
         for following in self._in_place(number):
-            self._circle(following, [*way, number])
+            self._check_circle(following, [*way, number])
         self._done.add(number)
 
     def _in_place(self, number: int) -> Iterator[int]:
@@ -270,7 +265,7 @@ class _Search:
 
 
 def _within(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The schemas right inside one, each with the way to it; values that are compared (`const`, `enum`) are none."""
+    """Yield the schemas directly inside one, each with its path; the values of `const` and `enum` are not schemas."""
     for keyword in NAMED:
         if isinstance(inside := schema.get(keyword), Mapping):
             yield from (

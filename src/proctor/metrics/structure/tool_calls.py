@@ -1,4 +1,4 @@
-"""What `known_tools` and `tool_schema` share: each call of a turn held against the tools that are declared."""
+"""The base class of `known_tools` and `tool_schema`: each call of a turn is compared with the declared tools."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["NO_CALLS", "ToolCallMetric", "calls_with_authors", "unknown_tool"]
 
 NO_CALLS = "no tool was called in this turn"
 NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
-NOT_TOLD = (
-    "the agent does not say which tools it has: give it `describe()` with `app_details` (instructions and "
+NOT_DECLARED = (
+    "the agent does not declare its tools: give it `describe()` with `app_details` (instructions and "
     "`tool_declarations` of each agent), or write them into the criterion"
 )
 
@@ -32,9 +32,9 @@ C = TypeVar("C", bound=BaseCriterion)
 class ToolCallMetric(ABC, Generic[C]):
     """The share of a turn's calls without mistake; overall the mean over the turns with calls, made or expected.
 
-    A turn in which calls are expected and none was made scores 0: what the agent does not do must not drop a gate.
+    A turn in which calls are expected and none was made scores 0, so that an idle agent does not pass.
 
-    An agent that does not say which tools it has is an *error*: nothing could be checked.
+    An agent that does not declare its tools is an *error*: nothing can be checked.
     """
 
     facts: MetricFacts
@@ -42,11 +42,11 @@ class ToolCallMetric(ABC, Generic[C]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
-        self._given = self.given()
+        self._declarations = self.own_declarations()
 
     @abstractmethod
-    def given(self) -> Sequence[Declaration]:
-        """The tools that the criterion declares."""
+    def own_declarations(self) -> Sequence[Declaration]:
+        """Return the tools that the criterion declares."""
 
     @abstractmethod
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
@@ -54,7 +54,7 @@ class ToolCallMetric(ABC, Generic[C]):
 
     @abstractmethod
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
-        """What is wrong with a call, each with a `message`."""
+        """Return the mistakes of a call, each with a `message`."""
 
     def score(self, case: CaseView) -> MetricScore:
         """Check each call of each turn."""
@@ -64,12 +64,12 @@ class ToolCallMetric(ABC, Generic[C]):
             if not calls:
                 scores.append(self._without_calls(case, index))
                 continue
-            tools = tools_of(case, index, self._given)
+            tools = tools_of(case, index, self._declarations)
             if tools is None:
-                return MetricScore(failure=_not_told(index))
+                return MetricScore(failure=_not_declared(index))
             made = calls_with_authors(case.actual[index])
-            found = [self.is_right(call, author, tools) for author, call in made]
-            scores.append(Score(sum(found) / len(found), warning=self.doubt(made, tools)))
+            right = [self.is_right(call, author, tools) for author, call in made]
+            scores.append(Score(sum(right) / len(right), warning=self.doubt(made, tools)))
         return mean_score(scores)
 
     def _without_calls(self, case: CaseView, index: int) -> Score:
@@ -80,30 +80,30 @@ class ToolCallMetric(ABC, Generic[C]):
         return Score(reason=NO_CALLS, not_applicable=True)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which calls have which mistakes."""
+        """Return the mistakes of each call."""
         calls = calls_with_authors(case.actual[index])
-        tools = tools_of(case, index, self._given)
+        tools = tools_of(case, index, self._declarations)
         if not calls or tools is None:
             return Explanation(score.per_invocation[index].reason)
-        listed, sentences = [], []
+        entries, sentences = [], []
         for number, (author, call) in enumerate(calls, 1):
-            found = self.mistakes(call, author, tools)
-            listed.append({"name": call.name, "args": call.args, "author": author, "mistakes": found})
-            sentences += [f"call {number}, {show_name(call.name)}: {each['message']}" for each in found]
+            mistakes = self.mistakes(call, author, tools)
+            entries.append({"name": call.name, "args": call.args, "author": author, "mistakes": mistakes})
+            sentences += [f"call {number}, {show_name(call.name)}: {each['message']}" for each in mistakes]
         reason = "; ".join(and_more(sentences)) or self.all_is_well(len(calls))
-        return Explanation(reason, {"calls": listed}, self.doubt(calls, tools))
+        return Explanation(reason, {"calls": entries}, self.doubt(calls, tools))
 
     def all_is_well(self, calls: int) -> str:
-        """The reason where no call has a mistake."""
+        """Return the reason if no call has a mistake."""
         return f"no mistake in {calls} call{'' if calls == 1 else 's'}"
 
     def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
-        """What could not be checked; empty when everything was."""
+        """Return what could not be checked; empty if everything was."""
         return ""
 
 
 def calls_with_authors(invocation: Invocation) -> list[tuple[str, FunctionCall]]:
-    """The calls of a turn with the agent that made each (empty where the recorded form does not say)."""
+    """Return the calls of a turn with the agent that made each (empty if the recorded form does not have it)."""
     return [(author, call) for author, call in _all_calls(invocation) if call.name not in FRAMEWORK_CALLS]
 
 
@@ -119,14 +119,14 @@ def _all_calls(invocation: Invocation) -> Iterator[tuple[str, FunctionCall]]:
 
 
 def unknown_tool(name: str | None, tools: Tools) -> str:
-    """The sentence about a call of a tool that nobody declares."""
+    """Return the message about a call of a tool that is not declared."""
     known = tools.names
     if not name:
         return "it names no tool"
     hint = did_you_mean(name, known)
-    listed = ", ".join(and_more([show_name(each) for each in known], 8)) or "none"
-    return f"there is no tool of this name.{hint}" + ("" if hint else f" Declared: {listed}.")
+    names = ", ".join(and_more([show_name(each) for each in known], 8)) or "none"
+    return f"there is no tool of this name.{hint}" + ("" if hint else f" Declared: {names}.")
 
 
-def _not_told(turn: int) -> Failure:
-    return Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_TOLD, turn=turn)
+def _not_declared(turn: int) -> Failure:
+    return Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_DECLARED, turn=turn)

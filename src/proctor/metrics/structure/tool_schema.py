@@ -1,4 +1,4 @@
-"""`tool_schema`: do the arguments of each call fit what its tool declares?"""
+"""The metric `tool_schema`: whether the arguments of each call fit the declaration of its tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ToolSchema"]
 
 
 class ToolSchemaCriterion(BaseCriterion):
-    """How strictly arguments are held against declarations."""
+    """How strictly arguments are compared with declarations."""
 
     declarations: list[Any] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
     allow_undeclared: bool = False
@@ -31,21 +31,21 @@ class ToolSchemaCriterion(BaseCriterion):
 class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
     """The share of calls whose arguments are valid under the schema that their tool declares; overall the mean.
 
-    Declared by the agent that made the call, or else by any of the app. A call of a tool that nobody declares is not
-    valid. JSON Schema lets objects have further keys; an argument that is not declared is a mistake all the same,
-    unless the schema speaks of such (`additionalProperties`), or the criterion allows them.
+    The declaration is that of the agent that made the call, or else of any agent of the app. A call of an undeclared tool is
+    not valid. JSON Schema allows objects to have further keys; here an undeclared argument is a mistake, unless the schema
+    mentions such arguments (`additionalProperties`) or the criterion allows them.
     """
 
     facts = MetricFacts(
         name="tool_schema",
-        description="How many of the calls have arguments as their tool declares them.",
+        description="The share of the calls with arguments that fit the declaration of their tool.",
         default_threshold=1.0,
         needs=frozenset({"tools"}),
         statement=prohibition,
         options={
-            "declarations": 'declarations of tools (`{"name", "parameters"}`), for agents that do not tell theirs',
+            "declarations": 'declarations of tools (`{"name", "parameters"}`), for agents that do not declare theirs',
             "allow_undeclared": "true: arguments that are not declared are no mistake",
-            "formats": "true: `format` (date, email, ipv4 …) is checked, too",
+            "formats": "true: also check `format` (date, email, ipv4 …)",
         },
         source="JSON Schema (json-schema.org), checked by the package jsonschema",
         example={
@@ -66,34 +66,34 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
     )
     kind = ToolSchemaCriterion
 
-    def given(self) -> Sequence[Declaration]:
-        """The declarations of the criterion, checked.
+    def own_declarations(self) -> Sequence[Declaration]:
+        """Return the declarations of the criterion.
 
         Raises:
-            CriterionError: something in them would not be heard, or is no usable schema; all that is wrong is said.
+            CriterionError: a key or a schema in them is not valid; the message has all problems.
         """
-        schema_of({})  # says what to install, before anything runs
-        found: list[Declaration] = []
+        schema_of({})  # raises before the run if the package is missing
+        declarations: list[Declaration] = []
         problems: list[str] = []
         for index, entry in enumerate(self.criterion.declarations):
-            read = [*read_declarations([entry])]
-            slips = [*misspelled(entry)]
-            if not read and not slips:
-                slips = [f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}']
-            slips += [slip for each in read if (slip := self._wrong_schema(each))]
-            twice = {each.name for each in found} & {each.name for each in read}
-            slips += [f"{name!r} is declared twice" for name in sorted(twice)]
-            problems += [f"declarations[{index}]: {slip}" for slip in slips]
-            found += read
+            tools = [*read_declarations([entry])]
+            found = [*misspelled(entry)]
+            if not tools and not found:
+                found = [f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}']
+            found += [problem for each in tools if (problem := self._schema_problem(each))]
+            repeated = {each.name for each in declarations} & {each.name for each in tools}
+            found += [f"{name!r} is declared twice" for name in sorted(repeated)]
+            problems += [f"declarations[{index}]: {problem}" for problem in found]
+            declarations += tools
         if problems:
             raise misfit(self.facts.name, problems)
-        return found
+        return declarations
 
     def survey(self) -> Survey | None:
-        """Say what in the declarations checks nothing."""
-        return DeclarationSurvey(self._given, self._schema) if self._given else None
+        """Return the survey for declarations that check nothing."""
+        return DeclarationSurvey(self._declarations, self._schema) if self._declarations else None
 
-    def _wrong_schema(self, declared: Declaration) -> str:
+    def _schema_problem(self, declared: Declaration) -> str:
         try:
             self._schema(declared, strict=True)
         except CriterionError as error:
@@ -106,82 +106,81 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         return any(self._fits(call, each) for each in declared)
 
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
-        """What is wrong with the arguments, by the declaration that they come nearest to."""
+        """Return the mistakes in the arguments, by the declaration with the fewest."""
         declared = tools.of(call.name, author)
         if not declared:
             return [{"message": unknown_tool(call.name, tools)}]
-        found: list[Mistake] = min((self._mistakes(call, each) for each in declared), key=len)
-        return [{"message": each.sentence("the call"), **each.to_data()} for each in found]
+        mistakes: list[Mistake] = min((self._mistakes(call, each) for each in declared), key=len)
+        return [{"message": each.sentence("the call"), **each.to_data()} for each in mistakes]
 
     def all_is_well(self, calls: int) -> str:
-        """The reason where all arguments are as declared."""
+        """Return the reason if all arguments fit."""
         return f"the arguments of {'the call are' if calls == 1 else f'all {calls} calls are'} as declared"
 
     def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
-        """Which tools were called that declare nothing about their arguments, and slips in what they declare."""
-        silent: dict[str, None] = {}
+        """Return the called tools without declared arguments, and mistakes in the schemas of the others."""
+        unchecked: dict[str, None] = {}
         slips: dict[str, None] = {}
         for author, call in calls:
-            schemas = [self._checked(each) for each in tools.of(call.name, author)]
-            if schemas and all(map(_says_nothing, schemas)):
-                silent[show_name(call.name)] = None
-            for schema in schemas:
-                slips |= (
-                    {f"{show_name(call.name)}: {said}": None for said in (*schema.slips, *schema.unknown)}
-                    if schema
-                    else {}
-                )
-        told = (
-            [f"no arguments are declared, so none were checked: {', '.join(and_more([*silent]))}"]
-            if silent
-            else []
-        )
-        return "; ".join([*told, *(f"the agent's own schema of {slip}" for slip in and_more([*slips]))])
+            schemas = [self._usable_schema(each) for each in tools.of(call.name, author)]
+            if schemas and all(map(_checks_nothing, schemas)):
+                unchecked[show_name(call.name)] = None
+            for schema in filter(None, schemas):
+                slips |= {
+                    f"{show_name(call.name)}: {each}": None for each in (*schema.slips, *schema.unknown)
+                }
+        warnings = [f"the agent's own schema of {slip}" for slip in and_more([*slips])]
+        if unchecked:
+            names = ", ".join(and_more([*unchecked]))
+            warnings.insert(0, f"no arguments are declared, so none were checked: {names}")
+        return "; ".join(warnings)
 
     def _fits(self, call: FunctionCall, declared: Declaration) -> bool:
-        schema = self._checked(declared)
+        schema = self._usable_schema(declared)
         return schema is None or schema.fits(call.args or {})
 
     def _mistakes(self, call: FunctionCall, declared: Declaration) -> list[Mistake]:
-        schema = self._checked(declared)
+        schema = self._usable_schema(declared)
         return [] if schema is None else schema.mistakes(call.args or {})
 
-    def _checked(self, declared: Declaration) -> Schema | None:
+    def _usable_schema(self, declared: Declaration) -> Schema | None:
         try:
             return self._schema(declared)
         except CriterionError as error:
-            whose = f" of the agent {declared.agent!r}" if declared.agent else ""
+            agent = f" of the agent {declared.agent!r}" if declared.agent else ""
             raise MetricError(
-                f"the tool {declared.name!r}{whose} declares no usable schema: {error}"
+                f"the tool {declared.name!r}{agent} declares no usable schema: {error}"
             ) from None
 
     def _schema(self, declared: Declaration, *, strict: bool = False) -> Schema | None:
         if declared.schema is None:
             return None
-        document = declared.schema if self.criterion.allow_undeclared else _closed(declared.schema)
+        document = declared.schema if self.criterion.allow_undeclared else _close(declared.schema)
         return schema_of(document, formats=self.criterion.formats, strict=strict)
 
 
 class DeclarationSurvey:
-    """What in a criterion's declarations checks nothing."""
+    """Finds declarations in a criterion that check nothing."""
 
     def __init__(
-        self, given: Sequence[Declaration], schema_of_one: Callable[[Declaration], Schema | None]
+        self,
+        declarations: Sequence[Declaration],
+        schema_of_declaration: Callable[[Declaration], Schema | None],
     ) -> None:
-        self._given, self._schema = given, schema_of_one
+        self._declarations, self._schema = declarations, schema_of_declaration
 
     def see(self, case: EvalCase) -> None:
-        """Cases say nothing about it."""
+        """Do nothing: declarations do not depend on cases."""
 
     def problems(self) -> Iterator[str]:
-        """None: these are found when the metric is built."""
+        """Yield nothing: problems are found when the metric is built."""
         return iter(())
 
     def doubts(self) -> Iterator[str]:
-        """Tools without schema, and keywords that nobody knows."""
-        for each in self._given:
+        """Yield tools without schema, and keywords that are not checked."""
+        for each in self._declarations:
             schema = self._schema(each)
-            if schema is None or _says_nothing(schema):
+            if schema is None or _checks_nothing(schema):
                 yield (
                     f"declarations: {each.name!r} declares nothing about its arguments, so none are checked. For a tool "
                     'without any, write "parameters": {"type": "object", "properties": {}}'
@@ -192,13 +191,13 @@ class DeclarationSurvey:
                 )
 
 
-def _says_nothing(schema: Schema | None) -> bool:
-    """Whether any arguments fit: they are an object anyway."""
+def _checks_nothing(schema: Schema | None) -> bool:
+    """Tell whether any arguments fit: they are always an object."""
     return schema is None or schema.checked <= {"type"}
 
 
-def _closed(schema: Any) -> Any:
-    """The schema, which allows no arguments but those that it declares, unless it says something about others."""
+def _close(schema: Any) -> Any:
+    """Return the schema without undeclared arguments, unless it mentions them itself."""
     if not isinstance(schema, Mapping) or is_open(schema):
         return schema
     return {**schema, "additionalProperties": False}

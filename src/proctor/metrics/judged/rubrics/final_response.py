@@ -1,4 +1,4 @@
-"""`rubric_based_final_response_quality_v1`: which of the rubrics do the final answers fulfil?"""
+"""The metric `rubric_based_final_response_quality_v1`: the rubrics that the final answers fulfil."""
 
 from __future__ import annotations
 

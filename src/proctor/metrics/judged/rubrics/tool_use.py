@@ -1,4 +1,4 @@
-"""`rubric_based_tool_use_quality_v1`: which of the rubrics do the tool calls fulfil?"""
+"""The metric `rubric_based_tool_use_quality_v1`: the rubrics that the tool calls fulfil."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["RubricToolUse"]
 
 
 class RubricToolUse(RubricMetric):
-    """The share of rubrics that the tool calls of a turn fulfil; the final answer is not looked at."""
+    """The share of rubrics that the tool calls of a turn fulfil; the final answer is not considered."""
 
     facts: MetricFacts = MetricFacts(
         name="rubric_based_tool_use_quality_v1",

@@ -1,4 +1,4 @@
-"""`rubric_based_multi_turn_trajectory_quality_v1`: which of the rubrics does the whole conversation fulfil?"""
+"""The metric `rubric_based_multi_turn_trajectory_quality_v1`: the rubrics that the whole conversation fulfils."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["RubricTrajectory"]
 class RubricTrajectory(RubricMetric):
     """The share of rubrics that a conversation fulfils, judged once, at its last turn.
 
-    The list is that of the last turn. Calls are shown to the judge from either form of recorded data (google-adk leaves
-    those of the older form out).
+    The rubrics are those of the last turn. The judge sees calls from either form of recorded data (google-adk leaves those of
+    the older form out).
     """
 
     facts: MetricFacts = MetricFacts(

@@ -19,7 +19,7 @@ from proctor.metrics.reason_text import and_more, show_pair, show_text, show_val
 from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.difference import Difference, Rules, differences
-from proctor.metrics.text.json.parse import json_in, read_json, why_no_json
+from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
@@ -135,7 +135,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         try:
             every = [(made, [*differences(wanted, made, self._rules)]) for made in self._read(answer)]
         except ValueError as error:
-            return Explanation(why_no_json(answer, error))
+            return Explanation(why_not_json(answer, error))
         made, found = min(every, key=lambda each: len(each[1]))
         reason = (
             "; ".join(and_more([_sentence(each) for each in found])) or "the answer is the expected value"

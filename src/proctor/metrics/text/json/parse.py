@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.metrics.reason_text import show_text
 
-__all__ = ["json_in", "read_json", "why_no_json"]
+__all__ = ["json_in", "read_json", "why_not_json"]
 
 FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 ONLY_FENCED = re.compile(rf"\s*{FENCED.pattern}\s*", re.DOTALL)
@@ -53,7 +53,7 @@ def json_in(text: str, *, exact: bool = False) -> list[Any]:
     return found
 
 
-def why_no_json(answer: str, error: ValueError) -> str:
+def why_not_json(answer: str, error: ValueError) -> str:
     """Say why an answer is no JSON as a whole, and whether the option `anywhere` would find some in it."""
     reason = f"the answer is no JSON: {error}"
     try:
