@@ -324,7 +324,7 @@ def test_twelve_calls_in_any_order_are_read_and_explained() -> None:
         pytest.param([{"calls": ["a", "x"]}, {"forbidden": ["x"]}], [A, X], ["extra x"], ["is forbidden"], id="expected by one and forbidden by another"),
         pytest.param([{"calls": ["a", "b"]}, {"calls": ["b", "a"]}], [A, X], ["matched a", "missing b", "extra x"], [], id="two orders"),
         pytest.param([{"calls": ["x", "b"]}, {"forbidden": ["x"]}], [X], ["extra x", "missing b"], [], id="right for one and forbidden by another"),
-        pytest.param({"calls": ["x", "x"], "limits": [{"tool": "x", "at_most": 1}]}, [X, X], ["matched x", "extra x"], ["one too many"], id="expected and too many"),
+        pytest.param({"calls": ["x", "x"], "limits": [{"tool": "x", "at_most": 1}]}, [X, X], ["matched x", "extra x"], ["exceeds the limit"], id="expected and too many"),
         pytest.param({"limits": [{"tool": "b", "at_least": 2}]}, [B], ["missing b"], ["expected at least twice"], id="too few"),
     ],
 )  # fmt: skip

@@ -433,7 +433,7 @@ def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(sche
     ("schema", "warning"),
     [
         ({"properties": {"city": {}}, "required": ["ctiy"]}, "`required` names \"ctiy\", which is not in `properties`. Did you mean 'city'?"),
-        ({"properties": {"a": {"properties": {"b": {}}, "required": ["c"]}}}, "`required` at properties.a names \"c\", which is none of"),
+        ({"properties": {"a": {"properties": {"b": {}}, "required": ["c"]}}}, "`required` at properties.a names \"c\", which is not in"),
         ({"properties": {"city": {"colour": 1}}}, "`colour` at properties.city is not a keyword of JSON Schema, so it is not checked"),
         ({"properties": {"city": {}}, "required": ["city"]}, ""),
         ({"required": ["city"]}, ""),
