@@ -354,7 +354,7 @@ class TooFewTurns(Brevity):
 BROKEN = {
     "raises": (Raises, "no dictionary"),
     "answers nothing": (AnswersNothing, "its answer"),
-    "passes a score below the threshold": (PassesAnything, "its own verdict says PASSED"),
+    "passes a score below the threshold": (PassesAnything, "its own verdict is PASSED"),
     "a score beyond its range": (OutOfRange, "80"),
     "scores of other turns": (TooFewTurns, "2 per_invocation_results for 1 turn"),
 }
