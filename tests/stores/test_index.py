@@ -11,7 +11,7 @@ from proctor.runs.queries import RunFilter, open_store
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import BriefVerdict, Store
 from proctor.stores.sqlite.store import SqliteStore
-from proctor.web.pages.runs.load import find_kept, runs_page
+from proctor.web.pages.runs.load_run import runs_page, select_run
 
 ODD = "a </script> \x1b é"
 
@@ -161,5 +161,5 @@ def test_a_page_has_the_trend_of_runs_beyond_it(opened: Store) -> None:
 
 def test_a_run_is_held_against_the_one_before_of_its_like(opened: Store) -> None:
     ids = [entry.run_id for entry in opened.index()][::-1]
-    before = [find_kept(opened, run_id).earlier for run_id in ids]
+    before = [select_run(opened, run_id).earlier for run_id in ids]
     assert [ids.index(one.run.run_id) if one else None for one in before] == [None, None, 0, None, 2]

@@ -162,7 +162,7 @@ def serving(context: ServerContext) -> Iterator[Server]:
 
 
 def _wait_for_runs(app: FastAPI) -> None:
-    live = getattr(app.state, "live", None)
+    live = getattr(app.state, "active_runs", None)
     until = time.monotonic() + WITHIN
     while live is not None and live.children.under_way() and time.monotonic() < until:
         time.sleep(0.05)

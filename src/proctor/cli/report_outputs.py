@@ -147,9 +147,9 @@ def write_outputs(
     """
     beside = None
     if store is not None and any(getattr(output.report, "looks_beside", False) for output in outputs):
-        from proctor.web.pages.bundle.store_extras import KeptBeside
+        from proctor.web.pages.bundle.store_pages import StoreExtras
 
-        beside = KeptBeside(store, judging)
+        beside = StoreExtras(store, judging)
     options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, beside=beside)
     fine = True
     for output in outputs:

@@ -1,4 +1,4 @@
-"""The web page: `pages` holds the data that it shows, `server` serves it.
+"""The web interface: `pages` contains the data that the page shows, `server` the HTTP server.
 
-The page itself is written in TypeScript, in `ui/` of the repository.
+The page itself is a TypeScript application in `ui/` of the repository. Start with `server/app.py` and `pages/runs/load_run.py`.
 """

@@ -80,9 +80,7 @@ def test_a_file_that_changed_meanwhile_is_not_written(
     problems.expect("412")
     write.click()
     expect(
-        own_page.get_by_role("alert")
-        .filter(has_text="the eval set was changed since this was reviewed")
-        .first
+        own_page.get_by_role("alert").filter(has_text="the eval set has changed since this review").first
     ).to_be_visible()
     assert path.read_bytes() == mine
     own_page.get_by_role("button", name="Try again").click()

@@ -131,9 +131,7 @@ def test_where_events_have_no_time_only_turns_have_bars(
 ) -> None:
     open_case(page, site, query="?tab=spans")
     panel = page.get_by_role("tabpanel")
-    expect(panel).to_contain_text(
-        "Only turns are timed: the agent does not tell when its events were emitted."
-    )
+    expect(panel).to_contain_text("Only turns are timed: the events of the agent have no timestamps.")
     expect(panel.locator('[data-kind="turn"] i')).to_have_count(2)
     expect(panel.locator('[data-kind="tool"] i')).to_have_count(0)
     expect(panel.locator('[data-kind="tool"]').first).to_contain_text("no time recorded")
@@ -155,7 +153,7 @@ def test_a_span_says_what_was_asked_and_leads_to_its_step(page: Page, site: Site
 def test_bars_stand_where_the_times_say(page: Page, timed: Site, axe: Look, fits: Look, shot: Shot) -> None:
     page.goto(f"{timed.url}/runs/made/cases/0?tab=spans")
     panel = page.get_by_role("tabpanel")
-    expect(panel).to_contain_text("Turns are timed by a clock.")
+    expect(panel).to_contain_text("The times of turns are measured.")
     expect(panel.get_by_role("row").locator("button")).to_have_text(
         [
             "turn 1",
@@ -193,7 +191,7 @@ def test_traced_spans_are_nested_and_open(
 ) -> None:
     page.goto(f"{traced.url}/runs/made/cases/0?tab=spans")
     panel = page.get_by_role("tabpanel")
-    expect(panel).to_contain_text("these are the spans that were traced")
+    expect(panel).to_contain_text("traced spans with measured times")
     rows = panel.get_by_role("row").locator("button")
     expect(rows).to_have_text(
         [

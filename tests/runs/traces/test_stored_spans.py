@@ -15,7 +15,7 @@ from proctor.runs.importing.import_runs import import_run
 from proctor.runs.queries import open_store
 from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
 from proctor.web.pages.built_page import FOLDER
-from proctor.web.pages.case.load import CaseAt
+from proctor.web.pages.case.load_case import CaseLoader
 from tests.runs.traces.otlp import Json, agent, chat, model, one_turn, request, span, tool, written
 from tests.runs.traces.test_score import EXACT, a_set, case
 from tests.web.pages.single_file import Read, make_page
@@ -143,10 +143,10 @@ def test_the_report_in_one_file_shows_them(
 def test_the_page_leads_from_a_span_to_its_call(stored: tuple[Path, proctor.RunResult]) -> None:
     store = open_store(f"sqlite:///{stored[0]}")
     try:
-        page = CaseAt(store, "latest", 0).spans(0)
+        page = CaseLoader(store, "latest", 0).spans(0)
     finally:
         store.close()
-    assert page.told == "Inside of turns, these are the spans that were traced, with their own times."
+    assert page.told == "Turns contain their traced spans with measured times."
     assert [(one.turn, one.depth, one.kind, one.call) for one in page.spans[:6]] == [
         (0, 0, "turn", None),
         (0, 1, "agent", None),

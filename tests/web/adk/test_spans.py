@@ -5,7 +5,7 @@ from typing import Any
 
 from proctor.agents.adk.chat_host import KeptSpans
 from proctor.schema.evidence.span import Span, SpanKind
-from proctor.web.server.adk.spans import attributes_of, spans_of, told_spans
+from proctor.web.server.adk.session_spans import attributes_of, recorded_spans, spans_of
 
 AGENT = Span(
     id="00000000000000a1", trace_id="f" * 32, name="invoke_agent one", kind=SpanKind.AGENT, started_at=10.0, duration=3.0,
@@ -33,7 +33,7 @@ SESSION: dict[str, Any] = {
 
 
 def test_every_span_is_one_that_the_page_can_read() -> None:
-    told = told_spans([AGENT, MODEL, BROKEN], "s", "i1")
+    told = recorded_spans([AGENT, MODEL, BROKEN], "s", "i1")
     for span in told:
         assert all(type(span[name]) is int and span[name] < 2**53 for name in ("span_id", "trace_id"))
         assert type(span["start_time"]) is int

@@ -21,10 +21,10 @@ from fastapi import FastAPI, WebSocket
 from websockets.sync.client import connect
 
 from proctor.web.server import serve
+from proctor.web.server.access import read_token
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.options import read_token
-from proctor.web.server.start import login_file
+from proctor.web.server.launch import login_file
 from tests.cli.project import in_this_process
 
 TOKEN = "a-token-of-some-length"

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.child_runs import Children
+from proctor.web.server.runs.child_runs import ChildRuns
 from tests.web.live_project import ASKED, make_project
 
 CHOSEN = {**ASKED, "criteria": {"response_match_score": 0.5}}
@@ -45,7 +45,7 @@ def test_what_the_system_refuses_is_told_apart_from_bugs(
     def refuses(*_: object) -> None:
         raise OSError(number, "refused", "somewhere")
 
-    monkeypatch.setattr(Children, "ask", refuses)
+    monkeypatch.setattr(ChildRuns, "ask", refuses)
     folder = make_project(tmp_path, 1)
     app = create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3"))
     with TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as client:

@@ -10,8 +10,8 @@ import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.runs.queries import open_store
 from proctor.schema.analysis.label import HumanLabel
-from proctor.web.pages.bundle import related_pages
-from proctor.web.pages.bundle.store_extras import KeptBeside
+from proctor.web.pages.bundle import store_pages
+from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.server.context import ServerContext
 
 ODD = "a/b #1 100% ?x=1&y=2 (!'*~) </script> ünï"
@@ -67,7 +67,7 @@ def ran(context: ServerContext) -> Ran:
 def carried(context: ServerContext, *runs: str) -> dict[str, Any]:
     store = open_store(context.store_url)
     try:
-        return {path: page.model_dump(mode="json") for path, page in KeptBeside(store).around(runs)}
+        return {path: page.model_dump(mode="json") for path, page in StoreExtras(store).related_pages(runs)}
     finally:
         store.close()
 
@@ -135,9 +135,9 @@ def test_what_is_much_is_left_out_from_its_end(
     ran: Ran, context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     latest = [ran(*wrong) for wrong in ((), ("b",), (), ("b", "c"))][-1]
-    monkeypatch.setattr(related_pages, "MOST_VERDICTS", 12)
-    monkeypatch.setattr(related_pages, "MOST_READ", 7)
-    monkeypatch.setattr(related_pages, "MOST_PAIRS", 1)
+    monkeypatch.setattr(store_pages, "MOST_VERDICTS", 12)
+    monkeypatch.setattr(store_pages, "MOST_READ", 7)
+    monkeypatch.setattr(store_pages, "MOST_PAIRS", 1)
     found = carried(context, latest)
     every = found["/api/history?set=words%20%26%20%3Cb%3E"]
     assert (len(every["runs"]), every["older"]) == (3, 1)
@@ -163,6 +163,6 @@ def test_what_people_said_is_told_with_the_judge(ran: Ran, context: ServerContex
     )
     proctor.label_run(run, [label], store=context.store_url)
     store = open_store(context.store_url)
-    (told,) = KeptBeside(store).labels(run)
+    (told,) = StoreExtras(store).labels(run)
     store.close()
     assert (told.passes, told.note) == (False, "rude </script>")

@@ -118,21 +118,21 @@ def test_what_was_cut_says_how_much_is_missing() -> None:
     assert request is not None
     assert (len(request.text), request.left_out) == (MOST_TEXT, 3_000_000 - MOST_TEXT)
     assert shown.cut == [
-        "turn 1: 12 more spans were not kept",
+        "turn 1: 12 more spans were not stored",
         "turn 1: request of a span: text of 3,000,000 characters cut to 131,072",
     ]
 
 
 def test_notes_are_bounded() -> None:
     shown = page(span("a"), notes=["n"] * 1_000)
-    assert (len(shown.cut), shown.cut[-1]) == (51, "and 950 more of the kind")
+    assert (len(shown.cut), shown.cut[-1]) == (51, "and 950 similar notes")
 
 
 def test_without_spans_the_events_are_shown_and_said_to_be() -> None:
     turn = Turn(user_content=user_text("?"), events=[called("a", 1)], started_at=BEGAN, duration=2.0)
     shown = spans_page("r", 0, 0, Trial(eval_set_id="s", eval_id="c", turns=[turn]))
     assert [one.kind for one in shown.spans] == ["turn", "tool"]
-    assert shown.told.endswith("No spans of a tracing were recorded.")
+    assert shown.told.endswith("No trace was recorded.")
 
 
 def test_a_turn_that_was_not_traced_is_named() -> None:
@@ -141,7 +141,7 @@ def test_a_turn_that_was_not_traced_is_named() -> None:
         Turn(user_content=user_text("?"), started_at=BEGAN, duration=2.0),
     ]
     told = spans_page("r", 0, 0, Trial(eval_set_id="s", eval_id="c", turns=turns)).told
-    assert "Not so of turn 2, of which no spans were recorded." in told
+    assert "Turn 2 has no trace." in told
 
 
 @for_each_text(GROUPS)

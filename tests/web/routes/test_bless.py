@@ -172,7 +172,7 @@ def test_comments_are_never_lost_silently(tmp_path: Path) -> None:
         [only] = page["cases"]
         assert only["lost"] == ["5: # only one"]
         refused = write(client, page["etag"], [0])
-        assert (refused.status_code, "comments would go" in refused.json()["detail"]) == (409, True)
+        assert (refused.status_code, "comments would be lost" in refused.json()["detail"]) == (409, True)
         assert path.read_text() == COMMENTED
         assert write(client, page["etag"], [0], lose_comments=True).status_code == 200
         assert "look(at=bye)" in path.read_text()

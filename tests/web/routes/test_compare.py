@@ -250,7 +250,7 @@ def test_what_cannot_stand_side_by_side_is_said(ran: Ran, client: TestClient, ru
 @pytest.mark.slow
 def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
     from proctor.runs.queries import open_runs
-    from proctor.web.pages.analysis.load_comparison import compared_page
+    from proctor.web.pages.analysis.load_comparison import load_comparison
 
     cases = [{**SET["eval_cases"][0], "eval_id": f"c{number}"} for number in range(2_000)]
     for agent in (good, lambda _: "Pardon?"):
@@ -258,7 +258,7 @@ def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
             agent, {**SET, "eval_cases": cases}, config=CONFIG, store=tmp_path / "s.sqlite3"
         )
     store = open_runs(tmp_path / "s.sqlite3", read_only=True)
-    page = compared_page(store, "previous", "latest")
+    page = load_comparison(store, "previous", "latest")
     store.close()
     assert len(page.cases) == 2_000
     assert ComparisonPage.model_validate_json(page.model_dump_json()) == page

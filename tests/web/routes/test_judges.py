@@ -13,7 +13,7 @@ import proctor
 from proctor.runs.queries import open_store
 from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
 from proctor.schema.results.judged_by import JudgedBy
-from proctor.web.pages.analysis.load_judges import known_judges
+from proctor.web.pages.analysis.known_judges import known_judges
 from proctor.web.server.context import ServerContext
 
 METRIC = "safety_v1"

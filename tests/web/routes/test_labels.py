@@ -180,14 +180,14 @@ def test_a_prompt_that_was_changed_since_is_said_to_be_another(
 
     monkeypatch.setattr(Prompt, "hash", property(lambda self: "0" * 12))
     page = get(guide, f"{TRIAL}/judges/{RUBRICS}/prompt?turn=0")
-    assert (page["same"], "was changed since" in page["told"]) == (False, True)
+    assert (page["same"], "has changed since" in page["told"]) == (False, True)
 
 
 def test_where_nothing_was_asked_the_page_says_so(guide: TestClient) -> None:
     for query in (f"{RUBRICS}/prompt", f"{RUBRICS}/prompt?turn=5", "tool_call_count_v1/prompt?turn=0"):
         page = get(guide, f"{TRIAL}/judges/{query}")
         assert page["messages"] == []
-        assert page["told"].startswith("What was asked cannot be put together again")
+        assert page["told"].startswith("The prompt cannot be reconstructed")
 
 
 def test_what_a_judge_is_worth_stands_beside_it(guide: TestClient) -> None:

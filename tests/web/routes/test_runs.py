@@ -16,10 +16,10 @@ from proctor.reports.content.reasons import deciding, reason_of
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite.store import open_store
+from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.cache import Kept
-from proctor.web.server.start import look_ahead
+from proctor.web.server.launch import warm_cache
 from tests.cli.project import in_this_process
 from tests.stores.sample_runs import begun, records, write_run
 from tests.web.stored_runs import RUNS, make_kept_runs, run, working_in, write_greetings
@@ -531,7 +531,7 @@ def test_a_light_reading_says_of_each_case_what_a_whole_one_does(
 
 
 def test_what_is_kept_of_looks_is_bounded() -> None:
-    kept: Kept[str] = Kept(most=10)
+    kept: BoundedCache[str] = BoundedCache(10)
     made: list[str] = []
 
     def get(key: str | None, size: int) -> str:
@@ -558,7 +558,7 @@ def test_what_is_kept_of_looks_is_bounded() -> None:
 
 
 def test_what_several_ask_for_at_once_is_made_once() -> None:
-    kept: Kept[str] = Kept()
+    kept: BoundedCache[str] = BoundedCache(100)
     made: list[str] = []
     began, go_on = threading.Event(), threading.Event()
 
@@ -578,7 +578,7 @@ def test_what_several_ask_for_at_once_is_made_once() -> None:
 
 
 def test_what_could_not_be_made_is_tried_again() -> None:
-    kept: Kept[str] = Kept()
+    kept: BoundedCache[str] = BoundedCache(100)
 
     def break_() -> str:
         raise OSError("no")
@@ -591,10 +591,10 @@ def test_what_could_not_be_made_is_tried_again() -> None:
 def test_the_newest_run_is_looked_at_before_anybody_asks(
     project: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look_ahead(ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3"))  # no store is no mistake
+    warm_cache(ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3"))  # no store is no mistake
     context = ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3")
-    look_ahead(context)
-    monkeypatch.setattr("proctor.web.server.runs.cache.look_at", None)  # nobody looks again
+    warm_cache(context)
+    monkeypatch.setattr("proctor.web.pages.runs.load_run.read_cases", None)  # nobody looks again
     with context.runs() as store:
-        _, look = context.looks.look(store, "latest", None)
-    assert look.rows
+        rows = context.run_pages.rows(store, "latest", None)
+    assert rows

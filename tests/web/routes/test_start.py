@@ -19,7 +19,7 @@ from proctor.common.secrets import without_secrets
 from proctor.registry import METRICS
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.child_runs import MOST_AT_ONCE, Children, NotStartedError, TooManyRunsError
+from proctor.web.server.runs.child_runs import MOST_AT_ONCE, NotStartedError, TooManyRunsError
 from tests.web.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
@@ -419,7 +419,7 @@ def _is_there(path: Path) -> bool:
 def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 1)
     (folder / "gated.py").write_text("import time\nopen('began', 'w').close()\ntime.sleep(60)\n")
-    children = Children(folder, folder / "page")
+    children = ChildRuns(folder, folder / "page")
     words = ["eval", "--agent=gated.py:root_agent", "--set=greetings.evalset.json"]
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(children.start, words), pool.submit(children.ask, [*words, "--estimate"])]
@@ -438,4 +438,4 @@ def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> No
 def test_no_more_is_asked_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.web.server.runs.child_runs.MOST_ASKED", 0)
     with pytest.raises(TooManyRunsError, match="estimates are under way"):
-        Children(tmp_path, tmp_path / "page").ask(["eval"])
+        ChildRuns(tmp_path, tmp_path / "page").ask(["eval"])

@@ -13,8 +13,8 @@ from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.allowed_addresses import TARGETS, Targets, read_target, targets_here, why_not
 from proctor.agents.remote.http.client import HttpClient
 from proctor.errors import AgentError, AgentLoadError, SetupError
-from proctor.web.server.options import Access, read_names
-from proctor.web.server.security.allowed_agents import address_of, check_named, guard_targets
+from proctor.web.server.access import Access, read_names
+from proctor.web.server.security.allowed_agents import address_of, check_agent, guard_targets
 
 ANY = Access(any_agent=True)
 NAMES = {"localhost": "127.0.0.1", "localhost.": "127.0.0.1"}
@@ -89,14 +89,14 @@ def test_there_are_as_many_spellings_as_were_asked_for() -> None:
 @pytest.mark.parametrize("reference", [*METADATA, *PRIVATE, *OTHER_SCHEMES], ids=ascii)
 def test_no_spelling_of_an_address_in_here_is_taken(reference: str) -> None:
     with pytest.raises((SetupError, AgentLoadError)):
-        check_named(reference, ANY)
+        check_agent(reference, ANY)
 
 
 @pytest.mark.parametrize("reference", METADATA, ids=ascii)
 def test_link_local_addresses_are_refused_even_where_they_were_allowed(reference: str) -> None:
     hosts = {found.host for one in METADATA if (found := _address_of(one)) is not None}
     with pytest.raises((SetupError, AgentLoadError)):
-        check_named(reference, Access(any_agent=True, targets=frozenset((host, None) for host in hosts)))
+        check_agent(reference, Access(any_agent=True, targets=frozenset((host, None) for host in hosts)))
 
 
 def _address_of(reference: str) -> Address | None:
@@ -111,7 +111,7 @@ def _address_of(reference: str) -> Address | None:
 )
 def test_without_being_told_so_the_page_names_no_agent_at_all(reference: str) -> None:
     with pytest.raises(SetupError, match="--allow-any-agent"):
-        check_named(reference, Access())
+        check_agent(reference, Access())
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_without_being_told_so_the_page_names_no_agent_at_all(reference: str) ->
     ["my.agent", "agent.py", "http+sse:http://93.184.215.14/", "adk+http:https://[2606:4700::1111]"],
 )
 def test_told_so_it_names_agents_of_this_machine_and_public_ones(reference: str) -> None:
-    check_named(reference, ANY)
+    check_agent(reference, ANY)
 
 
 ALLOWED = {
@@ -137,7 +137,7 @@ ALLOWED = {
 def test_private_addresses_are_taken_where_the_server_was_told(told: str, url: str, may: bool | None) -> None:
     access = Access(any_agent=True, targets=read_names((told,), "--allow-target"))
     try:
-        check_named(f"http+sse:{url}", access)
+        check_agent(f"http+sse:{url}", access)
     except (SetupError, AgentLoadError):
         assert may in {False, None}
     else:
@@ -201,7 +201,7 @@ def test_what_is_checked_is_what_is_connected_to(
     """A name server that says a public address first, and one of this machine from then on."""
     names["rebinding.example"] = ["93.184.215.14", "127.0.0.1", "127.0.0.1"]
     monkeypatch.setenv(TARGETS, "")
-    check_named(f"http+sse:http://rebinding.example:{inside}/", ANY)  # it looks public now
+    check_agent(f"http+sse:http://rebinding.example:{inside}/", ANY)  # it looks public now
     with pytest.raises(AgentError, match="an address of this machine"):
         get(f"http://rebinding.example:{inside}/")
     assert _SEEN == []

@@ -16,7 +16,7 @@ export interface paths {
         put?: never;
         /**
          * Create Set
-         * @description Make a new set without cases.
+         * @description Create a set without cases.
          */
         post: operations["create_set"];
         delete?: never;
@@ -34,7 +34,7 @@ export interface paths {
         };
         /**
          * Get Eval Set
-         * @description Return one set with everything that is wrong or doubtful in it.
+         * @description Return one set with all errors and warnings about it.
          */
         get: operations["get_eval_set"];
         put?: never;
@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Migrate Eval Set
-         * @description Write a set of an old format anew, in today's, beside the old file; that one stays.
+         * @description Convert a set of an old format into a new file next to the old one, which stays.
          */
         post: operations["migrate_eval_set"];
         delete?: never;
@@ -74,12 +74,12 @@ export interface paths {
         };
         /**
          * Get Eval Set Head
-         * @description Return every key of a set but its cases; the ETag is what a change has to name.
+         * @description Return every key of a set except its cases; a change has to name the ETag.
          */
         get: operations["get_eval_set_head"];
         /**
          * Save Eval Set Head
-         * @description Give a set other keys; its cases, and what does not differ, keep their bytes in the file.
+         * @description Change the keys of a set; its cases, and equal keys, keep their bytes in the file.
          */
         put: operations["save_eval_set_head"];
         post?: never;
@@ -100,7 +100,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Eval Set Head
-         * @description Return what saving the keys of a set would do to its file, line by line; nothing is written.
+         * @description Return how saving the keys of a set would change its file, line by line; nothing is written.
          */
         post: operations["preview_eval_set_head"];
         delete?: never;
@@ -138,22 +138,22 @@ export interface paths {
         };
         /**
          * Get Eval Case
-         * @description Return one case with every key that it has; the ETag is what a change has to name.
+         * @description Return one case with all its keys; a change has to name the ETag.
          */
         get: operations["get_eval_case"];
         /**
          * Save Eval Case
-         * @description Make a case say something else; what does not differ keeps its bytes in the file.
+         * @description Change a case; its equal parts keep their bytes in the file.
          */
         put: operations["save_eval_case"];
         /**
          * Add Eval Case
-         * @description Put a new case behind those of a set.
+         * @description Append a new case to a set.
          */
         post: operations["add_eval_case"];
         /**
          * Remove Eval Case
-         * @description Take a case out of a set.
+         * @description Remove a case from a set.
          */
         delete: operations["remove_eval_case"];
         options?: never;
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Eval Case
-         * @description Return what saving would do to the file, line by line; nothing is written.
+         * @description Return how saving a case would change the file, line by line; nothing is written.
          */
         post: operations["preview_eval_case"];
         delete?: never;
@@ -192,7 +192,7 @@ export interface paths {
         put?: never;
         /**
          * Check Eval Case
-         * @description Say what is wrong with a case as it is being written, field by field; nothing is written.
+         * @description Validate a case that is being edited, field by field; nothing is written.
          */
         post: operations["check_eval_case"];
         delete?: never;
@@ -212,7 +212,7 @@ export interface paths {
         put?: never;
         /**
          * Remove Eval Cases
-         * @description Take several cases out of a set at once: all of them, or none where one was changed since it was read.
+         * @description Remove several cases from a set: all of them, or none if one was changed since it was read.
          */
         post: operations["remove_eval_cases"];
         delete?: never;
@@ -232,7 +232,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Eval Case
-         * @description Bring a removed case back: the file is what it was, byte for byte.
+         * @description Restore a removed case: the file becomes what it was, byte for byte.
          */
         post: operations["restore_eval_case"];
         delete?: never;
@@ -250,12 +250,12 @@ export interface paths {
         };
         /**
          * Get Eval Set Text
-         * @description Return the text of a set's file, readable or not; the ETag is what a change has to name.
+         * @description Return the text of a set's file, valid or not; a change has to name the ETag.
          */
         get: operations["get_eval_set_text"];
         /**
          * Save Eval Set Text
-         * @description Give a set's file another text; refused where that is no eval set, unless it is confirmed.
+         * @description Replace the text of a set's file; a text that is not an eval set needs a confirmation.
          */
         put: operations["save_eval_set_text"];
         post?: never;
@@ -276,7 +276,7 @@ export interface paths {
         put?: never;
         /**
          * Check Eval Set Text
-         * @description Say what is wrong with a text, by line and column; nothing is written.
+         * @description Report the problems of a text by line and column; nothing is written.
          */
         post: operations["check_eval_set_text"];
         delete?: never;
@@ -462,7 +462,7 @@ export interface paths {
         };
         /**
          * Get About
-         * @description What this server is, and what can be done with it.
+         * @description Return the version and the project of this server, and what it can do.
          */
         get: operations["get_about"];
         put?: never;
@@ -482,13 +482,13 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description The runs that are kept, newest first; none where no store is yet.
+         * @description List the stored runs, newest first; without a store the list is empty.
          */
         get: operations["list_runs"];
         put?: never;
         /**
          * Start Run
-         * @description Start a run, in a process of its own. All that is wrong is said at once, and then nothing is run.
+         * @description Start a run in a separate process. If there are problems, report all of them and run nothing.
          */
         post: operations["start_run"];
         delete?: never;
@@ -506,7 +506,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description One run: an id, the beginning of one, `latest` or `latest~1`.
+         * @description Return one run, given its id, the beginning of it, `latest` or `latest~1`.
          */
         get: operations["get_run"];
         put?: never;
@@ -526,9 +526,29 @@ export interface paths {
         };
         /**
          * Get Run Notes
-         * @description What takes a look at all evidence of a run to know.
+         * @description Return the notes of a run; all evidence is read for them.
          */
         get: operations["get_run_notes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/case-extras": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Case Extras
+         * @description Return tags and costs of a run's cases; all evidence is read for them, so the page requests them after the table.
+         */
+        get: operations["get_case_extras"];
         put?: never;
         post?: never;
         delete?: never;
@@ -546,7 +566,7 @@ export interface paths {
         };
         /**
          * List Cases
-         * @description Some of a run's cases in their order, or all of them.
+         * @description List the cases of a run in their order.
          */
         get: operations["list_cases"];
         put?: never;
@@ -566,7 +586,7 @@ export interface paths {
         };
         /**
          * Get Case
-         * @description One case of a run: its verdict, metrics, trials, and how it was judged before.
+         * @description Return one case of a run: its verdict, metrics, trials and earlier scorings.
          */
         get: operations["get_case"];
         put?: never;
@@ -586,7 +606,7 @@ export interface paths {
         };
         /**
          * Get Trial
-         * @description One trial, turn by turn beside what was expected.
+         * @description Return one trial, turn by turn, expected and actual side by side.
          */
         get: operations["get_trial"];
         put?: never;
@@ -606,7 +626,7 @@ export interface paths {
         };
         /**
          * Get Spans
-         * @description One trial over time.
+         * @description Return the spans of one trial over time.
          */
         get: operations["get_spans"];
         put?: never;
@@ -626,7 +646,7 @@ export interface paths {
         };
         /**
          * Get Judges
-         * @description What judges said of one trial, and what people say of the same.
+         * @description Return the votes of the LLM judges on one trial, and the labels of people for it.
          */
         get: operations["get_judges"];
         put?: never;
@@ -646,7 +666,7 @@ export interface paths {
         };
         /**
          * Get Prompt
-         * @description What the judge of a metric was asked about a turn; no model is asked for it.
+         * @description Return the prompt of a metric's LLM judge about a turn; no model is called for it.
          */
         get: operations["get_prompt"];
         put?: never;
@@ -666,7 +686,7 @@ export interface paths {
         };
         /**
          * Get Evidence
-         * @description The evidence of one trial, whole, as JSON.
+         * @description Return the complete evidence (the transcript) of one trial as JSON.
          */
         get: operations["get_evidence"];
         put?: never;
@@ -687,35 +707,15 @@ export interface paths {
         get?: never;
         /**
          * Put Label
-         * @description Keep a label; one of the same thing that was there before is replaced.
+         * @description Store a label; it replaces an earlier label of the same thing.
          */
         put: operations["put_label"];
         post?: never;
         /**
          * Delete Label
-         * @description Take a label back; one that is not there is no mistake.
+         * @description Remove a label; if there is none, nothing happens.
          */
         delete: operations["delete_label"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/judges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Judges
-         * @description Each judge of the newest runs with its calibration; none where no run asked one.
-         */
-        get: operations["list_judges"];
-        put?: never;
-        post?: never;
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -732,7 +732,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Bless
-         * @description What would be written into the eval sets, case by case. Nothing is; the ETag names the files' state.
+         * @description Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files.
          */
         post: operations["preview_bless"];
         delete?: never;
@@ -752,7 +752,7 @@ export interface paths {
         put?: never;
         /**
          * Bless Cases
-         * @description Write what was reviewed; each file is replaced whole, or not at all.
+         * @description Write the reviewed changes; each file is replaced as a whole.
          */
         post: operations["bless_cases"];
         delete?: never;
@@ -770,32 +770,12 @@ export interface paths {
         };
         /**
          * Get Run Events
-         * @description What happens in a run: every case as soon as its verdict is on disk, and how far the run is.
+         * @description Stream the events of a run: every case as soon as its verdict is stored, and the progress of the run.
          *
-         *     Whichever process is at work on it. A connection that was lost goes on where it was (`Last-Event-ID`). The stream ends
-         *     when nobody is at work on the run any more.
+         *     The process that executes the run may be any. A client that lost its connection resumes the stream with
+         *     `Last-Event-ID`. The stream ends when no process executes the run any more.
          */
         get: operations["get_run_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/runs/{run}/case-extras": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Case Extras
-         * @description Tags and costs of a run's cases: known only by their evidence, and so asked for once the table is there.
-         */
-        get: operations["get_case_extras"];
         put?: never;
         post?: never;
         delete?: never;
@@ -815,9 +795,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description End a run of this server as Ctrl-C does: what is under way gets a few seconds to finish, what finished is kept.
+         * @description Interrupt a run of this server as Ctrl-C does: running trials have a few seconds to finish, finished ones are kept.
          *
-         *     Once more ends it at once. A run of another process is refused: whoever began it can end it.
+         *     A second request ends the run at once. The runs of other processes are refused: cancel them where they were started.
          */
         post: operations["cancel_run"];
         delete?: never;
@@ -837,7 +817,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Go on with a run that was not finished, with the options that it had.
+         * @description Resume an unfinished run with its options.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -855,7 +835,7 @@ export interface paths {
         };
         /**
          * List Agents
-         * @description The agents that may be started from the page: those that the server was started with, and `replay`.
+         * @description List the agents that the page may start: those of the server's start or settings, and `replay`.
          */
         get: operations["list_agents"];
         put?: never;
@@ -875,7 +855,7 @@ export interface paths {
         };
         /**
          * List Metrics
-         * @description Every metric: what it measures, what it needs, its options and what each may be.
+         * @description List the metrics with their descriptions, needs and options.
          */
         get: operations["list_metrics"];
         put?: never;
@@ -895,7 +875,7 @@ export interface paths {
         };
         /**
          * Get Start
-         * @description The eval sets and configs below the project's folder, and what holds where nothing is said.
+         * @description Return the eval sets and configs of the project, and the defaults of a run.
          */
         get: operations["get_start"];
         put?: never;
@@ -915,7 +895,7 @@ export interface paths {
         };
         /**
          * Get Start Set
-         * @description The cases of one eval set, to choose from.
+         * @description Return the cases of one eval set.
          */
         get: operations["get_start_set"];
         put?: never;
@@ -937,7 +917,7 @@ export interface paths {
         put?: never;
         /**
          * Estimate Run
-         * @description What a run would take, and what that rests on; all that is wrong with it where it could not be run.
+         * @description Estimate the cost and the duration of a run; if it cannot be run, report all problems.
          */
         post: operations["estimate_run"];
         delete?: never;
@@ -955,7 +935,7 @@ export interface paths {
         };
         /**
          * List Baselines
-         * @description The runs that others are compared with by name.
+         * @description List the baselines by name.
          */
         get: operations["list_baselines"];
         put?: never;
@@ -975,7 +955,7 @@ export interface paths {
         };
         /**
          * Get Comparison
-         * @description Two runs compared case by case, as `proctor compare` does it.
+         * @description Compare two runs case by case, as `proctor compare` does.
          */
         get: operations["get_comparison"];
         put?: never;
@@ -995,7 +975,7 @@ export interface paths {
         };
         /**
          * Get Pair
-         * @description One case of two runs: a trial of each, from where they part.
+         * @description Return one case of two runs: a trial of each, from their first difference on.
          */
         get: operations["get_pair"];
         put?: never;
@@ -1015,7 +995,7 @@ export interface paths {
         };
         /**
          * Get Matrix
-         * @description Several runs on the same cases.
+         * @description Return several runs on the same cases.
          */
         get: operations["get_matrix"];
         put?: never;
@@ -1035,9 +1015,29 @@ export interface paths {
         };
         /**
          * Get History
-         * @description What broke and in which run; with `case`, that one run by run.
+         * @description Return which cases broke in which run; with `case`, that case run by run.
          */
         get: operations["get_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judges
+         * @description List the LLM judges of the newest runs with their calibrations.
+         */
+        get: operations["list_judges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1052,7 +1052,7 @@ export interface components {
     schemas: {
         /**
          * AboutPage
-         * @description Which Proctor this is, of which project, and what can be done with it.
+         * @description The version of Proctor, the project, and what the server can do.
          */
         AboutPage: {
             /** Version */
@@ -1074,7 +1074,7 @@ export interface components {
         };
         /**
          * Against
-         * @description The run that this one is held against, and what came of that.
+         * @description The run with which this one is compared, and the number of changes.
          */
         Against: {
             /** Run Id */
@@ -1108,7 +1108,7 @@ export interface components {
         };
         /**
          * AgentPart
-         * @description What an agent was told and had.
+         * @description An agent's instructions and tools.
          */
         AgentPart: {
             /** Name */
@@ -1131,7 +1131,7 @@ export interface components {
         };
         /**
          * AnswerPart
-         * @description The answer of a turn, beside the expected one.
+         * @description The answer of a turn, and the expected one.
          */
         AnswerPart: {
             expected: components["schemas"]["Marked"] | null;
@@ -1150,7 +1150,7 @@ export interface components {
         };
         /**
          * AttributePart
-         * @description What a span says besides what was asked and answered.
+         * @description An attribute of a span other than request and response.
          */
         AttributePart: {
             /** Name */
@@ -1159,7 +1159,7 @@ export interface components {
         };
         /**
          * BallotPart
-         * @description One question that a judge was asked, and its votes.
+         * @description One question to a judge, and its votes.
          */
         BallotPart: {
             /** Metric */
@@ -1192,7 +1192,7 @@ export interface components {
         };
         /**
          * BaselineRow
-         * @description A run that others are compared with by name.
+         * @description A baseline: a run with a name, to compare others with.
          */
         BaselineRow: {
             /** Name */
@@ -1226,7 +1226,7 @@ export interface components {
         };
         /**
          * BlessCase
-         * @description One case, and what becomes of it.
+         * @description One case, and how it would change.
          */
         BlessCase: {
             /** Position */
@@ -1260,7 +1260,7 @@ export interface components {
         };
         /**
          * BlessFile
-         * @description One file, and what is to be known of it as a whole.
+         * @description One file, with the losses that concern no single case.
          */
         BlessFile: {
             /** Path */
@@ -1270,7 +1270,7 @@ export interface components {
         };
         /**
          * BlessPage
-         * @description What a blessing of a run would write. Nothing has been written.
+         * @description The changes that blessing a run would write. Nothing has been written.
          */
         BlessPage: {
             /** Run Id */
@@ -1292,7 +1292,7 @@ export interface components {
         };
         /**
          * BlessToPreview
-         * @description Which cases, and from which trials.
+         * @description The cases to preview, and their trials.
          */
         BlessToPreview: {
             /** Cases */
@@ -1309,7 +1309,7 @@ export interface components {
         };
         /**
          * BlessToWrite
-         * @description What was agreed to.
+         * @description The confirmed changes.
          */
         BlessToWrite: {
             /** Cases */
@@ -1341,7 +1341,7 @@ export interface components {
         };
         /**
          * BlessedPage
-         * @description What was written.
+         * @description The result of a blessing.
          */
         BlessedPage: {
             /** Files */
@@ -1351,7 +1351,7 @@ export interface components {
         };
         /**
          * CalibrationPart
-         * @description How a judge was held against labels of people.
+         * @description The calibration of a judge: its agreement with labels of people.
          */
         CalibrationPart: {
             /** Created At */
@@ -1379,7 +1379,7 @@ export interface components {
         };
         /**
          * Cancelled
-         * @description A run that was told to end.
+         * @description A run that was interrupted.
          */
         Cancelled: {
             /** Run Id */
@@ -1387,7 +1387,7 @@ export interface components {
         };
         /**
          * CaseBefore
-         * @description What the case came to in the run before.
+         * @description The result of the case in the previous run.
          */
         CaseBefore: {
             /** Run Id */
@@ -1402,7 +1402,7 @@ export interface components {
         };
         /**
          * CaseChecked
-         * @description What there is to say about a case that is being written.
+         * @description The problems of a case that is being edited.
          */
         CaseChecked: {
             /** Wrong */
@@ -1414,7 +1414,7 @@ export interface components {
         };
         /**
          * CaseDraft
-         * @description A case as it is to be.
+         * @description The new content of a case.
          */
         CaseDraft: {
             /** Value */
@@ -1502,7 +1502,7 @@ export interface components {
         };
         /**
          * CasePreview
-         * @description What saving would do to the file.
+         * @description The change of the file that saving would make.
          */
         CasePreview: {
             /** Lines */
@@ -1532,7 +1532,7 @@ export interface components {
         };
         /**
          * CaseRemoved
-         * @description Cases that are no longer there.
+         * @description Cases that were removed.
          */
         CaseRemoved: {
             /** Eval Ids */
@@ -1604,7 +1604,7 @@ export interface components {
         };
         /**
          * CaseVersion
-         * @description A case as it was read.
+         * @description A case in the version that was read.
          */
         CaseVersion: {
             /** Eval Id */
@@ -1622,7 +1622,7 @@ export interface components {
         };
         /**
          * CasesPage
-         * @description Some of a run's cases, in their order.
+         * @description Cases of a run, in their order.
          */
         CasesPage: {
             /** Items */
@@ -1659,7 +1659,7 @@ export interface components {
         Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression";
         /**
          * ChangedLine
-         * @description One case that is not as it was.
+         * @description One case that changed.
          */
         ChangedLine: {
             /** Eval Set Id */
@@ -1691,7 +1691,7 @@ export interface components {
         };
         /**
          * ChatEntry
-         * @description One thing in a conversation.
+         * @description One entry of a conversation.
          */
         ChatEntry: {
             /** Number */
@@ -1719,7 +1719,7 @@ export interface components {
         };
         /**
          * ChatList
-         * @description The conversations that are open.
+         * @description The open conversations.
          */
         ChatList: {
             /** Items */
@@ -1729,7 +1729,7 @@ export interface components {
         };
         /**
          * ChatPage
-         * @description One conversation, as far as it is.
+         * @description One conversation, as far as it has come.
          */
         ChatPage: {
             /** Id */
@@ -1755,7 +1755,7 @@ export interface components {
         };
         /**
          * ChatSaved
-         * @description A conversation that has become a case.
+         * @description A conversation that was saved as a case.
          */
         ChatSaved: {
             /** Eval Set */
@@ -1773,7 +1773,7 @@ export interface components {
         };
         /**
          * ChatSummary
-         * @description One of the conversations that are open.
+         * @description One of the open conversations.
          */
         ChatSummary: {
             /** Id */
@@ -1789,7 +1789,7 @@ export interface components {
         };
         /**
          * ChosenSet
-         * @description An eval set of a run to be started.
+         * @description An eval set of a new run.
          */
         ChosenSet: {
             /** Path */
@@ -1799,7 +1799,7 @@ export interface components {
         };
         /**
          * Clip
-         * @description A text, or its beginning.
+         * @description A text or, if it is long, its beginning.
          */
         Clip: {
             /** Text */
@@ -1809,7 +1809,7 @@ export interface components {
         };
         /**
          * ComparisonPage
-         * @description What came of comparing two runs.
+         * @description The comparison of two runs.
          */
         ComparisonPage: {
             outcome: components["schemas"]["Change"];
@@ -1860,7 +1860,7 @@ export interface components {
         Course: "broke" | "failing" | "undecided" | "flaky" | "fixed" | "steady";
         /**
          * Detail
-         * @description What is wrong.
+         * @description The reason of a refusal.
          */
         Detail: {
             /** Detail */
@@ -1880,7 +1880,7 @@ export interface components {
         };
         /**
          * EstimatePage
-         * @description What a run will take, and what that rests on.
+         * @description The estimate of a run, and its basis.
          */
         EstimatePage: {
             /** Cases */
@@ -1914,7 +1914,7 @@ export interface components {
         };
         /**
          * EvalCasePage
-         * @description One case as its file has it.
+         * @description One case as in its file.
          */
         EvalCasePage: {
             /** Eval Set */
@@ -1982,7 +1982,7 @@ export interface components {
         };
         /**
          * EvalSetHead
-         * @description The keys of a set, without its cases, as its file has them.
+         * @description The keys of a set in its file, without the cases.
          */
         EvalSetHead: {
             /** Eval Set Id */
@@ -2078,7 +2078,7 @@ export interface components {
         };
         /**
          * EvalSetText
-         * @description The text of a set's file, or one that it is to have.
+         * @description The text of a set's file, or a draft of it.
          */
         EvalSetText: {
             /** Path */
@@ -2094,7 +2094,7 @@ export interface components {
         };
         /**
          * FieldNote
-         * @description Something about one field of a case.
+         * @description A message about one field of a case.
          */
         FieldNote: {
             /** Pointer */
@@ -2106,7 +2106,7 @@ export interface components {
         };
         /**
          * FigurePart
-         * @description A figure with its interval; null where it is not defined.
+         * @description A figure with its confidence interval; null if it is not defined.
          */
         FigurePart: {
             /** Value */
@@ -2118,7 +2118,7 @@ export interface components {
         };
         /**
          * FindingPart
-         * @description What a judge found for one thing: a rubric, a sentence.
+         * @description A judge's finding about one rubric or one sentence.
          */
         FindingPart: {
             /** Holds */
@@ -2132,7 +2132,7 @@ export interface components {
         };
         /**
          * Foreseen
-         * @description A figure of a run to come, with the interval that it will lie in; no interval: one case says nothing of it.
+         * @description An estimated figure with its prediction interval; one case alone gives no interval.
          */
         Foreseen: {
             /** Value */
@@ -2149,7 +2149,7 @@ export interface components {
         };
         /**
          * HeadDraft
-         * @description The keys of a set, without its cases, as they are to be.
+         * @description The new keys of a set, without its cases.
          */
         HeadDraft: {
             /** Value */
@@ -2164,7 +2164,7 @@ export interface components {
         };
         /**
          * HistoryCase
-         * @description What the runs say of one case.
+         * @description The history of one case.
          */
         HistoryCase: {
             /** Eval Set Id */
@@ -2192,7 +2192,7 @@ export interface components {
         };
         /**
          * HistoryPage
-         * @description What was found by looking back.
+         * @description The history of all cases, or of one.
          */
         HistoryPage: {
             /** Runs */
@@ -2235,7 +2235,7 @@ export interface components {
         };
         /**
          * HistoryRunPart
-         * @description One of the runs that were looked at.
+         * @description One of the runs of the history.
          */
         HistoryRunPart: {
             /** Run Id */
@@ -2256,7 +2256,7 @@ export interface components {
         };
         /**
          * Hunk
-         * @description A stretch of the file in which something changes.
+         * @description A group of adjacent changes in the file.
          */
         Hunk: {
             /** Before */
@@ -2281,7 +2281,7 @@ export interface components {
         };
         /**
          * JudgeOfTrial
-         * @description One metric that asks a model.
+         * @description One metric with an LLM judge.
          */
         JudgeOfTrial: {
             /** Metric */
@@ -2303,7 +2303,7 @@ export interface components {
         };
         /**
          * JudgePart
-         * @description Who gave the verdicts of a metric.
+         * @description The LLM judge of a metric.
          */
         JudgePart: {
             /** Metric */
@@ -2319,7 +2319,7 @@ export interface components {
         };
         /**
          * JudgeRow
-         * @description One judge: a metric, a model, and what it is told.
+         * @description One judge: a metric, a model and a prompt.
          */
         JudgeRow: {
             /** Metric */
@@ -2349,7 +2349,7 @@ export interface components {
         };
         /**
          * JudgedLine
-         * @description What the case came to in one judging of its run.
+         * @description The result of the case in one scoring of its run.
          */
         JudgedLine: {
             /** Number */
@@ -2366,7 +2366,7 @@ export interface components {
         };
         /**
          * JudgedMetric
-         * @description A metric in another judging.
+         * @description A metric in another scoring.
          */
         JudgedMetric: {
             /** Name */
@@ -2377,7 +2377,7 @@ export interface components {
         };
         /**
          * JudgesPage
-         * @description What judges said of a trial.
+         * @description The votes of all LLM judges on a trial.
          */
         JudgesPage: {
             /** Run Id */
@@ -2393,7 +2393,7 @@ export interface components {
         };
         /**
          * JudgingPart
-         * @description One pass of judging over the run's evidence.
+         * @description One scoring of the run's evidence.
          */
         JudgingPart: {
             /** Number */
@@ -2415,7 +2415,7 @@ export interface components {
         Kind: "same" | "differs" | "missing" | "extra" | "moved";
         /**
          * KnownJudgesPage
-         * @description All judges that are known.
+         * @description All known judges.
          */
         KnownJudgesPage: {
             /** Items */
@@ -2425,7 +2425,7 @@ export interface components {
         };
         /**
          * LabelPart
-         * @description What a person says of a trial, of one of its turns, or of one rubric in it.
+         * @description A person's label of a trial, of one of its turns, or of one rubric.
          */
         LabelPart: {
             /** Metric */
@@ -2441,7 +2441,7 @@ export interface components {
         };
         /**
          * LabelToPut
-         * @description What a person says.
+         * @description The label that a person gives.
          */
         LabelToPut: {
             /** Passes */
@@ -2461,7 +2461,7 @@ export interface components {
         };
         /**
          * LiveEnd
-         * @description Nobody is at work on the run any more: event `finished`.
+         * @description No process executes the run any more: event `finished`.
          */
         LiveEnd: {
             /** Run Id */
@@ -2486,7 +2486,7 @@ export interface components {
         };
         /**
          * LiveProgress
-         * @description How far a run is: event `progress`.
+         * @description The progress of a run: event `progress`.
          */
         LiveProgress: {
             /** Run Id */
@@ -2521,7 +2521,7 @@ export interface components {
         };
         /**
          * LoneCase
-         * @description A case that one run has only, or that has another content by now.
+         * @description A case that only one run has, or whose content differs.
          */
         LoneCase: {
             /** Name */
@@ -2533,7 +2533,7 @@ export interface components {
         };
         /**
          * ManifestPart
-         * @description What exactly was run.
+         * @description The manifest: what exactly was run.
          */
         ManifestPart: {
             /** Reference */
@@ -2635,7 +2635,7 @@ export interface components {
         };
         /**
          * MeanFigure
-         * @description A mean with its uncertainty; the interval (95 %) is null where there is only one case.
+         * @description A mean with its 95 % confidence interval, which is null for a single case.
          */
         MeanFigure: {
             /** Value */
@@ -2653,7 +2653,7 @@ export interface components {
         };
         /**
          * MeasuredLine
-         * @description One thing that was measured in both runs, paired by case.
+         * @description One measure of both runs, paired by case.
          */
         MeasuredLine: {
             /** Name */
@@ -2731,7 +2731,7 @@ export interface components {
         };
         /**
          * MetricLine
-         * @description What a metric says of the case.
+         * @description A metric's score of the case.
          */
         MetricLine: {
             /** Name */
@@ -2758,7 +2758,7 @@ export interface components {
         };
         /**
          * MetricPart
-         * @description What one metric says over all cases.
+         * @description One metric over all cases.
          */
         MetricPart: {
             /** Name */
@@ -2777,7 +2777,7 @@ export interface components {
         };
         /**
          * MetricTrial
-         * @description What a metric says of one trial.
+         * @description A metric's score of one trial.
          */
         MetricTrial: {
             /** Score */
@@ -2796,7 +2796,7 @@ export interface components {
         };
         /**
          * MoneyPart
-         * @description What models took for one purpose.
+         * @description The usage of models for one purpose.
          */
         MoneyPart: {
             /** Purpose */
@@ -2843,7 +2843,7 @@ export interface components {
         };
         /**
          * NewEvalSet
-         * @description A set to be made.
+         * @description A new set.
          */
         NewEvalSet: {
             /** Name */
@@ -2884,7 +2884,7 @@ export interface components {
         };
         /**
          * NotesPage
-         * @description What takes a look at all evidence of a run to know.
+         * @description The notes of a run.
          */
         NotesPage: {
             /** Warnings */
@@ -2922,7 +2922,7 @@ export interface components {
         Outcome: "passed" | "failed" | "error" | "inconclusive" | "skipped" | "not_run" | "not_applicable" | "informational";
         /**
          * PairLine
-         * @description One step: that of the base, that of the candidate, or both.
+         * @description One step of the base, of the candidate, or of both.
          */
         PairLine: {
             kind: components["schemas"]["Kind"];
@@ -2971,7 +2971,7 @@ export interface components {
         };
         /**
          * PassK
-         * @description How sure it is that `k` trials of a case all pass (`hat`), and that one of them does (`at`).
+         * @description The estimated probability that `k` trials of a case all pass (`hat`), and that at least one passes (`at`).
          */
         PassK: {
             /** K */
@@ -2999,7 +2999,7 @@ export interface components {
         };
         /**
          * Piece
-         * @description A stretch of text; `changed` where the two sides differ in it.
+         * @description A piece of text; `changed`: the two sides differ here.
          */
         Piece: {
             /** Text */
@@ -3009,7 +3009,7 @@ export interface components {
         };
         /**
          * PlayedPart
-         * @description Who played the user.
+         * @description The simulated user.
          */
         PlayedPart: {
             /** Simulator */
@@ -3025,7 +3025,7 @@ export interface components {
         };
         /**
          * ProblemNote
-         * @description One thing that is wrong or doubtful in a file.
+         * @description An error or a warning about a file.
          */
         ProblemNote: {
             /** Severity */
@@ -3047,7 +3047,7 @@ export interface components {
         };
         /**
          * PromptPage
-         * @description What a judge was asked.
+         * @description The prompt of a judge.
          */
         PromptPage: {
             /** Metric */
@@ -3063,7 +3063,7 @@ export interface components {
         };
         /**
          * PurposeFigures
-         * @description What calls for one purpose will take; null: not known.
+         * @description The estimated usage of models for one purpose; null: unknown.
          */
         PurposeFigures: {
             /** Purpose */
@@ -3074,7 +3074,7 @@ export interface components {
         };
         /**
          * Rate
-         * @description How often somebody was at fault in played conversations.
+         * @description How often the agent or the simulated user was at fault in simulated conversations.
          */
         Rate: {
             /** Who */
@@ -3083,7 +3083,7 @@ export interface components {
         };
         /**
          * RunPage
-         * @description One judging of one run.
+         * @description One scoring of one run.
          */
         RunPage: {
             /** Run Id */
@@ -3223,7 +3223,7 @@ export interface components {
         };
         /**
          * SaidPart
-         * @description What an agent said before its answer.
+         * @description A text of an agent before its answer.
          */
         SaidPart: {
             /** Author */
@@ -3236,7 +3236,7 @@ export interface components {
         };
         /**
          * SawLine
-         * @description What a metric that decides said of either trial.
+         * @description The reasons that a deciding metric gave for each trial.
          */
         SawLine: {
             /** Metric */
@@ -3248,7 +3248,7 @@ export interface components {
         };
         /**
          * ScorePart
-         * @description What one metric says of a turn, or of the trial as a whole.
+         * @description One metric's score of a turn, or of the trial as a whole.
          */
         ScorePart: {
             /** Name */
@@ -3284,7 +3284,7 @@ export interface components {
         };
         /**
          * SeriesPoint
-         * @description What a metric said in one run.
+         * @description A metric in one run.
          */
         SeriesPoint: {
             /** Run Id */
@@ -3313,7 +3313,7 @@ export interface components {
         };
         /**
          * SetMade
-         * @description A set that was made.
+         * @description A new set.
          */
         SetMade: {
             /** Id */
@@ -3357,7 +3357,7 @@ export interface components {
         };
         /**
          * Share
-         * @description How many of some number, as a rate from 0 to 1 with its 95 % Wilson interval; no rate where there are none.
+         * @description `count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate.
          */
         Share: {
             /** Count */
@@ -3474,7 +3474,7 @@ export interface components {
         };
         /**
          * StartPage
-         * @description What there is to choose from.
+         * @description The choices for a new run, and the defaults.
          */
         StartPage: {
             /** Sets */
@@ -3492,7 +3492,7 @@ export interface components {
         };
         /**
          * StartProblem
-         * @description One thing that is wrong with what was asked for.
+         * @description One problem of a request.
          */
         StartProblem: {
             /** Field */
@@ -3504,7 +3504,7 @@ export interface components {
         };
         /**
          * StartProblems
-         * @description Why nothing was started.
+         * @description All problems of a request; nothing was started.
          */
         StartProblems: {
             /** Detail */
@@ -3514,7 +3514,7 @@ export interface components {
         };
         /**
          * StartRun
-         * @description A run to be started. What is left out is as the project's settings say, else as `proctor eval` has it.
+         * @description A new run. The project's settings, else the defaults of `proctor eval`, apply to fields that are left out.
          */
         StartRun: {
             /** Agent */
@@ -3631,7 +3631,7 @@ export interface components {
         };
         /**
          * TextDraft
-         * @description The text of a file as it is to be.
+         * @description The new text of a file.
          */
         TextDraft: {
             /** Text */
@@ -3644,7 +3644,7 @@ export interface components {
         };
         /**
          * ToldPart
-         * @description Something with what it is.
+         * @description A text with its label.
          */
         ToldPart: {
             /** Label */
@@ -3668,7 +3668,7 @@ export interface components {
         };
         /**
          * TrialLine
-         * @description One trial in the strip of trials.
+         * @description One trial in the list of trials.
          */
         TrialLine: {
             /** Number */
@@ -3747,7 +3747,7 @@ export interface components {
         };
         /**
          * TurningPart
-         * @description Where a case became what it is.
+         * @description The run in which a case got its present outcome.
          */
         TurningPart: {
             /** First */
@@ -3763,7 +3763,7 @@ export interface components {
         };
         /**
          * UndoName
-         * @description What is to be undone.
+         * @description The change to undo.
          */
         UndoName: {
             /** Undo */
@@ -3771,7 +3771,7 @@ export interface components {
         };
         /**
          * UnlikeLine
-         * @description One thing in which the runs differ beside what the agent did.
+         * @description A difference between the runs other than the agent's behaviour.
          */
         UnlikeLine: {
             /** What */
@@ -3783,7 +3783,7 @@ export interface components {
         };
         /**
          * UsagePart
-         * @description What a turn took, as far as the agent told.
+         * @description The durations and tokens of a turn, as far as the agent reports them.
          */
         UsagePart: {
             /** Seconds */
@@ -3874,7 +3874,7 @@ export interface components {
         proctor__schema__analysis__comparison__CaseChange: "regression" | "in_error" | "fix" | "flaky";
         /**
          * CaseChange
-         * @description One thing of a case that would be another one.
+         * @description One value of a case that would change.
          */
         proctor__web__pages__bless__CaseChange: {
             /** Path */
@@ -3942,7 +3942,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +3951,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3960,7 +3960,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4100,7 +4100,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4109,7 +4109,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4118,7 +4118,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4162,7 +4162,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,7 +4171,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4180,7 +4180,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4228,7 +4228,7 @@ export interface operations {
     get_eval_case: {
         parameters: {
             query: {
-                /** @description The id of the case, whatever characters it has. */
+                /** @description The id of the case; any characters are allowed. */
                 id: string;
             };
             header?: never;
@@ -4262,7 +4262,7 @@ export interface operations {
     save_eval_case: {
         parameters: {
             query: {
-                /** @description The id of the case, whatever characters it has. */
+                /** @description The id of the case; any characters are allowed. */
                 id: string;
             };
             header?: {
@@ -4298,7 +4298,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4307,7 +4307,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4316,7 +4316,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4360,7 +4360,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4369,7 +4369,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4378,7 +4378,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4392,7 +4392,7 @@ export interface operations {
     remove_eval_case: {
         parameters: {
             query: {
-                /** @description The id of the case, whatever characters it has. */
+                /** @description The id of the case; any characters are allowed. */
                 id: string;
             };
             header?: {
@@ -4424,7 +4424,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4433,7 +4433,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4442,7 +4442,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4456,7 +4456,7 @@ export interface operations {
     preview_eval_case: {
         parameters: {
             query: {
-                /** @description The id of the case, whatever characters it has. */
+                /** @description The id of the case; any characters are allowed. */
                 id: string;
             };
             header?: never;
@@ -4489,7 +4489,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4498,7 +4498,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4507,7 +4507,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4586,7 +4586,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4595,7 +4595,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4604,7 +4604,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4648,7 +4648,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4657,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4666,7 +4666,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4706,7 +4706,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4715,7 +4715,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4724,7 +4724,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4771,7 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4780,7 +4780,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4789,7 +4789,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -4833,7 +4833,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description The file says something else by now. */
+            /** @description The file has changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4842,7 +4842,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description This is no case. */
+            /** @description Not a valid case. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4851,7 +4851,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
-            /** @description Without If-Match nothing is changed. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -5223,9 +5223,9 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 before?: string | null;
-                /** @description `*` and `?` stand for anything. */
+                /** @description The wildcards `*` and `?` are allowed. */
                 agent?: string | null;
                 /** @description An eval set's id, or its file. */
                 set?: string | null;
@@ -5280,7 +5280,7 @@ export interface operations {
                     "application/json": components["schemas"]["Begun"];
                 };
             };
-            /** @description All that is wrong; nothing was run. */
+            /** @description All problems; nothing was run. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5294,7 +5294,7 @@ export interface operations {
     get_run: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
@@ -5328,7 +5328,7 @@ export interface operations {
     get_run_notes: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
@@ -5359,10 +5359,44 @@ export interface operations {
             };
         };
     };
+    get_case_extras: {
+        parameters: {
+            query?: {
+                /** @description The number of the scoring; by default the one that counts. */
+                judging?: number | null;
+            };
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseExtras"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     list_cases: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
                 offset?: number;
                 /** @description By default all. */
@@ -5399,13 +5433,13 @@ export interface operations {
     get_case: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
             };
             cookie?: never;
@@ -5435,13 +5469,13 @@ export interface operations {
     get_trial: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5476,7 +5510,7 @@ export interface operations {
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5508,13 +5542,13 @@ export interface operations {
     get_judges: {
         parameters: {
             query?: {
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5546,15 +5580,15 @@ export interface operations {
     get_prompt: {
         parameters: {
             query?: {
-                /** @description From 0; without it the trial as a whole. */
+                /** @description From 0; by default the trial as a whole. */
                 turn?: number | null;
-                /** @description Which judging; by default the one that counts. */
+                /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
             };
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5590,7 +5624,7 @@ export interface operations {
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5625,7 +5659,7 @@ export interface operations {
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5662,14 +5696,14 @@ export interface operations {
     delete_label: {
         parameters: {
             query?: {
-                /** @description From 0; without it the trial as a whole. */
+                /** @description From 0; by default the trial as a whole. */
                 turn?: number | null;
                 rubric_id?: string;
             };
             header?: never;
             path: {
                 run: string;
-                /** @description The place of the case in its run, from 0. */
+                /** @description The position of the case in its run, from 0. */
                 position: number;
                 /** @description The trial, from 0. */
                 number: number;
@@ -5693,26 +5727,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    list_judges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KnownJudgesPage"];
                 };
             };
         };
@@ -5788,7 +5802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A file is not any more what was reviewed. */
+            /** @description A file has changed since the review. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5806,7 +5820,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Without If-Match nothing is written. */
+            /** @description A change needs If-Match. */
             428: {
                 headers: {
                     [name: string]: unknown;
@@ -5821,11 +5835,11 @@ export interface operations {
         parameters: {
             query?: {
                 judging?: number;
-                /** @description Cases from the `start`, or only those decided from `now` on. */
+                /** @description All cases from the `start`, or only those decided from `now` on. */
                 from?: "start" | "now";
             };
             header?: {
-                /** @description Where to go on; as the last event's id. */
+                /** @description The id of the last event that was received. */
                 "last-event-id"?: string;
             };
             path: {
@@ -5835,46 +5849,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events: `progress`, `case`, `finished` and `broken` with data as in LiveEvents; `reread`: something was missed, so read the cases anew. */
+            /** @description Server-sent events: `progress`, `case`, `finished` and `broken` with data as in LiveEvents; `reread`: events were missed, so request the cases again. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "text/event-stream": components["schemas"]["LiveEvents"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    get_case_extras: {
-        parameters: {
-            query?: {
-                judging?: number | null;
-            };
-            header?: never;
-            path: {
-                run: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CaseExtras"];
                 };
             };
             /** @description Validation Error */
@@ -6063,7 +6044,7 @@ export interface operations {
                     "application/json": components["schemas"]["EstimatePage"];
                 };
             };
-            /** @description All that is wrong; nothing was run. */
+            /** @description All problems; nothing was run. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6101,7 +6082,7 @@ export interface operations {
                 base?: string;
                 /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
                 candidate?: string;
-                /** @description By how much the pass rate may fall; by default as the command takes it. */
+                /** @description The drop of the pass rate that is tolerated; by default that of the command. */
                 margin?: number | null;
             };
             header?: never;
@@ -6171,7 +6152,7 @@ export interface operations {
     get_matrix: {
         parameters: {
             query: {
-                /** @description Names of runs, with commas between. */
+                /** @description Names of runs, separated by commas. */
                 runs: string;
             };
             header?: never;
@@ -6207,7 +6188,7 @@ export interface operations {
                 set?: string | null;
                 /** @description The id of a case, or set/case. */
                 case?: string | null;
-                /** @description `*` and `?` stand for anything. */
+                /** @description The wildcards `*` and `?` are allowed. */
                 agent?: string | null;
                 /** @description How many runs; 0: all. */
                 limit?: number;
@@ -6234,6 +6215,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownJudgesPage"];
                 };
             };
         };

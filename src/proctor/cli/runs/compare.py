@@ -247,8 +247,8 @@ def _place(word: str, guard: OutputGuard, store_url: str | None, baseline: str) 
 
 
 def _page_writer(store_url: str | None, baseline: str) -> Writer:
-    from proctor.web.pages.bundle.comparison_file import write_comparison_file
     from proctor.web.pages.bundle.single_file import read_page
+    from proctor.web.pages.bundle.store_pages import write_comparison_file
 
     page = read_page()
 

@@ -109,12 +109,12 @@ def _export(
     from proctor.runs.output_guard import kept_stores
     from proctor.runs.queries import open_runs
     from proctor.schema.results.manifest import RunState
-    from proctor.web.pages.bundle.store_extras import KeptBeside
+    from proctor.web.pages.bundle.store_pages import StoreExtras
 
     with closing(open_runs(store, read_only=True)) as opened:
         run_id = find_current_run(opened, run)
         shown = judging_of(opened, run_id, judging)
-        result, beside = opened.load(run_id, shown), KeptBeside(opened, shown)
+        result, beside = opened.load(run_id, shown), StoreExtras(opened, shown)
         stores = kept_stores([opened.url])
         for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
             say(f"{path}: run {run_id} as {form}")

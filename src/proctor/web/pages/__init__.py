@@ -1,1 +1,4 @@
-"""What a web page shows, as data: for the live server and for the one-file report alike."""
+"""View models: the data of each page as pydantic models, for the server and for the single-file report.
+
+A module named `load_…` reads a page from a store or from files; the others contain the models and build them from results.
+"""

@@ -1,4 +1,4 @@
-"""What the data of all pages has in common."""
+"""Figures that several pages contain: shares and means with their 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proctor.stats.intervals import Mean, wilson
 
 
 class Share(PageModel):
-    """How many of some number, as a rate from 0 to 1 with its 95 % Wilson interval; no rate where there are none."""
+    """`count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate."""
 
     count: int
     of: int
@@ -17,26 +17,26 @@ class Share(PageModel):
 
 
 class MeanFigure(PageModel):
-    """A mean with its uncertainty; the interval (95 %) is null where there is only one case."""
+    """A mean with its 95 % confidence interval, which is null for a single case."""
 
     value: float
     standard_error: float | None
     low: float | None
     high: float | None
     cases: int
-    """What was drawn independently."""
+    """The number of independent observations."""
     values: int
-    """Values in all cases together."""
+    """The number of values in all cases."""
 
 
 def share(count: int, of: int) -> Share:
-    """Return `count` of `of` with the interval that reports give."""
+    """Return the share `count` of `of`."""
     low, high = wilson(count, of)
     return Share(count=count, of=of, rate=count / of if of else None, low=low, high=high)
 
 
 def mean_figure(mean: Mean) -> MeanFigure:
-    """Return a mean as a page has it."""
+    """Return the page's model of a mean."""
     return MeanFigure(
         value=mean.value,
         standard_error=mean.standard_error,

@@ -1,4 +1,4 @@
-"""What a blessing would write, for review before anything is written: case by case, in words of the format and as lines."""
+"""The review of a blessing (accepting snapshots): per case the changes as paths of the format and as lines of the file."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.value_text import value_difference, value_text
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.page_model import PageModel
-from proctor.web.pages.case.texts import Marked, marked
+from proctor.web.pages.case.texts import Marked, marked_pieces
 
 __all__ = [
     "BlessCase", "BlessFile", "BlessPage", "BlessedFile", "BlessedPage", "CaseChange", "Hunk", "case_changes", "hunks_of",
 ]  # fmt: skip
 
 _CONTEXT = 2
-"""Lines around a change."""
+"""Unchanged lines around a change."""
 _MOST_CHANGES = 500
-"""Changes of one case that are told."""
+"""The number of changes that one case lists."""
 
 
 class CaseChange(PageModel):
-    """One thing of a case that would be another one."""
+    """One value of a case that would change."""
 
     path: str
-    """Where it is in the case: `conversation[1].final_response.parts[0].text`."""
+    """Its path in the case: `conversation[1].final_response.parts[0].text`."""
     before: Marked | None
-    """Null: it is new."""
+    """Null: the value is new."""
     after: Marked | None
-    """Null: it goes."""
+    """Null: the value is removed."""
 
 
 class HunkLine(PageModel):
@@ -43,7 +43,7 @@ class HunkLine(PageModel):
 
 
 class Hunk(PageModel):
-    """A stretch of the file in which something changes."""
+    """A group of adjacent changes in the file."""
 
     before: int
     """Its first line, from 1."""
@@ -52,7 +52,7 @@ class Hunk(PageModel):
 
 
 class BlessCase(PageModel):
-    """One case, and what becomes of it."""
+    """One case, and how it would change."""
 
     position: int
     eval_set_id: str
@@ -60,43 +60,43 @@ class BlessCase(PageModel):
     outcome: Outcome
     trials: int
     trial: int | None
-    """The one that is learnt from, from 0."""
+    """The trial whose behaviour the case would expect, from 0."""
     status: Literal["changes", "same", "refused"]
-    """`same`: it expects already what was done."""
+    """`same`: the case already expects this behaviour."""
     why: str
-    """Why it is refused."""
+    """The reason of a refusal."""
     choose: bool
-    """Whether a trial has to be chosen first: they did not go alike."""
+    """Whether the user has to choose a trial, because the trials differ."""
     path: str
     """Its file."""
     changes: list[CaseChange]
     hunks: list[Hunk]
     lost: list[str]
-    """Comments that stand in what is replaced, each with its line: they would go."""
+    """Comments in the replaced text, each with its line: they would be lost."""
 
 
 class BlessFile(PageModel):
-    """One file, and what is to be known of it as a whole."""
+    """One file, with the losses that concern no single case."""
 
     path: str
     lost: list[str]
-    """Comments that would go, of no case in particular."""
+    """Comments outside of the cases that would be lost."""
 
 
 class BlessPage(PageModel):
-    """What a blessing of a run would write. Nothing has been written."""
+    """The changes that blessing a run would write. Nothing has been written."""
 
     run_id: str
     short: str
     agent: str
     etag: str
-    """The state of the files that this was made from: what `If-Match` has to name."""
+    """The version of the files, which `If-Match` has to name."""
     cases: list[BlessCase]
     files: list[BlessFile]
     problems: list[str]
-    """What is wrong with whole files."""
+    """Problems of whole files."""
     command: str
-    """What does the same in a terminal."""
+    """The equivalent command."""
 
 
 class BlessedFile(PageModel):
@@ -107,20 +107,20 @@ class BlessedFile(PageModel):
 
 
 class BlessedPage(PageModel):
-    """What was written."""
+    """The result of a blessing."""
 
     files: list[BlessedFile]
     etag: str
-    """The state of the files now."""
+    """The new version of the files."""
 
 
 # --- as lines ----------------------------------------------------------------------------------------------------------
 
 
 def hunks_of(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
-    """Return where two files differ, with a few lines around each change."""
+    """Return the differences between two files, with a few lines around each change."""
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    found = []
+    hunks = []
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         lines: list[HunkLine] = []
         for tag, a, b, c, d in group:
@@ -129,32 +129,32 @@ def hunks_of(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
                 continue
             lines += [HunkLine(sign="-", text=text) for text in before[a:b]]
             lines += [HunkLine(sign="+", text=text) for text in after[c:d]]
-        found.append(Hunk(before=group[0][1] + 1, after=group[0][3] + 1, lines=lines))
-    return found
+        hunks.append(Hunk(before=group[0][1] + 1, after=group[0][3] + 1, lines=lines))
+    return hunks
 
 
-# --- in words of the format --------------------------------------------------------------------------------------------
+# --- as paths of the format --------------------------------------------------------------------------------------------
 
 
-def case_changes(before: Any, after: Any) -> list[CaseChange]:
-    """Return what of a case is another one, as JSON, with the path of each thing."""
+def case_changes(before: object, after: object) -> list[CaseChange]:
+    """Return the values in which two JSON documents of a case differ, each with its path."""
     return [change for change, _ in zip(_changes(before, after, ""), range(_MOST_CHANGES), strict=False)]
 
 
-def _changes(before: Any, after: Any, path: str) -> Iterator[CaseChange]:
+def _changes(before: object, after: object, path: str) -> Iterator[CaseChange]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             below = f"{path}.{name}" if path else str(name)
-            yield from _either(before, after, name, below)
+            yield from _member_changes(before, after, name, below)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _of_lists(before, after, path)
+        yield from _list_changes(before, after, path)
     elif before != after or type(before) is not type(after):
-        wanted, made = value_difference(before, after, full=True)
-        yield CaseChange(path=path, before=marked(wanted), after=marked(made))
+        old, new = value_difference(before, after, full=True)
+        yield CaseChange(path=path, before=marked_pieces(old), after=marked_pieces(new))
 
 
-def _either(
-    before: Mapping[str, Any], after: Mapping[str, Any], name: str, path: str
+def _member_changes(
+    before: Mapping[str, object], after: Mapping[str, object], name: str, path: str
 ) -> Iterator[CaseChange]:
     if name not in before:
         yield CaseChange(path=path, before=None, after=_whole(after[name]))
@@ -164,9 +164,9 @@ def _either(
         yield from _changes(before[name], after[name], path)
 
 
-def _of_lists(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[CaseChange]:
-    """Elements that are alike stay beside each other; what is between them is compared in order."""
-    texts = [[json.dumps(each, sort_keys=True, default=str) for each in side] for side in (before, after)]
+def _list_changes(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[CaseChange]:
+    """Pair equal elements; compare the elements between them in order."""
+    texts = [[json.dumps(item, sort_keys=True, default=str) for item in side] for side in (before, after)]
     matcher = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
@@ -180,5 +180,5 @@ def _of_lists(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterato
                 yield from _changes(before[old], after[new], f"{path}[{new}]")
 
 
-def _whole(value: Any) -> Marked:
-    return marked([Piece(value_text(value), changed=True)])
+def _whole(value: object) -> Marked:
+    return marked_pieces([Piece(value_text(value), changed=True)])

@@ -1,4 +1,4 @@
-"""A blessing reviewed before it is written: what each case would become, and writing only what was looked at."""
+"""The review of a blessing: show how each case would change, then write exactly what was reviewed."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ __all__ = ["ChangedSinceError", "CommentsLostError", "Review"]
 
 
 _WRITING = Lock()
-"""Two that agree to the same review at once: the second finds the file changed."""
-_CHANGED = "the eval set was changed since this was reviewed; nothing was written: review it again"
+"""Serializes writers: of two people who confirm the same review at once, the second finds the file changed."""
+_CHANGED = "the eval set has changed since this review; nothing was written: review it again"
 
 
 class ChangedSinceError(SetupError):
-    """A file is not any more what was reviewed."""
+    """A file has changed since the review."""
 
 
 class CommentsLostError(SetupError):
-    """Comments would go, and nobody has agreed to that."""
+    """Comments would be lost, and the request does not confirm that."""
 
 
 class Review:
-    """A run whose cases are to be blessed, in the files below a folder."""
+    """The blessing of a run's cases in the files below a folder."""
 
     def __init__(self, store: Store, run: str, root: Path) -> None:
-        """`root`: nothing outside of this folder is read or written.
+        """`root`: files outside of this folder are neither read nor written.
 
         Raises:
             UnknownNameError: there is no such run.
@@ -68,33 +68,31 @@ class Review:
         self._planned = list(store.planned(self._run_id))
         self._outcomes = store.outcomes(self._run_id, counting(store.judgings(self._run_id)).number)
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- preview -----------------------------------------------------------------------------------------------------
 
     def page(
         self, positions: Sequence[int] | None, trials: Mapping[int, int], *, force: bool = False
     ) -> BlessPage:
-        """Return what would become of the cases at `positions` (`None`: of all that failed).
+        """Return how the cases at `positions` (`None`: all that failed) would change.
 
-        `trials`: by position the trial (from 0) to learn from; `force`: also where a case was changed since it was run.
+        `trials`: by position, the trial (from 0) to accept; `force`: include cases that were changed since they were run.
 
         Raises:
             UnknownNameError: there is no such case.
         """
         etag = self.etag()
-        wanted = self._wanted(positions)
-        blessings, refused = self._blessed(wanted, trials, force=force)
-        cases = [self._refused(case, refused[_name(case)]) for case in wanted if _name(case) in refused]
-        problems = [
-            text for name, one in refused.items() if name not in map(_name, wanted) for text in [str(one)]
-        ]
+        selected = self._select(positions)
+        blessings, refusals = self._bless(selected, trials, force=force)
+        names = {_name(case) for case in selected}
+        cases = [self._refusal(case, refusals[_name(case)]) for case in selected if _name(case) in refusals]
+        problems = [str(problem) for name, problem in refusals.items() if name not in names]
         files = []
-        for one in blessings:
-            mine = _Changes(one)
-            cases += [
-                mine.case(case, self._outcome(case), self._trials(case)) for case in wanted if mine.has(case)
-            ]
-            problems += [str(each) for each in one.refused if not isinstance(each, RefusedCase)]
-            files.append(BlessFile(path=str(one.path), lost=mine.lost_elsewhere()))
+        for blessing in blessings:
+            changes = _Changes(blessing)
+            changed = filter(changes.has, selected)
+            cases += [changes.case(case, self._outcome(case), self._trials(case)) for case in changed]
+            problems += [str(each) for each in blessing.refused if not isinstance(each, RefusedCase)]
+            files.append(BlessFile(path=str(blessing.path), lost=changes.lost_elsewhere()))
         return BlessPage(
             run_id=self._run_id,
             short=self._listed.short,
@@ -107,7 +105,7 @@ class Review:
         )
 
     def etag(self) -> str:
-        """Return a name for what the run's files are now."""
+        """Return the version of the run's files."""
         digest = blake2b(digest_size=16)
         for path in sorted(self._paths()):
             digest.update(str(path).encode() + b"\0")
@@ -128,26 +126,28 @@ class Review:
         force: bool = False,
         lose_comments: bool = False,
     ) -> BlessedPage:
-        """Write what was reviewed: these cases, from these trials, into files that are what they were (`etag`).
+        """Write the reviewed cases with these trials into the files, which must have the reviewed version (`etag`).
 
         Raises:
-            ChangedSinceError: a file is another one by now; nothing was written.
-            CommentsLostError: comments would go, and `lose_comments` does not agree to it; nothing was written.
+            ChangedSinceError: a file has changed; nothing was written.
+            CommentsLostError: comments would be lost, and `lose_comments` is not set; nothing was written.
             SetupError: a case cannot be blessed; nothing was written.
         """
         with _WRITING:
             if self.etag() != etag:
                 raise ChangedSinceError(_CHANGED)
-            blessings, refused = self._blessed(self._wanted(positions), trials, force=force)
-            problems = [*refused.values(), *(each for one in blessings for each in one.refused)]
+            blessings, refusals = self._bless(self._select(positions), trials, force=force)
+            problems = [*refusals.values(), *(each for one in blessings for each in one.refused)]
             if problems:
                 raise SetupProblems(problems)
             lost = [f"{one.path}:{comment}" for one in blessings for comment in one.lost]
             if lost and not lose_comments:
-                raise CommentsLostError(f"these comments would go: {'; '.join(lost)}. Nothing was written")
-            return self._written([one for one in blessings if one.cases])
+                raise CommentsLostError(
+                    f"these comments would be lost: {'; '.join(lost)}. Nothing was written"
+                )
+            return self._write_files([one for one in blessings if one.cases])
 
-    def _written(self, changing: Sequence[Blessing]) -> BlessedPage:
+    def _write_files(self, changing: Sequence[Blessing]) -> BlessedPage:
         if any(text_of_file(one.path) != one.before for one in changing):
             raise ChangedSinceError(_CHANGED)
         for one in changing:
@@ -157,7 +157,7 @@ class Review:
 
     # --- cases -------------------------------------------------------------------------------------------------------
 
-    def _wanted(self, positions: Sequence[int] | None) -> list[PlannedCase]:
+    def _select(self, positions: Sequence[int] | None) -> list[PlannedCase]:
         if positions is None:
             failed = {place for place, outcome in self._outcomes.items() if outcome is Outcome.FAILED}
             return [case for case in self._planned if case.position in failed]
@@ -168,29 +168,30 @@ class Review:
                 )
         return [self._planned[position] for position in sorted(set(positions))]
 
-    def _blessed(
-        self, wanted: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool
+    def _bless(
+        self, selected: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool
     ) -> tuple[list[Blessing], dict[str, SetupError]]:
-        """What would be written, and why some cases stay as they are, by `set/case`."""
-        refused: dict[str, SetupError] = {_name(case): why for case in wanted if (why := self._outside(case))}
-        names = [_name(case) for case in wanted if _name(case) not in refused]
+        """Return the changes to write, and by `set/case` why other cases cannot be blessed."""
+        refusals = {_name(case): why for case in selected if (why := self._outside_root(case)) is not None}
+        names = [_name(case) for case in selected if _name(case) not in refusals]
         if not names:
-            return [], refused
-        chosen = {_name(case): trials[case.position] + 1 for case in wanted if case.position in trials}
+            return [], refusals
+        chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
-            found = bless(self._run_id, names, store=self._store, trial=chosen, force=force)
+            blessings = bless(self._run_id, names, store=self._store, trial=chosen, force=force)
         except SetupProblems as problems:
-            return [], {**refused, **_by_case(problems.problems)}
-        for one in found:
-            refused |= {each.case: each for each in one.refused if isinstance(each, RefusedCase)}
-        return found, refused
+            return [], {**refusals, **_by_case(problems.problems)}
+        for refusal in (one for blessing in blessings for one in blessing.refused):
+            if isinstance(refusal, RefusedCase):
+                refusals[refusal.case] = refusal
+        return blessings, refusals
 
-    def _outside(self, case: PlannedCase) -> SetupError | None:
+    def _outside_root(self, case: PlannedCase) -> SetupError | None:
         path = next((one for one in self._paths(case.eval_set_id)), None)
         if path is None or path.is_relative_to(self._root):
             return None
         return SetupError(
-            f"{path} is outside of the project {self._root}: `proctor bless {self._listed.short}` in a terminal changes it"
+            f"{path} is outside of the project {self._root}: use `proctor bless {self._listed.short}` in a terminal"
         )
 
     def _paths(self, eval_set_id: str | None = None) -> Iterator[Path]:
@@ -198,7 +199,7 @@ class Review:
             if one.path is not None and eval_set_id in (None, one.eval_set_id):
                 yield (Path(self._manifest.folder or ".") / one.path).resolve()
 
-    def _refused(self, case: PlannedCase, why: SetupError) -> BlessCase:
+    def _refusal(self, case: PlannedCase, why: SetupError) -> BlessCase:
         return _case(
             case, self._outcome(case), self._trials(case), status="refused", why=str(why),
             choose=isinstance(why, RefusedCase) and why.choose,
@@ -213,7 +214,7 @@ class Review:
 
 
 def _by_case(problems: Sequence[SetupError]) -> dict[str, SetupError]:
-    """Problems by the case that they are about; those of a whole file by what they say."""
+    """Return problems by the case that they concern; those of a whole file by their text."""
     return {one.case if isinstance(one, RefusedCase) else str(one): one for one in problems}
 
 
@@ -230,7 +231,7 @@ class _Stretch:
 
 
 class _Changes:
-    """What of a file would change, case by case."""
+    """The changes of a file, case by case."""
 
     def __init__(self, blessing: Blessing) -> None:
         self._blessing = blessing
@@ -246,18 +247,18 @@ class _Changes:
         return case.eval_id in (*self._blessing.cases, *self._blessing.unchanged)
 
     def case(self, case: PlannedCase, outcome: Outcome, trials: int) -> BlessCase:
-        learnt = self._blessing.trials.get(case.eval_id)
+        trial = self._blessing.trials.get(case.eval_id)
         path = str(self._blessing.path)
         if case.eval_id not in self._blessing.cases:
-            return _case(case, outcome, trials, status="same", trial=learnt, path=path)
-        found = _case(case, outcome, trials, status="changes", trial=learnt, path=path)
+            return _case(case, outcome, trials, status="same", trial=trial, path=path)
+        page = _case(case, outcome, trials, status="changes", trial=trial, path=path)
         before = self._source.case(self._source.position(case.eval_id) or 0)
-        found.changes = case_changes(_plain(before), _plain(self._after[case.eval_id]))
-        found.hunks = [hunk for hunk in self._hunks if self._touches(hunk, case.eval_id)]
-        found.lost = [
+        page.changes = case_changes(_plain(before), _plain(self._after[case.eval_id]))
+        page.hunks = [hunk for hunk in self._hunks if self._touches(hunk, case.eval_id)]
+        page.lost = [
             one for one in self._blessing.lost if self._is_in(int(one.partition(":")[0]), case.eval_id)
         ]
-        return found
+        return page
 
     def lost_elsewhere(self) -> list[str]:
         lines = {one: int(one.partition(":")[0]) for one in self._blessing.lost}

@@ -1,4 +1,4 @@
-"""A conversation with an agent: what was said and done, entry by entry, as it happens."""
+"""A conversation with an agent on the page, as a list of entries that grows while the agent answers."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from proctor.schema.format.content import Content, Part
 from proctor.schema.results.page_model import PageModel
 
 MOST_TEXT = 100_000
-"""Characters of one entry that are shown; the evidence has the rest."""
+"""The characters of one entry that the page shows; the evidence has the rest."""
 
 
 class ChatEntry(PageModel):
-    """One thing in a conversation."""
+    """One entry of a conversation."""
 
     number: int
-    """Counted from 1; what a stream goes on from."""
+    """Counted from 1; a stream resumes after a number."""
     exchange: int
-    """The message that it belongs to, counted from 0."""
+    """The user's message to which it belongs, counted from 0."""
     kind: str
     """`user`, `text`, `thought`, `call`, `response`, `state`, `usage`, `media`, `note`, `failure`, `session`, `end`."""
     author: str
     text: str
-    """What was said; the cause of a failure; what a note says."""
+    """The text of a message, of a failure or of a note."""
     partial: bool
-    """A piece of a text whose whole follows."""
+    """A part of a text; the complete text follows."""
     name: str
-    """Of the tool."""
+    """The tool's name."""
     call_id: str
     value: Any
-    """Arguments, a response, changed state, counts of tokens, the whole state of the session."""
+    """Arguments, a response, changed state, token counts, or the whole state of the session."""
     waits: bool
-    """A call of a tool that takes long: it can be answered by hand."""
+    """A call of a long-running tool, which a person can answer."""
     seconds: float | None
-    """Since the message was sent."""
+    """The time since the message was sent."""
 
 
 class ChatPage(PageModel):
-    """One conversation, as far as it is."""
+    """One conversation, as far as it has come."""
 
     id: str
     agent: str
     state: str
-    """`ready`, `answering`, `broken` (the agent lost its session: say all again, or begin anew)."""
+    """`ready`, `answering`, or `broken` (the agent lost its session: replay the messages, or start a new conversation)."""
     turns: int
-    """Turns that would be kept in a case."""
+    """The number of turns that a case would contain."""
     entries: list[ChatEntry]
     session_state: dict[str, Any]
-    """As it was after the last turn."""
+    """The state after the last turn."""
     initial_state: dict[str, Any]
     idle_seconds: float
-    """After which nobody hears of it any more."""
+    """The idle time after which the conversation is closed."""
 
 
 class ChatSummary(PageModel):
-    """One of the conversations that are open."""
+    """One of the open conversations."""
 
     id: str
     agent: str
@@ -68,29 +68,29 @@ class ChatSummary(PageModel):
 
 
 class ChatList(PageModel):
-    """The conversations that are open."""
+    """The open conversations."""
 
     items: list[ChatSummary]
     most: int
-    """How many there may be."""
+    """The most open conversations."""
 
 
 class ChatSaved(PageModel):
-    """A conversation that has become a case."""
+    """A conversation that was saved as a case."""
 
     eval_set: str
     path: str
     eval_id: str
     turns: int
     command: str
-    """Does the same in a terminal."""
+    """The equivalent command."""
     warnings: list[str]
-    """That a run would refuse the case because it asserts nothing, or that it is negative only."""
+    """The case asserts nothing, so that a run would refuse it; or it is negative only."""
 
 
 def chat_entry(number: int, exchange: int, kind: str, **more: Any) -> ChatEntry:
-    """Return an entry; what is not given is empty."""
-    given = {
+    """Return an entry; the fields that are not given are empty."""
+    empty = {
         "author": "",
         "text": "",
         "partial": False,
@@ -99,51 +99,51 @@ def chat_entry(number: int, exchange: int, kind: str, **more: Any) -> ChatEntry:
         "value": None,
         "waits": False,
     }
-    fields: dict[str, Any] = {**given, "seconds": None, **more}
-    fields["text"], fields["value"] = shortened(fields["text"]), shortened_value(fields["value"])
+    fields: dict[str, Any] = {**empty, "seconds": None, **more}
+    fields["text"], fields["value"] = shorten_text(fields["text"]), shorten_value(fields["value"])
     return ChatEntry(number=number, exchange=exchange, kind=kind, **fields)
 
 
-def shortened(text: str) -> str:
-    """Return a text as it is shown."""
+def shorten_text(text: str) -> str:
+    """Return a text, or the part of it that the page shows."""
     if len(text) <= MOST_TEXT:
         return text
     return f"{text[:MOST_TEXT]}… ({len(text) - MOST_TEXT:,} more characters)"
 
 
-def shortened_value(value: Any) -> Any:
-    """Return a value as it is shown: one that is too long, as the beginning of its text."""
+def shorten_value(value: object) -> object:
+    """Return a value; one that is too long becomes the beginning of its JSON text."""
     if value is None:
         return None
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        return shortened(f"{type(value).__name__}, which is no JSON")
-    return value if len(text) <= MOST_TEXT else shortened(text)
+        return shorten_text(f"{type(value).__name__}, which cannot be written as JSON")
+    return value if len(text) <= MOST_TEXT else shorten_text(text)
 
 
 def entries_of(event: Event) -> Iterator[dict[str, Any]]:
-    """Return what one event of an agent shows: the fields of an entry for each of its parts, with their `kind`."""
+    """Yield the entries of an event (their fields, with `kind`): one for each part, state change, usage and error."""
     waiting = set(event.long_running_tool_ids or ())
     for part in _parts(event.content):
-        found = _of_part(part, waiting)
-        if found is not None:
-            yield {"author": event.author, "partial": bool(event.partial), **found}
+        fields = _part_fields(part, waiting)
+        if fields is not None:
+            yield {"author": event.author, "partial": bool(event.partial), **fields}
     if event.state_delta:
         yield {"kind": "state", "author": event.author, "value": event.state_delta}
     if event.usage_metadata is not None:
         usage = event.usage_metadata.model_dump(mode="json", exclude_none=True)
         yield {"kind": "usage", "author": event.author, "value": usage, "text": event.model_version or ""}
     if event.error_code or event.error_message:
-        said = ": ".join(text for text in (event.error_code, event.error_message) if text)
-        yield {"kind": "failure", "author": event.author, "text": said}
+        error = ": ".join(text for text in (event.error_code, event.error_message) if text)
+        yield {"kind": "failure", "author": event.author, "text": error}
 
 
 def _parts(content: Content | None) -> list[Part]:
     return (content.parts if content is not None else None) or []
 
 
-def _of_part(part: Part, waiting: set[str]) -> dict[str, Any] | None:
+def _part_fields(part: Part, waiting: set[str]) -> dict[str, Any] | None:
     if (call := part.function_call) is not None:
         name, its_id = call.name or "", call.id or ""
         return {

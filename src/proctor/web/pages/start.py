@@ -1,4 +1,4 @@
-"""Starting a run: what there is to choose from, what is asked for, what it will take, and what is wrong with it."""
+"""The models of starting a run: the choices, the request, the estimate, and the problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ChosenSet(PageModel):
-    """An eval set of a run to be started."""
+    """An eval set of a new run."""
 
     path: Name
     """Its file, as `GET /api/start` lists it."""
@@ -23,42 +23,42 @@ class ChosenSet(PageModel):
 
 
 class StartRun(PageModel):
-    """A run to be started. What is left out is as the project's settings say, else as `proctor eval` has it."""
+    """A new run. The project's settings, else the defaults of `proctor eval`, apply to fields that are left out."""
 
     agent: Name
     """As `GET /api/agents` names it."""
     eval_sets: list[ChosenSet] = Field(default_factory=list)
-    """None: those of `failed_of`."""
+    """Empty: the sets of `failed_of`."""
     failed_of: Name | None = None
-    """Only the cases that did not pass in this run."""
+    """The id of a run: only the cases that did not pass in it."""
     tags: list[Name] = Field(default_factory=list)
     limit: Count | None = None
-    """Only the first so many cases of each set."""
+    """Only this many first cases of each set."""
     config: Name | None = None
-    """A config file, as `GET /api/start` lists it; null: the one beside each set, else ADK's defaults."""
+    """A config file, as `GET /api/start` lists it; null: the one next to each set, else ADK's defaults."""
     criteria: dict[Name, Any] | None = None
-    """Metrics with their thresholds or options, in place of a config: as under `criteria` in one."""
+    """Metrics with their thresholds or options, instead of a config; as `criteria` in a config."""
     metrics: list[Name] | None = None
     """Only these of the config."""
     judge: Name | None = None
     no_judge: bool = False
     allow_unknown_keys: bool = False
-    """Whether keys that state an expectation and that nothing reads are only warned of."""
+    """Whether an unknown key that looks like an expectation is only a warning."""
     warnings_as_errors: bool = False
-    """Whether any warning about sets or config refuses the run."""
+    """Whether any warning about sets or config is an error."""
     allow_unasserted: bool = False
-    """Run a case that asserts nothing, as skipped; else it is refused."""
+    """Whether a case that asserts nothing runs as skipped; else it is an error."""
     num_runs: Count | None = None
     concurrency: Annotated[int, Field(ge=1, le=1_000)] | None = None
     timeout: Amount | None = None
-    """Seconds that one turn may take."""
+    """The time limit of one turn in seconds."""
     retry_errors: Annotated[int, Field(ge=0, le=100)] | None = None
     max_cost: Amount | None = None
     """US dollars."""
     max_judge_calls: Count | None = None
     max_tokens: Count | None = None
     max_time: Amount | None = None
-    """Seconds after which no trial begins."""
+    """Seconds after which no trial starts."""
     max_failures: Count | None = None
 
 
@@ -68,28 +68,28 @@ class Begun(PageModel):
     run_id: str
     trials: int
     command: str
-    """The command line that does the same."""
+    """The equivalent command."""
 
 
 class StartProblem(PageModel):
-    """One thing that is wrong with what was asked for."""
+    """One problem of a request."""
 
     field: str
-    """The field of `StartRun` that it is about; empty where it is about none alone."""
+    """The field of `StartRun` that it concerns; empty if it concerns no single field."""
     message: str
     metric: str
-    """The metric whose options it is about; empty: none."""
+    """The metric whose options it concerns; empty: none."""
 
 
 class StartProblems(PageModel):
-    """Why nothing was started."""
+    """All problems of a request; nothing was started."""
 
     detail: str
     problems: list[StartProblem]
 
 
 class Foreseen(PageModel):
-    """A figure of a run to come, with the interval that it will lie in; no interval: one case says nothing of it."""
+    """An estimated figure with its prediction interval; one case alone gives no interval."""
 
     value: float
     low: float | None
@@ -97,7 +97,7 @@ class Foreseen(PageModel):
 
 
 class PurposeFigures(PageModel):
-    """What calls for one purpose will take; null: not known."""
+    """The estimated usage of models for one purpose; null: unknown."""
 
     purpose: str
     calls: Foreseen | None
@@ -106,24 +106,24 @@ class PurposeFigures(PageModel):
 
 
 class EstimatePage(PageModel):
-    """What a run will take, and what that rests on."""
+    """The estimate of a run, and its basis."""
 
     cases: int
     trials: int
     confidence: float
     run_id: str | None
-    """The run that it rests on; null: none, and little is known."""
+    """The run that is the basis; null: there is none."""
     seen: int
-    """Cases of that run."""
+    """The number of cases of that run."""
     cost: Foreseen | None
-    """US dollars, agent and judges together."""
+    """The cost in US dollars, agent and judges together."""
     seconds: Foreseen | None
-    """Of the whole run at this concurrency."""
+    """The duration of the whole run at this concurrency."""
     purposes: list[PurposeFigures]
     notes: list[str]
-    """What it does not know."""
+    """Notes on what the estimate does not cover."""
     command: str
-    """The command line that does the same."""
+    """The equivalent command."""
 
 
 class AgentChoice(PageModel):
@@ -131,7 +131,7 @@ class AgentChoice(PageModel):
 
     name: str
     reference: str
-    """What `proctor eval` is given, as seen from the project's folder."""
+    """The AGENT argument of `proctor eval`, relative to the project's folder."""
 
 
 class AgentsPage(PageModel):
@@ -139,7 +139,7 @@ class AgentsPage(PageModel):
 
     items: list[AgentChoice]
     can_run: bool
-    """Whether runs can be started here at all."""
+    """Whether this server can start runs."""
     why_not: str
 
 
@@ -149,7 +149,7 @@ class StartCase(PageModel):
     eval_id: str
     tags: list[str]
     says: str
-    """How it begins, shortened."""
+    """The beginning of the user's first message."""
 
 
 class StartSet(PageModel):
@@ -159,27 +159,27 @@ class StartSet(PageModel):
     eval_set_id: str
     cases: list[StartCase]
     problem: str
-    """Why it cannot be run; empty where it can."""
+    """Why it cannot be run; empty if it can."""
     config: str | None
-    """The config that judges it where none is named: beside it, or in a folder above."""
+    """The config that applies by default: next to the set, or in a parent folder."""
 
 
 class SetFile(PageModel):
     """An eval set to choose."""
 
     path: str
-    """As seen from the project's folder."""
+    """Relative to the project's folder."""
     name: str
 
 
 class StartPage(PageModel):
-    """What there is to choose from."""
+    """The choices for a new run, and the defaults."""
 
     sets: list[SetFile]
     configs: list[str]
     config: str | None
-    """The project's config, which holds where none is named; null: the one beside each set."""
+    """The project's config, the default; null: the one next to each set."""
     num_runs: int
     concurrency: int
-    """What holds where nothing is said."""
+    """The default."""
     max_cost: float | None

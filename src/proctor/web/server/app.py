@@ -17,12 +17,11 @@ from proctor.web.server.adk.app_state import lifespan as adk_lifespan
 from proctor.web.server.adk.routes import adk_router
 from proctor.web.server.context import ServerContext
 from proctor.web.server.http.errors import add_handlers
-from proctor.web.server.http.etags import ETags
-from proctor.web.server.http.head_requests import Heads
-from proctor.web.server.http.not_found import add_unanswered
+from proctor.web.server.http.middleware import ETags, HeadRequests
+from proctor.web.server.http.not_found import add_not_found
 from proctor.web.server.http.static import add_page
 from proctor.web.server.routes import ROUTES
-from proctor.web.server.security.guard import Safety
+from proctor.web.server.security.guard import SecurityMiddleware
 
 
 def create_app(context: ServerContext) -> FastAPI:
@@ -40,11 +39,11 @@ def create_app(context: ServerContext) -> FastAPI:
     add_handlers(app)
     app.router.routes.extend(_routes())
     add_page(app)
-    add_unanswered(app)
+    add_not_found(app)
     app.add_middleware(ETags)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=3)
-    app.add_middleware(Heads)
-    app.add_middleware(Safety, access=context.access)  # the last one is the outermost
+    app.add_middleware(HeadRequests)
+    app.add_middleware(SecurityMiddleware, access=context.access)  # the last one is the outermost
     return app
 
 
@@ -69,7 +68,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Let go of whatever the routes hold when the server ends."""
     async with adk_lifespan(app):
         yield
-        if (live := getattr(app.state, "live", None)) is not None:
+        if (live := getattr(app.state, "active_runs", None)) is not None:
             await live.close()
         if (chats := getattr(app.state, "chats", None)) is not None:
             await chats.close_all()

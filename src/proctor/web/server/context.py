@@ -1,4 +1,4 @@
-"""What the server works with: the project, its store, its agents."""
+"""The context of a server: the project, its store, its agents."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from fastapi import Depends, Request
 
 from proctor.runs.queries import open_runs, open_store
 from proctor.stores.base import Store
-from proctor.web.server.options import Access
-from proctor.web.server.runs.cache import Looks
+from proctor.web.pages.runs.load_run import RunPageCache
+from proctor.web.server.access import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """One server's world; every route gets it as `Here`."""
+    """The context of one server; a route receives it through `ContextDep`."""
 
     root: Path
-    """The project's folder: eval sets are looked for below it."""
+    """The project's folder, which contains the eval sets."""
     store_url: str | Path | None = None
-    """Where runs are kept; `None`: the project's own store."""
+    """The store of runs; `None`: the project's own store."""
     agents: Path | None = None
-    """A folder with a folder for each agent, or one agent's folder; `None`: the project's settings name the agent."""
+    """A folder with one folder per agent, or the folder of one agent; `None`: the project's settings name the agent."""
     access: Access = field(default_factory=Access)
-    """Who may ask, and what the page may start."""
+    """Which clients are served, and what the page may start."""
     adk_page: Path | None = None
-    """The folder of google-adk's own page, where that is to be served, too."""
-    looks: Looks = field(default_factory=Looks, compare=False, repr=False)
-    """What is remembered of runs that will not change."""
+    """The folder of google-adk's own page, if it is served, too."""
+    run_pages: RunPageCache = field(default_factory=RunPageCache, compare=False, repr=False)
 
     @contextmanager
     def runs(self) -> Iterator[Store]:
@@ -49,7 +48,7 @@ class ServerContext:
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """Open the store for keeping something; one that is not there is made.
+        """Open the store for writing; create it if there is none.
 
         Raises:
             StoreError: it cannot be opened.
@@ -61,10 +60,10 @@ class ServerContext:
             store.close()
 
 
-def _here(request: Request) -> ServerContext:
+def _context(request: Request) -> ServerContext:
     context: ServerContext = request.app.state.context
     return context
 
 
-Here = Annotated[ServerContext, Depends(_here)]
-"""The parameter by which a route gets its `ServerContext`."""
+ContextDep = Annotated[ServerContext, Depends(_context)]
+"""The type of the parameter through which a route receives its `ServerContext`."""

@@ -1,4 +1,4 @@
-"""What the server remembers for those who edit eval sets: the sets as they were last read, and what can be undone."""
+"""The server's memory for people who edit eval sets: the loaded sets, and the changes that can be undone."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from threading import Lock
 from proctor.authoring.edit_case import restore
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.errors import UnknownNameError
-from proctor.web.pages.eval_sets.load import SetLooks
+from proctor.web.pages.eval_sets.load_eval_sets import EvalSetLoader
 from proctor.web.server.context import ServerContext
 
 _MOST_UNDOS = 20
 
 
-class Editing:
+class EditSession:
     """The eval sets of one project."""
 
     def __init__(self, sets: ProjectSets) -> None:
-        """Take the project's sets."""
         self.sets = sets
-        self.looks = SetLooks(sets)
+        self.loader = EvalSetLoader(sets)
         self._undos: OrderedDict[str, tuple[SetFile, str, str]] = OrderedDict()
         self._lock = Lock()
 
     def remember(self, file: SetFile, before: str, now: str) -> str:
-        """Keep what a file said; returns the name to undo by."""
+        """Store a file's texts before and after a change; return the name for `undo`."""
         name = secrets.token_urlsafe(12)
         with self._lock:
             self._undos[name] = (file, before, now)
@@ -37,29 +36,29 @@ class Editing:
         return name
 
     def undo(self, file: SetFile, name: str) -> None:
-        """Give a file the text back that was remembered.
+        """Restore a file's text from before a change.
 
         Raises:
-            UnknownNameError: nothing is remembered under this name.
+            UnknownNameError: there is no change of this name.
             ChangedMeanwhileError: the file was changed since.
         """
         with self._lock:
-            kept = self._undos.get(name)
-        if kept is None or kept[0].id != file.id:
+            undo = self._undos.get(name)
+        if undo is None or undo[0].id != file.id:
             raise UnknownNameError(
-                "this can no longer be undone: too much has been removed since, or the server began anew"
+                "this can no longer be undone: the server was restarted, or too many cases were removed since"
             )
-        restore(file, kept[2], kept[1])
+        restore(file, undo[2], undo[1])
         with self._lock:
             self._undos.pop(name, None)
-        self.looks.forget(file)
+        self.loader.forget(file)
 
 
-def editing(here: ServerContext) -> Editing:
-    """Return what is remembered for a project."""
-    return _editing(here.root, here.agents)
+def edit_session(context: ServerContext) -> EditSession:
+    """Return the session of a project."""
+    return _edit_session(context.root, context.agents)
 
 
 @lru_cache(maxsize=16)
-def _editing(root: Path, agents: Path | None) -> Editing:
-    return Editing(ProjectSets(root, agents))
+def _edit_session(root: Path, agents: Path | None) -> EditSession:
+    return EditSession(ProjectSets(root, agents))

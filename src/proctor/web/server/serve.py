@@ -42,13 +42,13 @@ class BoundedProtocol(H11Protocol):
         """Take what came; while no request is under way it belongs to the headers of the next one."""
         super().data_received(data)
         if not _is_idle(self.cycle):
-            self._headers_due = _cancelled(self._headers_due)
+            self._headers_due = _cancel(self._headers_due)
         elif self._headers_due is None and self.transport.get_protocol() is self:
             self._wait_for_headers()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         """The headers are here; a web socket may be silent for as long as it likes, and is pinged."""
-        self._headers_due = _cancelled(self._headers_due)
+        self._headers_due = _cancel(self._headers_due)
         super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
@@ -65,11 +65,11 @@ class BoundedProtocol(H11Protocol):
     def resume_writing(self) -> None:
         """It has read."""
         super().resume_writing()
-        self._read_due = _cancelled(self._read_due)
+        self._read_due = _cancel(self._read_due)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the times."""
-        self._headers_due, self._read_due = _cancelled(self._headers_due), _cancelled(self._read_due)
+        self._headers_due, self._read_due = _cancel(self._headers_due), _cancel(self._read_due)
         super().connection_lost(exc)
 
     def _wait_for_headers(self) -> None:
@@ -85,7 +85,7 @@ def _is_idle(cycle: RequestResponseCycle | None) -> bool:
     return cycle is None or cycle.response_complete
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+def _cancel(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     """Return nothing, which is what is left of a timer."""
     if timer is not None:
         timer.cancel()
@@ -101,14 +101,16 @@ class PageServer(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._asked) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {
+            number: signal.signal(number, self._handle_signal) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _asked(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         self.handle_exit(number, frame)
 
 

@@ -1,4 +1,4 @@
-"""One case of two runs side by side, from the first point where two trials part."""
+"""One case of two runs side by side, from the first difference between two trials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.web.pages.analysis.comparison import Sided
-from proctor.web.pages.case.texts import Marked, marked, text_difference
+from proctor.web.pages.case.texts import Marked, marked_pieces, text_difference
 
 __all__ = ["PairPage", "pair_page"]
 
@@ -23,17 +23,17 @@ class PairSide(PageModel):
 
     run: Sided
     position: int
-    """The place of the case in its run."""
+    """The position of the case in its run."""
     number: int | None
-    """The trial, from 0; null where none was run."""
+    """The trial, from 0; null if none was run."""
     told: str
     """`trial 1 of 5, failed`."""
     outcome: Outcome
-    """Of the case."""
+    """The outcome of the case."""
 
 
 class PairLine(PageModel):
-    """One step: that of the base, that of the candidate, or both."""
+    """One step of the base, of the candidate, or of both."""
 
     kind: Kind
     turn: int
@@ -45,7 +45,7 @@ class PairLine(PageModel):
 
 
 class SawLine(PageModel):
-    """What a metric that decides said of either trial."""
+    """The reasons that a deciding metric gave for each trial."""
 
     metric: str
     base: str
@@ -58,28 +58,28 @@ class PairPage(PageModel):
     name: str
     """`set/case`."""
     sentence: str
-    """Where they part."""
+    """The first difference, as a sentence."""
     base: PairSide
     candidate: PairSide
     turn: int | None
-    """The first turn in which they part, from 0; null where they do the same."""
+    """The first turn with a difference, from 0; null if there is none."""
     alike: int
-    """Steps before that in which they do the same."""
+    """The number of equal steps before the first difference."""
     lines: list[PairLine]
-    """That turn and those after it."""
+    """The steps of that turn and of the later turns."""
     saw: list[SawLine]
     command: str
-    """What shows the same in a terminal."""
+    """The equivalent command."""
 
 
 def pair_page(
     found: Parting, sides: tuple[Sided, Sided], cases: tuple[CaseResult, CaseResult], places: tuple[int, int]
 ) -> PairPage:
-    """Return two trials side by side; `places` are those of the case in either run."""
-    told = found.base, found.candidate
+    """Return two trials side by side; `places`: the positions of the case in the two runs."""
+    texts = found.base, found.candidate
     both = [
         PairSide(run=side, position=place, number=number, told=text, outcome=case.outcome)
-        for side, place, number, text, case in zip(sides, places, found.numbers, told, cases, strict=True)
+        for side, place, number, text, case in zip(sides, places, found.numbers, texts, cases, strict=True)
     ]
     return PairPage(
         name=found.name,
@@ -95,21 +95,21 @@ def pair_page(
 
 
 def _lines(steps: Sequence[tuple[Kind, Step]]) -> Iterator[PairLine]:
-    """Put what the base did beside what the candidate did in its place, where both are of one sort."""
+    """Pair the steps of the base with those of the candidate that replace them, if both are of the same type."""
     for same, group in groupby(steps, key=lambda one: one[0] is Kind.SAME):
         run = [*group]
         if same:
             yield from (_line(Kind.SAME, step, step) for _, step in run)
             continue
-        gone = [step for kind, step in run if kind is Kind.MISSING]
-        new = [step for kind, step in run if kind is Kind.EXTRA]
-        yield from _replaced(gone, new)
+        removed = [step for kind, step in run if kind is Kind.MISSING]
+        added = [step for kind, step in run if kind is Kind.EXTRA]
+        yield from _pair_steps(removed, added)
 
 
-def _replaced(gone: Sequence[Step], new: Sequence[Step]) -> Iterator[PairLine]:
-    """Steps of the base and those in their place: alike in turn and sort side by side, in order, the rest alone."""
-    rest = list(new)
-    for step in gone:
+def _pair_steps(removed: Sequence[Step], added: Sequence[Step]) -> Iterator[PairLine]:
+    """Pair steps of the same turn and type, in order; the others are not paired."""
+    rest = list(added)
+    for step in removed:
         at = next((n for n, other in enumerate(rest) if _sort(other) == _sort(step)), None)
         if at is None:
             yield _line(Kind.MISSING, step, None)
@@ -127,7 +127,7 @@ def _sort(step: Step) -> tuple[int, str]:
 def _line(kind: Kind, before: Step | None, now: Step | None) -> PairLine:
     step = before or now or (0, "")
     texts = [None if one is None else one[1].partition(": ")[2] for one in (before, now)]
-    base, candidate = (None if text is None else marked([Piece(text)]) for text in texts)
+    base, candidate = (None if text is None else marked_pieces([Piece(text)]) for text in texts)
     if kind is Kind.DIFFERS:
         base, candidate = text_difference(texts[0] or "", texts[1] or "")
     return PairLine(kind=kind, turn=step[0], what=_sort(step)[1], base=base, candidate=candidate)

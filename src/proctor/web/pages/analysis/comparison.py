@@ -1,4 +1,4 @@
-"""Two runs compared: the outcome with what it rests on, what was measured, and what is different case by case."""
+"""The comparison of two runs: the outcome with its basis, the measures, and the cases that changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proctor.schema.results.page_model import PageModel
 __all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
 
 CasePlaces = Mapping[str, int]
-"""By `set/case` the place of a case in its run."""
+"""The position of each case in its run, by `set/case`."""
 
 
 class Sided(PageModel):
@@ -33,9 +33,9 @@ class Sided(PageModel):
     short: str
     """The beginning of its id that no other run shares."""
     baseline: str
-    """The name under which it was asked for, where that is a baseline's; empty otherwise."""
+    """The baseline's name, if the user named the run by it; else empty."""
     kept: bool
-    """Whether the run is still in the store: of a baseline only what a comparison needs may be left."""
+    """Whether the run is still in the store; a baseline may have only the data for a comparison."""
     agent: str
     commit: str | None
     cases: int
@@ -43,11 +43,11 @@ class Sided(PageModel):
     """Trials of each case."""
     started_at: float
     cost: float | None
-    """US dollars; null where a price is not known, or nothing was reported."""
+    """US dollars; null if a price is unknown or nothing was reported."""
 
 
 class BaselineRow(PageModel):
-    """A run that others are compared with by name."""
+    """A baseline: a run with a name, to compare others with."""
 
     name: str
     run_id: str
@@ -62,19 +62,19 @@ class BaselinesPage(PageModel):
 
 
 class MeasuredLine(PageModel):
-    """One thing that was measured in both runs, paired by case."""
+    """One measure of both runs, paired by case."""
 
     name: str
     label: str
-    """As people say it: `tokens a turn`."""
+    """Its name for people: `tokens a turn`."""
     decides: bool
     figure: bool
-    """What an agent takes (tokens, seconds, calls), in units of its own; the others are shares or scores."""
+    """Whether it is a usage figure (tokens, seconds, calls) with a unit; the others are shares or scores."""
     lower_is_better: bool
     base: float
     candidate: float
     difference: float
-    """Candidate less base, with its interval."""
+    """Candidate minus base, with its 95 % confidence interval."""
     low: float
     high: float
     base_text: str
@@ -84,38 +84,38 @@ class MeasuredLine(PageModel):
     high_text: str
     p_value: float
     adjusted: float | None
-    """By Holm for the number of things that decide; null of what decides nothing."""
+    """The p-value adjusted by Holm for the number of deciding measures; null if this one does not decide."""
     pairs: int
     apart: bool
-    """It was not judged alike in both runs (another option, judge …), and decides nothing."""
+    """The two runs did not score it in the same way (other options, another judge …), so it does not decide."""
     verdict: str
-    """`worse`, `better`, or empty where the difference is not significant."""
+    """`worse`, `better`, or empty if the difference is not significant."""
 
 
 class ChangedLine(PageModel):
-    """One case that is not as it was."""
+    """One case that changed."""
 
     eval_set_id: str
     eval_id: str
     change: CaseChange
     base: str
-    """Its trials in the base, a letter each, those that passed first."""
+    """Its trials in the base, one letter each, passed trials first."""
     candidate: str
     base_text: str
     """`3/5`; `0/5 (2 in error)`."""
     candidate_text: str
     metric: str
-    """The deciding metric that moved most; empty where none did."""
+    """The deciding metric that changed most; empty if none changed."""
     scores: tuple[float, float] | None
     reason: str
-    """Why it failed; of a fix, what was wrong before."""
+    """Why it fails; for a fix, why it failed before."""
     base_position: int | None
-    """Its place in the base; null where that is not known."""
+    """Its position in the base; null if unknown."""
     candidate_position: int | None
 
 
 class LoneCase(PageModel):
-    """A case that one run has only, or that has another content by now."""
+    """A case that only one run has, or whose content differs."""
 
     name: str
     """`set/case`."""
@@ -124,51 +124,51 @@ class LoneCase(PageModel):
 
 
 class UnlikeLine(PageModel):
-    """One thing in which the runs differ beside what the agent did."""
+    """A difference between the runs other than the agent's behaviour."""
 
     what: str
     text: str
     expected: bool
-    """It is what is compared (the agent): said, not warned of."""
+    """It is the subject of the comparison (the agent), so it causes no warning."""
 
 
 class ComparisonPage(PageModel):
-    """What came of comparing two runs."""
+    """The comparison of two runs."""
 
     outcome: Change
     exit_code: int
-    """That of `proctor compare`."""
+    """The exit code of `proctor compare`."""
     sentence: str
     base: Sided
     candidate: Sided
     margin: float
     confidence: float
     pairs: int
-    """Cases whose pass or fail could be compared."""
+    """Cases whose outcomes could be compared."""
     undecided: int
     same: int
-    """Cases in both that are as they were."""
+    """Cases of both runs that did not change."""
     more_cases: int | None
     more_trials: int | None
     measures: list[MeasuredLine]
     cases: list[ChangedLine]
-    """Regressions (the worst first), newly in error, fixes, flaky ones."""
+    """Regressions (the worst first), new errors, fixes, flaky cases."""
     only_base: list[LoneCase]
     only_candidate: list[LoneCase]
     changed_cases: list[LoneCase]
     unlike: list[UnlikeLine]
     left_out: list[str]
-    """What was not compared, in sentences."""
+    """Sentences about the parts that were not compared."""
     markdown: str
     """The comparison for a pull request."""
     command: str
-    """What shows the same in a terminal."""
+    """The equivalent command."""
 
 
 def comparison_page(
     found: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces]
 ) -> ComparisonPage:
-    """Return a comparison as a page; `places` are those of the cases that it names."""
+    """Return the page of a comparison; `places`: the positions of the cases that it names, in the two runs."""
 
     def lone(names: Sequence[str]) -> list[LoneCase]:
         return [
@@ -201,8 +201,8 @@ def comparison_page(
     )
 
 
-def sided(run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = "") -> Sided:
-    """Return one of the runs; `short` is the beginning of its id (`None`: it is no longer kept), `commit` its agent's."""
+def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = "") -> Sided:
+    """Return one of the runs; `short`: the beginning of its id (`None`: it is not in the store), `commit`: its agent's."""
     return Sided(
         run_id=run.run_id,
         short=short or run.run_id[:SHORTEST],
@@ -277,8 +277,8 @@ def _markdown(found: Comparison) -> str:
 def _command(found: Comparison, sides: tuple[Sided, Sided]) -> str:
     margin = ["--margin", f"{found.margin:g}"] if found.margin != _MARGIN else []
     base, candidate = sides
-    named = ["--baseline", base.baseline, candidate.short] if base.baseline else [base.short, candidate.short]
-    return shlex.join(["proctor", "compare", *named, *margin])
+    names = ["--baseline", base.baseline, candidate.short] if base.baseline else [base.short, candidate.short]
+    return shlex.join(["proctor", "compare", *names, *margin])
 
 
 _MARGIN = 0.05

@@ -1,4 +1,4 @@
-"""What runs say of cases over time: which broke, in which run; and every metric over the runs."""
+"""The history of cases over several runs: which case broke in which run; and every metric over the runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LONGEST_WHY = 300
 
 
 class HistoryRunPart(PageModel):
-    """One of the runs that were looked at."""
+    """One of the runs of the history."""
 
     run_id: str
     short: str
@@ -47,18 +47,18 @@ class HistoryRunPart(PageModel):
 
 
 class TurningPart(PageModel):
-    """Where a case became what it is."""
+    """The run in which a case got its present outcome."""
 
     first: str
-    """The id of the first run in which it was so."""
+    """The id of the first run with this outcome."""
     before: str | None
-    """That of the last run in which it was not; null: it was so in every run that was looked at."""
+    """The id of the last run with another outcome; null: every run of the history has this one."""
     changed: list[UnlikeLine]
-    """What is known to differ between the two."""
+    """The known differences between the two runs."""
     caution: str
-    """Why the agent need not be what changed it; empty where nothing speaks against it."""
+    """Why the agent may not be the cause; empty if nothing suggests another cause."""
     command: str
-    """What shows the two side by side in a terminal; empty where there is no run before."""
+    """The command that compares the two runs; empty if there is no earlier run."""
 
 
 class HistoryPoint(PageModel):
@@ -68,23 +68,23 @@ class HistoryPoint(PageModel):
     position: int
     outcome: Outcome
     strip: str
-    """A letter a trial."""
+    """One letter per trial."""
     reason: str
     changed: list[UnlikeLine]
-    """Since the run before."""
+    """The differences from the previous run."""
 
 
 class HistoryCase(PageModel):
-    """What the runs say of one case."""
+    """The history of one case."""
 
     eval_set_id: str
     eval_id: str
     course: Course
     sentence: str
     strip: str
-    """A letter for each run, oldest first; `-`: that run did not reach it."""
+    """One letter per run, oldest first; `-`: the run did not reach the case."""
     why: str
-    """Why it failed when it last did."""
+    """The reason of its last failure."""
     decided: int
     failed: int
     flips: int
@@ -94,17 +94,17 @@ class HistoryCase(PageModel):
 
 
 class SeriesPoint(PageModel):
-    """What a metric said in one run."""
+    """A metric in one run."""
 
     run_id: str
     score: float | None
     low: float | None
-    """The 95 % interval over trials (of a case) or over cases; null where one value says nothing of it."""
+    """The 95 % confidence interval over the trials of a case, or over cases; null for a single value."""
     high: float | None
     threshold: float | None
     outcome: Outcome
     count: int
-    """Trials, or cases, that it rests on."""
+    """The number of trials, or of cases."""
 
 
 class Series(PageModel):
@@ -113,33 +113,33 @@ class Series(PageModel):
     name: str
     decides: bool
     points: list[SeriesPoint]
-    """Oldest first; runs without it are left out."""
+    """Oldest first, without the runs that lack the metric."""
 
 
 class HistoryPage(PageModel):
-    """What was found by looking back."""
+    """The history of all cases, or of one."""
 
     runs: list[HistoryRunPart]
     """Newest first."""
     older: int
-    """Runs beyond these."""
+    """The number of older runs that are left out."""
     sets: list[str]
-    """The eval sets of all runs that are kept, by their ids: what can be asked for."""
+    """The ids of the eval sets of all stored runs, to choose from."""
     agents: list[str]
-    """Their agents."""
+    """The agents of all stored runs."""
     counts: dict[Course, int]
     cases: list[HistoryCase]
-    """Those that matter first; where one case is asked for, only that."""
+    """The important ones first; only one if the request names a case."""
     points: list[HistoryPoint] | None
-    """Of the one case, newest first; null where all are asked for."""
+    """The runs of the requested case, newest first; null if the request names none."""
     series: list[Series]
-    """`passed` (the share of the cases that were run) first, then what decides."""
+    """`passed` (the share of the executed cases) first, then the deciding metrics."""
     command: str
-    """What shows the same in a terminal."""
+    """The equivalent command."""
 
 
 def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPage:
-    """Return a history as a page; `options` are those of the command line that it was asked with."""
+    """Return the page of a history; `options`: those of the equivalent command."""
     case = [found.case] if found.case else []
     return HistoryPage(
         runs=[_run(run) for run in found.runs],
@@ -194,7 +194,7 @@ def _turning(case: CaseHistory, turn: Turning) -> TurningPart:
     return TurningPart(
         first=turn.first.run_id,
         before=before.run_id if before is not None else None,
-        changed=_unlike(turn.changed),
+        changed=_difference_lines(turn.changed),
         caution=unlike_text(turn),
         command=shlex.join(command),
     )
@@ -207,11 +207,11 @@ def _point(point: CasePoint) -> HistoryPoint:
         outcome=point.outcome,
         strip="".join(LETTERS.get(one, "n") for one in point.trials),
         reason=point.reason,
-        changed=_unlike(point.changed),
+        changed=_difference_lines(point.changed),
     )
 
 
-def _unlike(found: Sequence[Unlike]) -> list[UnlikeLine]:
+def _difference_lines(found: Sequence[Unlike]) -> list[UnlikeLine]:
     return [UnlikeLine(what=one.what, text=one.text, expected=one.expected) for one in found]
 
 
@@ -221,12 +221,14 @@ def _series(found: RunHistory, name: str) -> Series:
         name=name,
         decides=any(point.gate for point in points.values()),
         points=[
-            _of_run(run.run_id, points[run.run_id]) for run in reversed(found.runs) if run.run_id in points
+            _series_point(run.run_id, points[run.run_id])
+            for run in reversed(found.runs)
+            if run.run_id in points
         ],
     )
 
 
-def _of_run(run_id: str, point: MetricPoint) -> SeriesPoint:
+def _series_point(run_id: str, point: MetricPoint) -> SeriesPoint:
     return SeriesPoint(
         run_id=run_id,
         score=point.score,

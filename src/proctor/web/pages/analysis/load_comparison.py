@@ -1,4 +1,4 @@
-"""The pages of comparisons: two runs, one case of two runs, several runs."""
+"""The pages of comparisons, read from a store: two runs, one case of two runs, several runs."""
 
 from __future__ import annotations
 
@@ -25,46 +25,48 @@ from proctor.web.pages.analysis.comparison import (
     ComparisonPage,
     Sided,
     comparison_page,
-    sided,
+    comparison_side,
 )
 from proctor.web.pages.runs.matrix import MatrixPage, MatrixRun, matrix_page
 
 MOST_RUNS = 12
-"""Runs that are put side by side at most."""
+"""The most runs of a matrix."""
 _MOST_NAMES = 5_000
-"""Case ids among which the closest one is searched."""
+"""The most case ids among which similar ones are searched."""
 
 
-def compared_page(
+def load_comparison(
     store: Store, base: str, candidate: str, *, margin: float | None = None, confidence: float = 0.95
 ) -> ComparisonPage:
-    """Return the comparison that `proctor compare` makes, as a page.
+    """Return the page of the comparison that `proctor compare` makes.
 
     Raises:
         SetupError: a number is out of range, or the runs have no case in common.
         UnknownNameError: there is no such run.
     """
-    named = _as_baseline(store, base)
+    baseline = _as_baseline(store, base)
     now = find_current_run(store, candidate)
-    if named is None:
+    if baseline is None:
         before = find_current_run(store, base)
         found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
     else:
-        found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)
-    return as_page(store, found, named or "")
+        found = compare_sync(
+            candidate=now, baseline=baseline, store=store, margin=margin, confidence=confidence
+        )
+    return comparison_page_of(store, found, baseline or "")
 
 
-def as_page(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
-    """Return a comparison of runs in `store` as a page; `baseline`: the name of the base, where that is one."""
+def comparison_page_of(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
+    """Return the page of a comparison of runs in `store`; `baseline`: the name of the base, if it is a baseline."""
     short = short_ids([one.run_id for one in store.index()])
     sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
-    cases = _named(found)
+    cases = _case_names(found)
     places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
     return comparison_page(found, sides, (places[0], places[1]))
 
 
 def _as_baseline(store: Store, name: str) -> str | None:
-    """Return the baseline that `name` means, where no run is called so: a name in the store, never that of a file."""
+    """Return `name` if it is a baseline of the store and not a run; file names are not allowed here."""
     try:
         store.find(name)
     except UnknownNameError:
@@ -72,8 +74,8 @@ def _as_baseline(store: Store, name: str) -> str | None:
     return None
 
 
-def baselines_page(store: Store) -> BaselinesPage:
-    """Return the baselines of the store, by name; those whose files cannot be read are left out."""
+def load_baselines(store: Store) -> BaselinesPage:
+    """Return the baselines of the store by name, without those whose files cannot be read."""
     named = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
     rows = []
     for name, run_id in named:
@@ -82,27 +84,27 @@ def baselines_page(store: Store) -> BaselinesPage:
     return BaselinesPage(items=rows)
 
 
-def _named(found: Comparison) -> set[str]:
+def _case_names(found: Comparison) -> set[str]:
     cases = [case.name for case in found.cases]
     return {*cases, *found.only_base, *found.only_candidate, *found.changed_cases}
 
 
-def _places(store: Store, run_id: str, named: set[str]) -> CasePlaces:
-    if not named:
+def _places(store: Store, run_id: str, names: set[str]) -> CasePlaces:
+    if not names:
         return {}
     found: dict[str, int] = {}
     for case in store.planned(run_id):
-        if (name := f"{case.eval_set_id}/{case.eval_id}") in named:
+        if (name := f"{case.eval_set_id}/{case.eval_id}") in names:
             found.setdefault(name, case.position)
     return found
 
 
 def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> Sided:
     commit = store.manifest(run.run_id).agent.commit if run.run_id in short else None
-    return sided(run, short.get(run.run_id), commit, baseline=baseline)
+    return comparison_side(run, short.get(run.run_id), commit, baseline=baseline)
 
 
-def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_id: str) -> PairPage:
+def load_pair(store: Store, base: str, candidate: str, eval_set_id: str, eval_id: str) -> PairPage:
     """Return one case of two runs side by side.
 
     Raises:
@@ -110,39 +112,39 @@ def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_
     """
     runs = store.find(base), store.find(candidate)
     places = tuple(_find(store, run, eval_set_id, eval_id).position for run in runs)
-    return _Two.of(store, runs).at((places[0], places[1]))
+    return _RunPair.between(store, runs).page((places[0], places[1]))
 
 
-def paired_pages(
+def load_pairs(
     store: Store, page: ComparisonPage, most: int | None = None
 ) -> Iterator[tuple[ChangedLine, PairPage]]:
-    """Yield the first (`most`, else all) of the changed cases of a comparison of kept runs, each side by side."""
-    two = _Two.of(store, (page.base.run_id, page.candidate.run_id))
+    """Yield the first `most` (else all) changed cases of a comparison of stored runs, each side by side."""
+    runs = _RunPair.between(store, (page.base.run_id, page.candidate.run_id))
     for case in page.cases[:most]:
         if case.base_position is not None and case.candidate_position is not None:
-            yield case, two.at((case.base_position, case.candidate_position))
+            yield case, runs.page((case.base_position, case.candidate_position))
 
 
 @dataclass(frozen=True, slots=True)
-class _Two:
-    """Two runs whose cases are put side by side."""
+class _RunPair:
+    """Two runs, to show their cases side by side."""
 
     runs: tuple[RunResult, RunResult]
     sides: tuple[Sided, Sided]
 
     @classmethod
-    def of(cls, store: Store, runs: tuple[str, str]) -> _Two:
+    def between(cls, store: Store, runs: tuple[str, str]) -> _RunPair:
         short = short_ids([one.run_id for one in store.index()])
-        base, candidate = (_side(store, _compared(store, run), short) for run in runs)
+        base, candidate = (_side(store, _compared_run(store, run), short) for run in runs)
         return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate))
 
-    def at(self, places: tuple[int, int]) -> PairPage:
-        """Put the cases at these places of the runs side by side."""
+    def page(self, places: tuple[int, int]) -> PairPage:
+        """Return the cases at these positions side by side."""
         cases = self.runs[0].cases[places[0]], self.runs[1].cases[places[1]]
         return pair_page(parting(*cases), self.sides, cases, places)
 
 
-def _compared(store: Store, run_id: str) -> ComparedRun:
+def _compared_run(store: Store, run_id: str) -> ComparedRun:
     manifest = store.manifest(run_id)
     cases = sum(one.cases for one in manifest.sets)
     return ComparedRun(run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at)
@@ -159,15 +161,15 @@ def _find(store: Store, run_id: str, eval_set_id: str, eval_id: str) -> PlannedC
     raise UnknownNameError(f"the run {run_id} has no case {wanted!r}.{did_you_mean(wanted, names)}")
 
 
-def lined_up_page(store: Store, names: Sequence[str]) -> MatrixPage:
+def load_matrix(store: Store, names: Sequence[str]) -> MatrixPage:
     """Return several runs side by side.
 
     Raises:
-        SetupError: none is named, or more than `MOST_RUNS`.
+        SetupError: there is no name, or there are more than `MOST_RUNS`.
         UnknownNameError: there is no such run.
     """
     if not 1 <= len(names) <= MOST_RUNS:
-        raise SetupError(f"1 to {MOST_RUNS} runs stand side by side, got {len(names)}")
+        raise SetupError(f"expected 1 to {MOST_RUNS} runs for a matrix, got {len(names)}")
     wanted = [*dict.fromkeys(store.find(name) for name in names)]
     short = short_ids([one.run_id for one in store.index()])
     return matrix_page(

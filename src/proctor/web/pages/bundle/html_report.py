@@ -1,10 +1,10 @@
-"""The web page of runs as one file: everything that the server's page shows of them, nothing loaded from anywhere."""
+"""The report `html`: the pages of runs in one HTML file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, TextIO, cast
 
 from proctor.common.quick_dataclasses import dataclass
 from proctor.common.version import __version__
@@ -18,24 +18,24 @@ from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
-from proctor.web.pages.about import AboutPage
-from proctor.web.pages.bundle.single_file import OneFile, read_page
+from proctor.web.pages.bundle.single_file import SingleFileWriter, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
-from proctor.web.pages.case.judges import judges_page
+from proctor.web.pages.case.judge_votes import judges_page
 from proctor.web.pages.case.spans import spans_page
 from proctor.web.pages.case.trial import trial_page
 from proctor.web.pages.case.turn import Align
 from proctor.web.pages.runs.case_table import CaseRow, CasesPage, case_row
 from proctor.web.pages.runs.figures import Figures
 from proctor.web.pages.runs.notes import notes_page, turn_seconds
-from proctor.web.pages.runs.run import run_page
 from proctor.web.pages.runs.run_list import RunsPage, run_row
-from proctor.web.pages.runs.run_parts import KeptRun
+from proctor.web.pages.runs.run_page import run_page
+from proctor.web.pages.runs.run_parts import StoredRun
+from proctor.web.pages.server_info import AboutPage
 
 if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation
     from proctor.schema.results.page_model import PageModel
-    from proctor.web.pages.runs.run import Against
+    from proctor.web.pages.runs.run_page import Against
 
 
 class HtmlReport:
@@ -45,7 +45,7 @@ class HtmlReport:
     looks_beside: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        """Read the page.
+        """Read the built page.
 
         Raises:
             SetupError: it is not built.
@@ -53,31 +53,36 @@ class HtmlReport:
         self._page = read_page()
 
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
-        """Write `runs` to `out`, a case at a time."""
+        """Write `runs` to `out`, case by case."""
         failures = [run.failure for run in runs if run.failure and run.failure.where == CONFIGURATION]
         if options.note or failures:
             write_note_page(out, options.note or public_text.cause(failures[0]))
             return
-        beside = cast("Beside | None", options.beside)  # the plug-in contract cannot name a page's types
-        kept = [_kept(run, number, beside) for number, run in enumerate(runs, 1)]
-        start = f"/runs/{kept[0].listed.run.run_id}" if len(kept) == 1 else "/runs"
-        file = OneFile(self._page, out, start)
+        extras = cast(
+            "ReportExtras | None", options.beside
+        )  # the plug-in contract cannot name a page's types
+        stored = [_stored_run(run, number, extras) for number, run in enumerate(runs, 1)]
+        start = f"/runs/{stored[0].listed.run.run_id}" if len(stored) == 1 else "/runs"
+        file = SingleFileWriter(self._page, out, start)
         file.begin()
-        add_runs(file, runs, kept, beside)
+        add_runs(file, runs, stored, extras)
         file.end()
 
 
 def add_runs(
-    file: OneFile, runs: Sequence[RunResult], kept: Sequence[KeptRun], beside: Beside | None
+    file: SingleFileWriter,
+    runs: Sequence[RunResult],
+    stored: Sequence[StoredRun],
+    extras: ReportExtras | None,
 ) -> None:
-    """Put runs into a file, with the list of them."""
-    file.keep("/api/about", _about())
-    rows = [run_row(one.listed) for one in kept]
-    file.keep("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
-    for run, one in zip(runs, kept, strict=True):
-        _add_run(file, run, one, beside if run.run_id else None)
-    if beside is not None:
-        for path, page in beside.around([run.run_id for run in runs if run.run_id]):
+    """Add runs to a file, with the list of them."""
+    file.add_initial("/api/about", _about())
+    rows = [run_row(run.listed) for run in stored]
+    file.add_initial("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
+    for run, stored_run in zip(runs, stored, strict=True):
+        _add_run(file, run, stored_run, extras if run.run_id else None)
+    if extras is not None:
+        for path, page in extras.related_pages([run.run_id for run in runs if run.run_id]):
             file.add(path, page)
 
 
@@ -88,39 +93,41 @@ def _about() -> AboutPage:
     )  # fmt: skip
 
 
-def _add_run(file: OneFile, run: RunResult, kept: KeptRun, beside: Beside | None) -> None:
-    run_id = kept.listed.run.run_id
+def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: ReportExtras | None) -> None:
+    run_id = stored.listed.run.run_id
     path = f"/api/runs/{run_id}"
-    figures, rows, turns = Figures(), list[Any](), list[float]()
-    labels = _labels(beside, run_id)
-    for place, case in _with_places(run.cases):
+    figures, rows, turns = Figures(), list[CaseRow](), list[float]()
+    labels = _labels(extras, run_id)
+    for neighbours, case in _with_neighbours(run.cases):
+        position = neighbours[1]
         figures.add(case)
-        rows.append(case_row(place[1], case))
+        rows.append(case_row(position, case))
         turns += turn_seconds(case)
-        _add_case(file, f"{path}/cases/{place[1]}", _view(run, kept, case, place[1], beside), place, labels)
+        view = _view(run, stored, case, position, extras)
+        _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
     against = None
-    if beside is not None:
-        told, against = beside.rows(run_id)
-        rows = [CaseRow.model_validate_json(row) for row in told]
-    file.keep(path, run_page(run, figures, kept, against))
-    file.keep(f"{path}/cases", CasesPage(items=rows, total=len(rows)))
-    file.keep(f"{path}/notes", notes_page(figures.digest, turns))
+    if extras is not None:
+        documents, against = extras.rows(run_id)
+        rows = [CaseRow.model_validate_json(row) for row in documents]
+    file.add_initial(path, run_page(run, figures, stored, against))
+    file.add_initial(f"{path}/cases", CasesPage(items=rows, total=len(rows)))
+    file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
 
 
 _Labels = Mapping[tuple[str, str, int], Sequence[Labelled]]
-"""What people said, by set, case and trial."""
+"""The labels of people, by set, case and trial."""
 
 
-def _labels(beside: Beside | None, run_id: str) -> _Labels:
-    found: defaultdict[tuple[str, str, int], list[Labelled]] = defaultdict(list)
-    for label in beside.labels(run_id) if beside is not None else ():
-        found[label.key[:3]].append(label)
-    return found
+def _labels(extras: ReportExtras | None, run_id: str) -> _Labels:
+    labels: defaultdict[tuple[str, str, int], list[Labelled]] = defaultdict(list)
+    for label in extras.labels(run_id) if extras is not None else ():
+        labels[label.key[:3]].append(label)
+    return labels
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A case with all that its pages are made of."""
+    """The data of a case's pages."""
 
     view: CaseView
     expected: EvalCase | None
@@ -128,52 +135,54 @@ class _Case:
     align: Align | None
 
 
-def _view(run: RunResult, kept: KeptRun, case: CaseResult, position: int, beside: Beside | None) -> _Case:
-    run_id = kept.listed.run.run_id
-    expected = beside.case(run_id, position) if beside is not None else None
+def _view(
+    run: RunResult, stored: StoredRun, case: CaseResult, position: int, extras: ReportExtras | None
+) -> _Case:
+    run_id = stored.listed.run.run_id
+    expected = extras.case(run_id, position) if extras is not None else None
     view = CaseView(
-        run_id, kept.listed.short, run.agent, kept.listed.run.created_at, case, kept.judging,
+        run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
         scenario=expected.conversation_scenario if expected else None,
     )  # fmt: skip
-    return _Case(view, expected, len(run.cases), beside.align if beside is not None else None)
+    return _Case(view, expected, len(run.cases), extras.align if extras is not None else None)
 
 
-def _add_case(file: OneFile, path: str, case: _Case, place: _Place, labels: _Labels) -> None:
-    view, (before, position, after) = case.view, place
+def _add_case(
+    file: SingleFileWriter, path: str, case: _Case, neighbours: _Neighbours, labels: _Labels
+) -> None:
+    view, (before, position, after) = case.view, neighbours
     file.add(path, case_page(view, position, case.total, previous=before, following=after))
     for index, trial in enumerate(view.case.trials):
-        here = f"{path}/trials/{trial.number}"
-        file.add(here, trial_page(view, position, index, expected=case.expected, align=case.align))
-        file.add(f"{here}/spans", spans_page(view.run_id, position, trial.number, trial.trial))
-        said = labels.get((view.case.eval_set_id, view.case.eval_id, trial.number), ())
-        file.add(f"{here}/judges", judges_page(view, position, index, labels=said))
+        trial_path = f"{path}/trials/{trial.number}"
+        file.add(trial_path, trial_page(view, position, index, expected=case.expected, align=case.align))
+        file.add(f"{trial_path}/spans", spans_page(view.run_id, position, trial.number, trial.trial))
+        of_trial = labels.get((view.case.eval_set_id, view.case.eval_id, trial.number), ())
+        file.add(f"{trial_path}/judges", judges_page(view, position, index, labels=of_trial))
 
 
-_Place = tuple[CasePlace | None, int, CasePlace | None]
-"""The case before, the position of this one, and the case after it."""
+_Neighbours = tuple[CasePlace | None, int, CasePlace | None]
+"""The previous case, the position of this one, and the next case."""
 
 
-def _with_places(cases: Sequence[CaseResult]) -> Iterator[tuple[_Place, CaseResult]]:
+def _with_neighbours(cases: Sequence[CaseResult]) -> Iterator[tuple[_Neighbours, CaseResult]]:
     """Yield each case with its neighbours; every case is read once."""
     before: CasePlace | None = None
-    current: tuple[int, CaseResult] | None = None
+    current: tuple[CasePlace, CaseResult] | None = None
     for position, case in enumerate(cases):
-        after = CasePlace(position=position, eval_set_id=case.eval_set_id, eval_id=case.eval_id)
+        place = CasePlace(position=position, eval_set_id=case.eval_set_id, eval_id=case.eval_id)
         if current is not None:
-            yield (before, current[0], after), current[1]
-            before = CasePlace(
-                position=current[0], eval_set_id=current[1].eval_set_id, eval_id=current[1].eval_id
-            )
-        current = position, case
+            yield (before, current[0].position, place), current[1]
+            before = current[0]
+        current = place, case
     if current is not None:
-        yield (before, current[0], None), current[1]
+        yield (before, current[0].position, None), current[1]
 
 
-def _kept(run: RunResult, number: int, beside: Beside | None) -> KeptRun:
-    """A run as its store has it; what is known of one that is not kept."""
-    if beside is not None and run.run_id and (found := beside.kept(run.run_id)) is not None:
-        return found
+def _stored_run(run: RunResult, number: int, extras: ReportExtras | None) -> StoredRun:
+    """Return the stored run; for a run that is not stored, what its result contains."""
+    if extras is not None and run.run_id and (stored := extras.stored_run(run.run_id)) is not None:
+        return stored
     run_id = run.run_id or f"run-{number}"
     manifest = Manifest(run_id=run_id, created_at=run.started_at, agent=AgentManifest(label=run.agent))
     summary = RunSummary(
@@ -190,21 +199,21 @@ def _kept(run: RunResult, number: int, beside: Beside | None) -> KeptRun:
         run_id, run.started_at, run.agent, sets, run.num_runs, len(run.cases), RunState.FINISHED, summary
     )
     judging = Judging(number=1, created_at=run.started_at, finished=True)
-    return KeptRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)
+    return StoredRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)
 
 
-# --- What the one-file report shows besides the results of its runs ---------------------------------------------------
+# --- the additional data of stored runs ---------------------------------------------------------------------------------
 
 
-class Beside(Protocol):
-    """What is known of runs beside their results, where they are kept."""
+class ReportExtras(Protocol):
+    """The data of stored runs that the report shows in addition to their results."""
 
-    def kept(self, run_id: str) -> KeptRun | None:
-        """Return the run as its store has it; `None` where it is not there."""
+    def stored_run(self, run_id: str) -> StoredRun | None:
+        """Return the stored run; `None` if it is not stored."""
         ...
 
     def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
-        """Return its cases as rows of JSON, held against the run before of its like, where there is one."""
+        """Return its cases as JSON rows, compared with the previous run of the same agent and sets."""
         ...
 
     def case(self, run_id: str, position: int) -> EvalCase | None:
@@ -212,13 +221,13 @@ class Beside(Protocol):
         ...
 
     def labels(self, run_id: str) -> Sequence[Labelled]:
-        """Return what people said of its answers."""
+        """Return the labels of people for the run."""
         ...
 
-    def around(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
-        """Yield pages of what lies around runs (how they compare, what was before), each behind its path in our own API."""
+    def related_pages(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+        """Yield pages that relate runs to others (comparisons, histories), each with its path in the API."""
         ...
 
-    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
-        """Put the calls of a turn beside the expected ones."""
+    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, object]]:
+        """Align the calls of a turn with the expected ones."""
         ...

@@ -1,7 +1,7 @@
-"""The web page as one file: the built page, and beside it what a server would have answered, in gzipped chunks.
+"""The web page as one file: the built page together with the responses of a server, in gzipped chunks.
 
-Nothing is loaded from anywhere: style and script stand in the file, and its Content-Security-Policy allows these two (by
-their hashes) and nothing else. The page opens a chunk when somebody looks at what is in it (`ui/src/data/fileSource.ts`).
+The file loads nothing from elsewhere: it contains style and script, and its Content-Security-Policy allows these two (by
+their hashes) and nothing else. The page unpacks a chunk when it needs one of its documents (`ui/src/data/fileSource.ts`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 _CHUNK = 1_000_000
 """Characters of JSON after which a chunk is closed."""
 _SCREENS = frozenset({"/compare", "/matrix", "/history", "/judges"})
-"""Screens beside runs and cases that a file may have; they are asked for as the API is, without `/api`."""
+"""Optional screens of a file besides runs and cases; their addresses are those of the API without `/api`."""
 _SCRIPT = re.compile(r'<script type="module"[^>]* src="/?([^"]+)"></script>')
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]* href="/?([^"]+)">')
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltPage:
-    """The built page, ready to stand in one file."""
+    """The built page in two parts, with the data of the file between them."""
 
     head: str
-    """Up to where the data goes."""
+    """The part before the data."""
     tail: str
 
 
@@ -48,10 +48,10 @@ def read_page() -> BuiltPage:
         index = (folder / "index.html").read_text("utf-8")
     except OSError as error:
         raise SetupError(
-            f"the report html stands on the web page, which is not built here. {HOW_TO_BUILD_THE_PAGE}"
+            f"the report html needs the web page, which is not built here. {HOW_TO_BUILD_THE_PAGE}"
         ) from error
-    script, index = _taken(folder, _SCRIPT, index)
-    style, index = _taken(folder, _STYLE, index)
+    script, index = _extract_asset(folder, _SCRIPT, index)
+    style, index = _extract_asset(folder, _STYLE, index)
     script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
@@ -59,7 +59,7 @@ def read_page() -> BuiltPage:
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     head, body = index.split("</head>", 1)
-    head = head.replace("<head>", f"<head>\n    {meta}", 1)  # before anything that it is about
+    head = head.replace("<head>", f"<head>\n    {meta}", 1)  # before the elements to which it applies
     body, end = body.rsplit("</body>", 1)
     return BuiltPage(
         f"{head}<style>{style}</style></head>{body}",
@@ -68,18 +68,18 @@ def read_page() -> BuiltPage:
 
 
 def _licences(folder: Path) -> str:
-    """The licences of what the script holds of others, which go where it goes."""
+    """Return the licences of the third-party code in the script, as a comment."""
     file = folder / "licenses.md"
     return f"<!--\n{file.read_text('utf-8').replace('--', '- -')}\n-->" if file.is_file() else ""
 
 
-def _taken(folder: Path, pattern: re.Pattern[str], index: str) -> tuple[str, str]:
-    found = pattern.search(index)
-    if found is None:
+def _extract_asset(folder: Path, pattern: re.Pattern[str], index: str) -> tuple[str, str]:
+    element = pattern.search(index)
+    if element is None:
         raise SetupError(
-            f"{folder / 'index.html'} is not the page that this version knows: build it again with `make ui`"
+            f"{folder / 'index.html'} does not fit this version: build the page again with `make ui`"
         )
-    return (folder / found[1]).read_text("utf-8"), index.replace(found[0], "", 1)
+    return (folder / element[1]).read_text("utf-8"), index.replace(element[0], "", 1)
 
 
 def _hash(text: str) -> str:
@@ -87,60 +87,60 @@ def _hash(text: str) -> str:
 
 
 @dataclass(slots=True)
-class OneFile:
-    """Writes the page with its data, a chunk at a time: `add` what is looked at now and then, `keep` what the page begins with."""
+class SingleFileWriter:
+    """Writes the page with its documents: `add_initial` those that the page needs at once, `add` the others, in chunks."""
 
     page: BuiltPage
     out: TextIO
     start: str
-    """The page that it begins with: `/runs/RUN`."""
+    """The address of the first screen: `/runs/RUN`."""
     documents: dict[str, Any] = field(default_factory=dict)
     where: dict[str, int] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    """Where each of `_SCREENS` begins in this file, for those that it has."""
+    """The start address of each of `_SCREENS` that the file contains."""
     _open: list[str] = field(default_factory=list)
     _size: int = 0
     _chunks: int = 1
 
     def begin(self) -> None:
-        """Write what comes before the data."""
+        """Write the part before the data."""
         self.out.write(self.page.head)
 
-    def keep(self, path: str, document: PageModel) -> None:
-        """Put a document where the page has it at once."""
-        self._note(path)
+    def add_initial(self, path: str, document: PageModel) -> None:
+        """Add a document that the page needs at once."""
+        self._note_screen(path)
         self.documents[path] = document.model_dump(mode="json")
 
     def add(self, path: str, document: PageModel) -> None:
-        """Put a document where it is read when somebody asks for it; what is there already stays."""
+        """Add a document to a chunk, which the page reads on demand; a path that the file already has is skipped."""
         if path in self.where or path in self.documents:
             return
-        self._note(path)
+        self._note_screen(path)
         self.where[path] = self._chunks
         text = f"{json.dumps(path)}:{_json(document)}"
         self._open.append(text)
         self._size += len(text)
         if self._size >= _CHUNK:
-            self._close()
+            self._close_chunk()
 
-    def _note(self, path: str) -> None:
+    def _note_screen(self, path: str) -> None:
         address = path.removeprefix("/api")
         if (screen := address.partition("?")[0]) in _SCREENS:
             self.places.setdefault(screen, address)
 
-    def _close(self) -> None:
+    def _close_chunk(self) -> None:
         if self._open:
             self._write(self._chunks, "{" + ",".join(self._open) + "}")
             self._open, self._size = [], 0
             self._chunks += 1
 
     def end(self) -> None:
-        """Write what is left, and the page's script."""
-        self._close()
+        """Write the last chunk, and the page's script."""
+        self._close_chunk()
         text, _ = json_line({"documents": self.documents, "where": self.where})
         self._write(0, text)
-        told = {"start": self.start, "chunks": self._chunks, "places": self.places}
-        head = json.dumps(told).replace("<", "\\u003c")
+        settings = {"start": self.start, "chunks": self._chunks, "places": self.places}
+        head = json.dumps(settings).replace("<", "\\u003c")
         self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
         self.out.write(self.page.tail)
 

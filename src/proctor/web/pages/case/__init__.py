@@ -1,4 +1,4 @@
-"""The data of a case's page: its trials, turns, scores, judges and spans.
+"""The models of a case's page: its trials, turns, scores, LLM judges and spans.
 
-Start with `case`; `load` reads it from a store.
+Start with `case`; `load_case` reads it from a store.
 """

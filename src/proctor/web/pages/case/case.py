@@ -1,4 +1,4 @@
-"""One case of a run, as a page: the verdict first, then every metric, every trial, and how it was judged before."""
+"""The page of one case of a run: the verdict, every metric, every trial, and the earlier scorings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PassedTrials(PageModel):
     passed: int
     of: int
     low: float
-    """Of the Wilson interval at `confidence`, 0 to 1; trials that could not be judged count as failed here …"""
+    """The lower end of the Wilson interval at `confidence`, 0 to 1; trials without a verdict count as failed here …"""
     high: float
     """… and as passed here."""
     confidence: float
@@ -34,34 +34,34 @@ class PassedTrials(PageModel):
 
 
 class MetricTrial(PageModel):
-    """What a metric says of one trial."""
+    """A metric's score of one trial."""
 
     score: float | None
     outcome: Outcome
 
 
 class MetricLine(PageModel):
-    """What a metric says of the case."""
+    """A metric's score of the case."""
 
     name: str
     outcome: Outcome
     gate: bool
-    """Whether it takes part in the verdict."""
+    """Whether the verdict depends on it."""
     score: float | None
     threshold: float | None
     held: str
-    """The score beside its threshold, in words: `0.40 < 0.9`; where trials are counted, `4 of 5 ≥ 0.8`."""
+    """The score and its threshold: `0.40 < 0.9`; under a rule that counts trials `4 of 5 ≥ 0.8`."""
     low: float | None
-    """Of the 95 % interval of the mean over trials (Student's t), within which the metric's mean lies; null for one trial."""
+    """The lower end of the 95 % confidence interval of the mean over trials (Student's t); null for one trial."""
     high: float | None
     reason: str
     badge: str
-    """What its judge is worth; empty where it has none, or nobody calibrated it."""
+    """The calibration of its judge; empty without a judge or a calibration."""
     trials: list[MetricTrial]
 
 
 class TrialLine(PageModel):
-    """One trial in the strip of trials."""
+    """One trial in the list of trials."""
 
     number: int
     """From 0."""
@@ -69,11 +69,11 @@ class TrialLine(PageModel):
     reason: str
     """Why it did not pass."""
     attempts: list[str]
-    """What became of the attempts before the last one, a line each."""
+    """The failures of the attempts before the last one, one line each."""
 
 
 class JudgedMetric(PageModel):
-    """A metric in another judging."""
+    """A metric in another scoring."""
 
     name: str
     outcome: Outcome
@@ -81,27 +81,27 @@ class JudgedMetric(PageModel):
 
 
 class JudgedLine(PageModel):
-    """What the case came to in one judging of its run."""
+    """The result of the case in one scoring of its run."""
 
     number: int
     created_at: float
     criteria: str
-    """Where the criteria came from."""
+    """The source of the criteria."""
     outcome: Outcome
     reason: str
     metrics: list[JudgedMetric]
-    """Those that decided, and have a score or could not be computed."""
+    """The deciding metrics with a score or an error."""
 
 
 class ToldPart(PageModel):
-    """Something with what it is."""
+    """A text with its label."""
 
     label: str
     text: str
 
 
 class CaseBefore(PageModel):
-    """What the case came to in the run before."""
+    """The result of the case in the previous run."""
 
     run_id: str
     short: str
@@ -138,7 +138,7 @@ class CasePage(PageModel):
     sentence: str
     """The verdict in a sentence."""
     reason: str
-    """The first thing to know about it; empty where there is nothing more to say than the sentence."""
+    """The main reason; empty if the sentence says everything."""
     share: PassedTrials | None
     """Null for a case of one trial."""
     trials: list[TrialLine]
@@ -146,14 +146,14 @@ class CasePage(PageModel):
     warnings: list[str]
     history: list[JudgedLine]
     scenario: list[ToldPart]
-    """What the user was to play, where it was played."""
+    """The scenario of a simulated user."""
     previous: CasePlace | None
     next: CasePlace | None
     before: CaseBefore | None
     command: str
-    """What shows the same in a terminal."""
+    """The equivalent command."""
     hint: str
-    """What to do to see more; usually empty."""
+    """How to get missing details; usually empty."""
 
 
 def case_page(
@@ -166,7 +166,7 @@ def case_page(
     before: CaseBefore | None = None,
     hint: str = "",
 ) -> CasePage:
-    """Return what there is to show of a case but its conversations; no evidence of a trial is read for it."""
+    """Return a case without its conversations; no evidence is read for it."""
     case = view.case
     return CasePage(
         run_id=view.run_id,
@@ -184,9 +184,9 @@ def case_page(
         reason=reason_of(case) or case.missed,
         share=_share(case),
         trials=[_trial(view, place) for place in range(len(case.trials))],
-        metrics=[_metric(view, metric) for metric in case.metrics.values() if _says_something(metric)],
+        metrics=[_metric(view, metric) for metric in case.metrics.values() if _has_content(metric)],
         warnings=warnings_beside(case),
-        history=[_judged(one) for one in view.history],
+        history=[_judging_line(one) for one in view.history],
         scenario=[ToldPart(label=label, text=text) for label, text in _scenario(view)],
         previous=previous,
         next=following,
@@ -197,10 +197,10 @@ def case_page(
 
 
 def verdict_sentence(case: CaseResult) -> str:
-    """Return the verdict on a case in a sentence: what happened, and how sure that is."""
+    """Return the verdict on a case as a sentence, with its confidence interval if there are several trials."""
     if len(case.trials) > 1:
-        sure = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
-        passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({sure}){', flaky' if case.flaky else ''}"
+        interval = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
+        passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({interval}){', flaky' if case.flaky else ''}"
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
     if case.passed:
         decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())
@@ -208,19 +208,19 @@ def verdict_sentence(case: CaseResult) -> str:
     if case.outcome is Outcome.FAILED:
         missed = [m.name for m in case.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
         return f"{', '.join(missed)} did not meet the criterion" if missed else "Failed"
-    return _SAYS.get(case.outcome, WORDS[case.outcome].capitalize())
+    return _SENTENCES.get(case.outcome, WORDS[case.outcome].capitalize())
 
 
-_SAYS = {
-    Outcome.ERROR: "It could not be judged",
-    Outcome.INCONCLUSIVE: "The trials do not decide it yet",
-    Outcome.NOT_RUN: "It was not reached",
-    Outcome.SKIPPED: "It was left out on purpose",
+_SENTENCES = {
+    Outcome.ERROR: "No verdict could be computed",
+    Outcome.INCONCLUSIVE: "The trials do not decide the verdict yet",
+    Outcome.NOT_RUN: "The run did not reach this case",
+    Outcome.SKIPPED: "Skipped on purpose",
 }
 
 
 def show_command(view: CaseView, number: int | None = None) -> str:
-    """Return the command that shows the same in a terminal, of one trial where `number` (from 0) is given."""
+    """Return the equivalent command, for one trial if its `number` (from 0) is given."""
     case = f"{view.case.eval_set_id}/{view.case.eval_id}"
     trial = ["--trial", str(number + 1)] if number is not None else []
     judging = ["--judging", str(view.judging)] if view.history and view.judging != len(view.history) else []
@@ -251,7 +251,7 @@ def _trial(view: CaseView, place: int) -> TrialLine:
     )
 
 
-def _says_something(metric: MetricVerdict) -> bool:
+def _has_content(metric: MetricVerdict) -> bool:
     return not (metric.outcome is Outcome.INFORMATIONAL and metric.score is None)
 
 
@@ -284,7 +284,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
-    """The interval of the mean over trials: these are drawn independently of one case."""
+    """Return the confidence interval of the mean over trials, which are independent draws of one case."""
     mean = ClusteredMean()
     for score in metric.per_trial:
         if score is not None and (value := _finite(score.value)) is not None:
@@ -293,7 +293,7 @@ def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
     return (found.low, found.high) if found is not None else (None, None)
 
 
-def _judged(one: Judged) -> JudgedLine:
+def _judging_line(one: Judged) -> JudgedLine:
     return JudgedLine(
         number=one.number,
         created_at=one.created_at,

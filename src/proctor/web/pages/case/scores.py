@@ -1,4 +1,4 @@
-"""What metrics and judges say of a turn or of a trial, and why something could not be computed: parts of pages."""
+"""Parts of pages: the scores of a turn or of a trial with their findings, and the cause of a failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CausePart", "FindingPart", "NotePart", "ScorePart", "cause_part", "s
 
 
 class FindingPart(PageModel):
-    """What a judge found for one thing: a rubric, a sentence."""
+    """A judge's finding about one rubric or one sentence."""
 
     holds: bool | None
     name: str
@@ -45,11 +45,11 @@ class CausePart(PageModel):
     traceback: Clip | None
     turn: int | None
     infrastructure: bool
-    """About connections, rate limits, servers or time: another attempt may end better."""
+    """The cause is a connection, a rate limit, a server or a timeout: another attempt may succeed."""
 
 
 class ScorePart(PageModel):
-    """What one metric says of a turn, or of the trial as a whole."""
+    """One metric's score of a turn, or of the trial as a whole."""
 
     name: str
     outcome: Outcome
@@ -64,7 +64,7 @@ class ScorePart(PageModel):
 
 
 def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
-    """Return what a metric says of a turn (`Score`) or of a trial (`MetricScore`)."""
+    """Return a metric's score of a turn (`Score`) or of a trial (`MetricScore`)."""
     failure = score.failure if isinstance(score, MetricScore) else None
     plain = score if isinstance(score, Score) else Score(score.value, not_applicable=score.not_applicable)
     outcome = Outcome.ERROR if failure is not None else metric.judge(plain).outcome
@@ -86,7 +86,7 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
 
 
 def cause_part(failure: Failure) -> CausePart:
-    """Return why something could not be computed, with the whole traceback."""
+    """Return the cause of a failure, with the whole traceback."""
     cause = cause_of(failure)
     return CausePart(
         where=failure.where,

@@ -1,4 +1,4 @@
-"""What the page of a trial over time is made of."""
+"""The models of the page that shows a trial over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Timing = Literal["clock", "events", "span", "none"]
 
 
 class AttributePart(PageModel):
-    """What a span says besides what was asked and answered."""
+    """An attribute of a span other than request and response."""
 
     name: str
     value: Clip
@@ -26,14 +26,14 @@ class SpanPart(PageModel):
     """One bar of the waterfall."""
 
     kind: Literal["turn", "agent", "model", "tool", "step", "event"]
-    """`step`: whatever else was traced."""
+    """`step`: any other traced operation."""
     name: str
     depth: int
     """0: a turn."""
     turn: int
     call: int | None
-    """The place of a tool's call in the turn, from 0, as the steps of the conversation have it; of a traced model that of
-    the first call that it asked for."""
+    """The index of a tool's call among the calls of the turn, from 0; for a traced model that of the first call that it
+    requested."""
     author: str
     start: float | None
     """Seconds since the trial began."""
@@ -43,16 +43,16 @@ class SpanPart(PageModel):
     input_tokens: int | None
     output_tokens: int | None
     request: Clip | None
-    """What was new to whoever was asked: the user's message, answers of tools; of a tool its call. Where it was traced, all
-    that was asked."""
+    """The new part of the request: the user's message, responses of tools; for a tool its call. A traced request is
+    complete."""
     response: Clip | None
     error: Clip | None = None
     attributes: list[AttributePart] = Field(default_factory=list)
-    """Of what was traced."""
+    """The attributes of a traced span."""
 
 
 class AgentPart(PageModel):
-    """What an agent was told and had."""
+    """An agent's instructions and tools."""
 
     name: str
     instructions: Clip | None
@@ -66,11 +66,11 @@ class SpansPage(PageModel):
     position: int
     number: int
     seconds: float | None
-    """From the beginning of the trial to its end."""
+    """The duration of the trial."""
     told: str
-    """What is known of the times, in a sentence."""
+    """A sentence about the source of the times."""
     spans: list[SpanPart]
     cut: list[str] = Field(default_factory=list)
-    """What of the traced spans is not kept, or not as it was."""
+    """Notes about traced spans that are missing or shortened."""
     agents: list[AgentPart]
-    """As the agent described itself; empty where it did not."""
+    """The agent's description of itself; empty if there is none."""

@@ -1,4 +1,4 @@
-"""Text on a page: what an agent said, cut where it is longer than anybody reads, and two texts with what differs marked."""
+"""Texts on a page: long ones are cut, and the differences between two texts are marked."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from proctor.reports.evidence import blocks
 from proctor.reports.evidence.word_diff import elided, word_difference
 from proctor.schema.results.page_model import PageModel
 
-__all__ = ["MOST_TEXT", "Clip", "Marked", "Piece", "clip", "marked", "text_difference"]
+__all__ = ["MOST_TEXT", "Clip", "Marked", "Piece", "clip", "marked_pieces", "text_difference"]
 
 MOST_TEXT = 20_000
-"""Characters of one text that a page has; the evidence itself has all of them."""
+"""The characters of one text that a page contains; the evidence has all of them."""
 _CONTEXT = 1_000
 
 
 class Clip(PageModel):
-    """A text, or its beginning."""
+    """A text or, if it is long, its beginning."""
 
     text: str
     left_out: int
-    """Characters beyond what is here."""
+    """The number of characters that were cut."""
 
 
 class Piece(PageModel):
-    """A stretch of text; `changed` where the two sides differ in it."""
+    """A piece of text; `changed`: the two sides differ here."""
 
     text: str
     changed: bool
@@ -35,7 +35,7 @@ class Marked(PageModel):
 
     pieces: list[Piece]
     left_out: int
-    """Characters that gave way to `…`."""
+    """The number of characters that `…` replaces."""
 
 
 def clip(text: str, most: int = MOST_TEXT) -> Clip:
@@ -43,13 +43,13 @@ def clip(text: str, most: int = MOST_TEXT) -> Clip:
     return Clip(text=text[:most], left_out=max(0, len(text) - most))
 
 
-def marked(pieces: Sequence[blocks.Piece]) -> Marked:
-    """Return pieces for a page: whole, but where they are longer than anybody reads only what is around the changes."""
+def marked_pieces(pieces: Sequence[blocks.Piece]) -> Marked:
+    """Return the page's model of pieces; if they are long, only the text around the changes."""
     total = sum(len(piece.text) for piece in pieces)
     kept = (
         list(pieces)
         if total <= MOST_TEXT
-        else _bounded(elided(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
+        else _truncate(elided(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
     )
     left_out = total - sum(len(piece.text) for piece in kept)
     return Marked(
@@ -57,7 +57,7 @@ def marked(pieces: Sequence[blocks.Piece]) -> Marked:
     )
 
 
-def _bounded(pieces: Sequence[blocks.Piece]) -> list[blocks.Piece]:
+def _truncate(pieces: Sequence[blocks.Piece]) -> list[blocks.Piece]:
     kept: list[blocks.Piece] = []
     room = 2 * MOST_TEXT
     for piece in pieces:
@@ -69,6 +69,6 @@ def _bounded(pieces: Sequence[blocks.Piece]) -> list[blocks.Piece]:
 
 
 def text_difference(expected: str, actual: str) -> tuple[Marked, Marked]:
-    """Return an expected and an actual text, with the words marked in which they differ."""
-    wanted, made = word_difference(expected, actual)
-    return marked(wanted), marked(made)
+    """Return an expected and an actual text with the differing words marked."""
+    left, right = word_difference(expected, actual)
+    return marked_pieces(left), marked_pieces(right)

@@ -1,4 +1,4 @@
-"""The spans of a turn that was traced, nested as they were, each with the step of the conversation that it belongs to."""
+"""The spans of a traced turn with their nesting, each with the tool call of the conversation to which it belongs."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from proctor.schema.evidence.trial import Turn
 from proctor.web.pages.case.span_models import AttributePart, SpanPart
 from proctor.web.pages.case.texts import MOST_TEXT, Clip, clip
 
-__all__ = ["cut_from", "is_traced", "traced_parts"]
+__all__ = ["cut_from", "has_spans", "traced_parts"]
 
 _NAME = 200
 _VALUE = 2_000
 _MOST_NOTES = 50
 _SAME_MOMENT = 0.001
-"""Seconds by which clocks, and what they are rounded to, may differ."""
+"""Seconds by which clocks may differ, including rounding."""
 _CUT = re.compile(r"… \[cut: (\d[\d,]*) characters in all\]\Z")
 
 
-def is_traced(turn: Turn) -> bool:
-    """Whether there are spans of it."""
+def has_spans(turn: Turn) -> bool:
+    """Return whether a turn was traced."""
     return turn.trace is not None and bool(turn.trace.spans)
 
 
 def cut_from(turns: Sequence[Turn]) -> list[str]:
-    """Return what of the spans of some turns is not there, or not as it was."""
-    found = []
+    """Return notes about the missing or shortened spans of some turns."""
+    notes = []
     for number, turn in enumerate(turns, 1):
         if turn.trace is None:
             continue
         if turn.trace.left_out:
-            found.append(f"turn {number}: {turn.trace.left_out:,} more spans were not kept")
-        found += [f"turn {number}: {note.removeprefix('spans: ')}" for note in turn.trace.notes]
-    more = len(found) - _MOST_NOTES
-    return [*found[:_MOST_NOTES], f"and {more} more of the kind"] if more > 0 else found
+            notes.append(f"turn {number}: {turn.trace.left_out:,} more spans were not stored")
+        notes += [f"turn {number}: {note.removeprefix('spans: ')}" for note in turn.trace.notes]
+    more = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], f"and {more} similar notes"] if more > 0 else notes
 
 
 def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
-    """Yield the spans of a turn, each before what it encloses, in order of time."""
+    """Yield the spans of a turn in order of time, each before its children."""
     steps = _Steps(turn.events)
-    for span, depth in _nested(turn.trace.spans if turn.trace is not None else ()):
+    for span, depth in _nest_spans(turn.trace.spans if turn.trace is not None else ()):
         begin = span.started_at
         start = max(0.0, begin - origin) if begin is not None and begin > origin - _SAME_MOMENT else None
         yield SpanPart(
@@ -51,7 +51,7 @@ def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
             name=span.name[:_NAME] or "(no name)",
             depth=1 + depth,
             turn=index,
-            call=steps.of(span),
+            call=steps.call_index(span),
             author=(span.agent or "")[:_NAME],
             start=start,
             seconds=span.duration,
@@ -59,46 +59,46 @@ def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
             failed=span.error is not None,
             input_tokens=span.input_tokens,
             output_tokens=span.output_tokens,
-            request=_said(span.request),
-            response=_said(span.response),
-            error=_said(span.error),
+            request=_clip_text(span.request),
+            response=_clip_text(span.response),
+            error=_clip_text(span.error),
             attributes=[
-                AttributePart(name=name[:_NAME], value=clip(_shown(value), _VALUE))
+                AttributePart(name=name[:_NAME], value=clip(_attribute_text(value), _VALUE))
                 for name, value in span.attributes.items()
             ],
         )
 
 
-def _shown(value: object) -> str:
+def _attribute_text(value: object) -> str:
     return value if isinstance(value, str) else value_text(value)
 
 
-def _said(text: str | None) -> Clip | None:
-    """A text, or its beginning; what was cut when it was kept counts as left out, too."""
+def _clip_text(text: str | None) -> Clip | None:
+    """Return a text or its beginning; the characters that were cut before it was stored count as left out, too."""
     if not text:
         return None
-    found = clip(text)
+    shortened = clip(text)
     if (mark := _CUT.search(text)) is not None:
         shown = text[: min(MOST_TEXT, mark.start())]
-        found = Clip(text=shown, left_out=max(0, int(mark[1].replace(",", "")) - len(shown)))
-    return found
+        shortened = Clip(text=shown, left_out=max(0, int(mark[1].replace(",", "")) - len(shown)))
+    return shortened
 
 
 # --- nesting ----------------------------------------------------------------------------------------------------------
 
 
-def _nested(spans: Sequence[Span]) -> Iterator[tuple[Span, int]]:
-    """Yield each span once with its depth, from 0; one whose parent is not there, or that would enclose itself, is outermost."""
+def _nest_spans(spans: Sequence[Span]) -> Iterator[tuple[Span, int]]:
+    """Yield each span once with its depth, from 0; spans without a known parent, and cycles, start at depth 0."""
     ordered = sorted(spans, key=_begin)
     places: dict[str, int] = {}
     for place, span in enumerate(ordered):
         places.setdefault(span.id, place)
     inside: dict[int | None, list[int]] = {}
     for place, span in enumerate(ordered):
-        around = places.get(span.parent_id or "")
-        inside.setdefault(None if around == place else around, []).append(place)
+        parent = places.get(span.parent_id or "")
+        inside.setdefault(None if parent == place else parent, []).append(place)
     seen: set[int] = set()
-    for root in [*inside.get(None, ()), *range(len(ordered))]:  # the latter: what only circles lead to
+    for root in [*inside.get(None, ()), *range(len(ordered))]:  # the latter for the members of cycles
         waiting = [(root, 0)]
         while waiting:
             place, depth = waiting.pop()
@@ -117,13 +117,13 @@ def _begin(span: Span) -> float:
 
 
 class _Steps:
-    """The calls of a turn, and which span belongs to which."""
+    """The tool calls of a turn, to find the call of a span."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._open: list[tuple[int, str | None, str | None]] = []
-        """Calls that no tool's span was found for: place, id and name."""
+        """Calls without a tool span: index, id and name."""
         self._asked: list[tuple[int, Event]] = []
-        """Events with calls, and the place of the first of these."""
+        """Events with calls, and the index of the first call."""
         place = 0
         for event in events:
             if event.partial or event.author.lower() == "user":
@@ -136,28 +136,28 @@ class _Steps:
             if place > first:
                 self._asked.append((first, event))
 
-    def of(self, span: Span) -> int | None:
-        """Return the place of the call that a tool's span executed, or of the first one that a model's asked for."""
+    def call_index(self, span: Span) -> int | None:
+        """Return the index of the call that a tool span executed, or of the first one that a model span requested."""
         if span.kind is SpanKind.TOOL:
-            return self._executed(span)
-        return self._asked_for(span) if span.kind is SpanKind.MODEL else None
+            return self._executed_call(span)
+        return self._requested_call(span) if span.kind is SpanKind.MODEL else None
 
-    def _executed(self, span: Span) -> int | None:
+    def _executed_call(self, span: Span) -> int | None:
         by_id = (one for one in self._open if span.call_id and one[1] == span.call_id)
-        named = (one for one in self._open if one[2] and one[2] in (span.name, *span.name.split(" ")))
-        found = next(by_id, None) or next(named, None)
-        if found is None:
+        by_name = (one for one in self._open if one[2] and one[2] in (span.name, *span.name.split(" ")))
+        call = next(by_id, None) or next(by_name, None)
+        if call is None:
             return None
-        self._open.remove(found)
-        return found[0]
+        self._open.remove(call)
+        return call[0]
 
-    def _asked_for(self, span: Span) -> int | None:
-        """By the time of the event that was made of what the model answered: within its span, or at its end."""
+    def _requested_call(self, span: Span) -> int | None:
+        """Find the event of the model's answer by its time: within the span, or at its end."""
         if span.started_at is None or span.duration is None:
             return None
         first, last = span.started_at - _SAME_MOMENT, span.started_at + span.duration + _SAME_MOMENT
         for place, event in self._asked:
-            whose = span.agent is None or span.agent == event.author
-            if whose and first <= (event.timestamp or 0.0) <= last:
+            same_agent = span.agent is None or span.agent == event.author
+            if same_agent and first <= (event.timestamp or 0.0) <= last:
                 return place
         return None

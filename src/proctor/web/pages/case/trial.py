@@ -1,9 +1,8 @@
-"""One trial of a case, as a page: the conversation turn by turn beside what was expected, the final state, what went wrong."""
+"""The page of one trial: expected and actual conversation turn by turn, the final state, the failure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.reports.content.case_data import CaseView, told_attempts, view_trial
 from proctor.reports.content.reasons import reason_of
@@ -32,30 +31,30 @@ class StateRow(PageModel):
 
     key: str
     kind: Kind | None
-    """Null where nothing is expected of it, or not known what became of it."""
+    """Null if nothing is expected, or the comparison is unknown."""
     expected: Clip | None
-    """As JSON, or in words; null where the key is not expected."""
+    """As JSON or as text; null if the key is not expected."""
     actual: Clip | None
-    """Null where the key is not set."""
+    """Null if the key is not set."""
 
 
 class StatePart(PageModel):
     """The final session state."""
 
     known: bool
-    """Whether the agent told its state."""
+    """Whether the agent reported its state."""
     stated: bool
-    """Whether anything is expected of it."""
+    """Whether a final state is expected."""
     rows: list[StateRow]
 
 
 class PlayedPart(PageModel):
-    """Who played the user."""
+    """The simulated user."""
 
     simulator: str
     model: str
     opening: int | None
-    """Turns that were recorded and said word for word before anybody played."""
+    """The number of recorded turns before the simulated ones."""
     ended: str
     """How the conversation ended."""
     faults: list[NotePart]
@@ -73,23 +72,23 @@ class TrialPage(PageModel):
     outcome: Outcome
     reason: str
     facts: list[str]
-    """What it took, in words; its time stands in `seconds`."""
+    """Usage figures as text, without the time (see `seconds`)."""
     attempts: list[str]
     notes: list[str]
-    """What a reader should know about this evidence."""
+    """Notes about this evidence."""
     kept: bool
-    """Whether the evidence was kept; without it there are no turns."""
+    """Whether the evidence was stored; without it there are no turns."""
     started_at: float | None
     seconds: float | None
     session_id: str
     turns: list[TurnPart]
     scores: list[ScorePart]
-    """What the metrics say of the trial as a whole."""
+    """The scores of the trial as a whole."""
     state: StatePart
     failure: CausePart | None
-    """What broke the trial off."""
+    """The failure that ended the trial."""
     played: PlayedPart | None
-    """Null where the user's words were recorded."""
+    """Null if the user's messages were recorded."""
     command: str
 
 
@@ -101,10 +100,10 @@ def trial_page(
     expected: EvalCase | None = None,
     align: Align | None = None,
 ) -> TrialPage:
-    """Return what there is to show of the trial at `place` of a case.
+    """Return the page of the trial at index `place` of a case.
 
-    `expected` is the case as it was run; `align` puts the calls of a turn beside the expected ones where no metric has
-    kept how it did that (one that passed keeps nothing, unless it is told to).
+    `expected`: the case as it was run; `align`: aligns the calls of a turn with the expected ones if no metric has stored
+    its alignment (a metric that passed stores none by default).
     """
     shown = view_trial(view.case, place)
     trial, case = shown.trial, view.case
@@ -133,13 +132,13 @@ def trial_page(
         scores=[score_part(metric, score) for metric, score in scored],
         state=_state(trial, expected, scored),
         failure=cause_part(result.failure) if result.failure is not None else None,
-        played=_played(trial, faults) if trial else None,
+        played=_simulated_user(trial, faults) if trial else None,
         command=show_command(view, result.number),
     )
 
 
 def view_attempts(view: CaseView, number: int) -> list[str]:
-    """Return in a line each what became of the attempts before the last one at a trial."""
+    """Return the failures of the attempts before the last one, one line each."""
     return told_attempts(view.earlier.get(number, ()))
 
 
@@ -155,15 +154,15 @@ def _turns(
     faults: Sequence[tuple[int, NotePart]],
     align: Align | None,
 ) -> list[TurnPart]:
-    wanted: Sequence[Invocation] = (expected.conversation or []) if expected is not None else []
+    expected_turns: Sequence[Invocation] = (expected.conversation or []) if expected is not None else []
     failure = trial.failure
     return [
         turn_part(
             index,
             turn,
             actual,
-            wanted[index] if index < len(wanted) else None,
-            _of_turn(scored, index),
+            expected_turns[index] if index < len(expected_turns) else None,
+            _turn_scores(scored, index),
             failure=failure if failure is not None and failure.turn == index else None,
             notes=[note for at, note in faults if at == index],
             align=align,
@@ -172,7 +171,7 @@ def _turns(
     ]
 
 
-def _of_turn(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score]]:
+def _turn_scores(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score]]:
     return [
         (metric, score.per_invocation[index]) for metric, score in scored if index < len(score.per_invocation)
     ]
@@ -183,51 +182,52 @@ def _of_turn(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score]]:
 
 def _state(trial: Trial | None, expected: EvalCase | None, scored: _Scored) -> StatePart:
     actual = trial.final_state if trial else None
-    found = next((state for _, score in scored if (state := (score.details or {}).get("state"))), None)
-    entries: list[Mapping[str, Any]] = [one for one in found if isinstance(one, Mapping)] if found else []
+    entries = _recorded_comparison(scored)
     if not entries and expected is not None:
-        entries = [*_compared(expected.final_session_state or {}, actual, held=_held(scored))]
-    rows = [row for entry in entries for row in _rows(entry)]
-    seen = {str(entry.get("key")) for entry in entries}
-    rest = {key: value for key, value in (actual or {}).items() if key not in seen}
-    rows += [
+        entries = _compare_state(expected.final_session_state or {}, actual, passed=_state_passed(scored))
+    compared = {str(entry.get("key")) for entry in entries}
+    others = [
         StateRow(key=key, kind=None, expected=None, actual=clip(value_text(value)))
-        for key, value in rest.items()
+        for key, value in (actual or {}).items()
+        if key not in compared
     ]
-    return StatePart(known=actual is not None, stated=bool(entries), rows=rows)
+    rows = [row for entry in entries for row in _rows(entry)]
+    return StatePart(known=actual is not None, stated=bool(entries), rows=[*rows, *others])
 
 
-def _held(scored: _Scored) -> bool:
-    """Whether the metric that looks at the state passed, without keeping what it saw."""
+def _recorded_comparison(scored: _Scored) -> list[Mapping[str, object]]:
+    """Return the comparison of the state that a metric has stored."""
+    recorded = next((state for _, score in scored if (state := (score.details or {}).get("state"))), None)
+    return [entry for entry in recorded if isinstance(entry, Mapping)] if recorded else []
+
+
+def _state_passed(scored: _Scored) -> bool:
+    """Return whether the metric of the final state passed; it then stores no comparison."""
     of_state = [score for metric, score in scored if metric.name == "final_session_state"]
     return any(score.value == 1 for score in of_state)
 
 
-def _compared(
-    stated: Mapping[str, Any], actual: Mapping[str, Any] | None, *, held: bool
-) -> list[dict[str, Any]]:
-    """Each stated key with what became of it, where no metric has kept that."""
-    entries: list[dict[str, Any]] = []
+def _compare_state(
+    stated: Mapping[str, object], actual: Mapping[str, object] | None, *, passed: bool
+) -> list[Mapping[str, object]]:
+    """Compare each expected key, if no metric has stored a comparison."""
+    entries: list[Mapping[str, object]] = []
     for key, value in stated.items():
-        there = actual is not None and key in actual
-        entry: dict[str, Any] = {
-            "key": key,
-            "expected": value,
-            "kind": "missing" if actual is not None else None,
-        }
-        if actual is not None and there:
-            entry |= {"actual": actual[key], "kind": "matched" if held or actual[key] == value else "differs"}
+        entry = {"key": key, "expected": value, "kind": "missing" if actual is not None else None}
+        if actual is not None and key in actual:
+            is_equal = passed or actual[key] == value
+            entry |= {"actual": actual[key], "kind": "matched" if is_equal else "differs"}
         entries.append(entry)
     return entries
 
 
-def _rows(entry: Mapping[str, Any]) -> list[StateRow]:
+def _rows(entry: Mapping[str, object]) -> list[StateRow]:
     if entry.get("kind") == "matched":
         sides = [clip(value_text(entry[side])) if side in entry else None for side in ("expected", "actual")]
         return [StateRow(key=str(entry.get("key", "")), kind=Kind.SAME, expected=sides[0], actual=sides[1])]
-    if entry.get("kind") is None:  # nobody told what became of it
-        wanted = clip(value_text(entry.get("expected")))
-        return [StateRow(key=str(entry.get("key", "")), kind=None, expected=wanted, actual=None)]
+    if entry.get("kind") is None:  # the final state is unknown
+        expected = clip(value_text(entry.get("expected")))
+        return [StateRow(key=str(entry.get("key", "")), kind=None, expected=expected, actual=None)]
     return [
         StateRow(
             key=line.key,
@@ -239,20 +239,20 @@ def _rows(entry: Mapping[str, Any]) -> list[StateRow]:
     ]
 
 
-# --- the played user ---------------------------------------------------------------------------------------------------
+# --- the simulated user ---------------------------------------------------------------------------------------------------
 
 
 def _faults(case: CaseResult, place: int) -> list[tuple[int, NotePart]]:
-    found = []
+    faults = []
     for fault in user_faults(case, place):
-        judge = " (a judge says so)" if fault.found_by == "judge" else ""
+        judge = " (found by an LLM judge)" if fault.found_by == "judge" else ""
         quoted = f": “{fault.evidence}”" if fault.evidence else ""
         note = NotePart(label="user at fault", text=f"{fault.kind.words}: {fault.why}{judge}{quoted}")
-        found.append((fault.turn, note))
-    return found
+        faults.append((fault.turn, note))
+    return faults
 
 
-def _played(trial: Trial, faults: Sequence[tuple[int, NotePart]]) -> PlayedPart | None:
+def _simulated_user(trial: Trial, faults: Sequence[tuple[int, NotePart]]) -> PlayedPart | None:
     played = trial.played_user
     if played is None:
         return None

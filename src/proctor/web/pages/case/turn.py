@@ -1,4 +1,4 @@
-"""One turn of a trial: what was expected beside what was done, step by step, and what the metrics say of it."""
+"""One turn of a trial: expected and actual steps side by side, and the scores of the turn."""
 
 from __future__ import annotations
 
@@ -10,59 +10,59 @@ from proctor.reports.evidence.diff_kind import Kind
 from proctor.reports.evidence.trajectory_diff import call_text, steps_of
 from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.trial import Failure, Turn
-from proctor.schema.format.content import text_of
+from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import Score
 from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
-from proctor.web.pages.case.texts import Clip, Marked, Piece, clip, marked, text_difference
+from proctor.web.pages.case.texts import Clip, Marked, Piece, clip, marked_pieces, text_difference
 
 __all__ = ["Align", "TurnPart", "turn_part"]
 
-Align = Callable[[Invocation, Invocation], Sequence[Mapping[str, Any]]]
-"""From what was expected of a turn, and what was done, to the steps (see `alignment` in `proctor.schema.results.score`)."""
+Align = Callable[[Invocation, Invocation], Sequence[Mapping[str, object]]]
+"""Aligns an expected with an actual turn; returns the steps (see `alignment` in `proctor.schema.results.score`)."""
 
 
 class StepPart(PageModel):
     """One step: the expected call, the actual one, or both."""
 
     kind: Kind | None
-    """How the two differ; null where nothing is known of what was expected."""
+    """How the two differ; null if the expected calls are unknown."""
     expected: Marked | None
     actual: Marked | None
     author: str
-    """The agent that made the call; empty where it is not told."""
+    """The agent that made the call; empty if unknown."""
     response: Clip | None
-    """What the tool answered, as JSON; null where it did not, or no call was made."""
+    """The tool's response as JSON; null without a response or a call."""
     call: int | None
-    """The place of the actual call among those of the turn, from 0."""
+    """The index of the actual call among those of the turn, from 0."""
 
 
 class SaidPart(PageModel):
-    """What an agent said before its answer."""
+    """A text of an agent before its answer."""
 
     author: str
     text: Clip
     thought: bool
     before: int
-    """It was said before the call of this place, from 0."""
+    """The index of the call that follows it, from 0."""
 
 
 class AnswerPart(PageModel):
-    """The answer of a turn, beside the expected one."""
+    """The answer of a turn, and the expected one."""
 
     expected: Marked | None
-    """Null where the case has no answer for the turn."""
+    """Null if the case has no answer for the turn."""
     actual: Marked | None
-    """Null where there was none."""
+    """Null if there was none."""
     same: bool
     """Whether both are the same text."""
 
 
 class UsagePart(PageModel):
-    """What a turn took, as far as the agent told."""
+    """The durations and tokens of a turn, as far as the agent reports them."""
 
     seconds: float | None
     model_seconds: float | None
@@ -80,7 +80,7 @@ class TurnPart(PageModel):
     """From 0."""
     user: Clip
     media: list[str]
-    """What was sent along that is no text: MIME types and names."""
+    """The other parts of the message than text: MIME types and names."""
     steps: list[StepPart]
     said: list[SaidPart]
     answer: AnswerPart
@@ -89,17 +89,17 @@ class TurnPart(PageModel):
     authors: list[str]
     """The agents that took part, in order of appearance."""
     notes: list[NotePart]
-    """What is out of the ordinary: faults of a played user, what the alignment left out."""
+    """Faults of a simulated user, and calls that the alignment left out."""
     failure: CausePart | None
-    """What broke the turn off."""
+    """The failure that ended the turn."""
     differs: bool
-    """Whether there is anything in it that is not as expected, or that a metric that decides did not pass."""
+    """Whether the turn has a failure, an unexpected step, or a deciding metric that did not pass."""
 
 
 IN_USAGE = frozenset(
     {"tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1"}
 )
-"""Metrics that say of a turn what its usage says already."""
+"""Metrics whose values `UsagePart` already contains."""
 
 
 def turn_part(
@@ -113,39 +113,42 @@ def turn_part(
     notes: Sequence[NotePart] = (),
     align: Align | None = None,
 ) -> TurnPart:
-    """Return what there is to show of a turn."""
+    """Return the page's model of a turn."""
     details = [score.details or {} for _, score in scores]
-    told = _Told(turn, actual)
-    steps = _steps(details, told, actual, expected, align)
+    record = _TurnRecord(turn, actual)
+    steps = _steps(details, record, actual, expected, align)
     answer = _answer(details, actual, expected)
     parts = [
         score_part(metric, score) for metric, score in scores if metric.gate or metric.name not in IN_USAGE
     ]
     left_out = [NotePart(label="note", text=str(one["note"])) for one in details if one.get("note")]
-    broken = cause_part(failure) if failure is not None else None
     return TurnPart(
         index=index,
         user=clip(text_of(turn.user_content)),
         media=_media(turn),
         steps=steps,
-        said=told.said,
+        said=record.said,
         answer=answer,
         scores=parts,
         usage=_usage(turn, actual),
-        authors=told.authors,
+        authors=record.authors,
         notes=[*notes, *left_out],
-        failure=broken,
-        differs=broken is not None
-        or any(step.kind not in (None, Kind.SAME) for step in steps)
-        or any(part.gate and part.outcome in (Outcome.FAILED, Outcome.ERROR) for part in parts),
+        failure=cause_part(failure) if failure is not None else None,
+        differs=failure is not None or _has_difference(steps, parts),
     )
 
 
-# --- what was done -----------------------------------------------------------------------------------------------------
+def _has_difference(steps: Sequence[StepPart], scores: Sequence[ScorePart]) -> bool:
+    return any(step.kind not in (None, Kind.SAME) for step in steps) or any(
+        score.gate and score.outcome in (Outcome.FAILED, Outcome.ERROR) for score in scores
+    )
 
 
-class _Told:
-    """What the events of a turn tell: who called what, what came back, what was said on the way."""
+# --- the actual turn -----------------------------------------------------------------------------------------------------
+
+
+class _TurnRecord:
+    """The events of a turn, sorted into calls with their callers and responses, and texts before the answer."""
 
     def __init__(self, turn: Turn, actual: Invocation) -> None:
         self.said: list[SaidPart] = []
@@ -158,81 +161,88 @@ class _Told:
                 continue
             if event.author not in self.authors:
                 self.authors.append(event.author)
-            final = event.content is actual.final_response
+            is_answer = event.content is actual.final_response
             for part in (event.content.parts or ()) if event.content is not None else ():
-                if (call := part.function_call) is not None:
-                    self._open.append((len(self.callers), call.id, call.name))
-                    self.callers.append(event.author)
-                    self.responses.append(None)
-                elif (response := part.function_response) is not None:
-                    self._answered(response.id, response.name, value_text(response.response))
-                elif part.text and not (final and not part.thought):
-                    self._says(event.author, part.text, thought=bool(part.thought))
+                self._add_part(part, event.author, is_answer=is_answer)
 
-    def _answered(self, its_id: str | None, name: str | None, text: str) -> None:
-        """Give an answer to the call of its id, or else to the first open one of its name."""
+    def _add_part(self, part: Part, author: str, *, is_answer: bool) -> None:
+        if (call := part.function_call) is not None:
+            self._open.append((len(self.callers), call.id, call.name))
+            self.callers.append(author)
+            self.responses.append(None)
+        elif (response := part.function_response) is not None:
+            self._attach_response(response.id, response.name, value_text(response.response))
+        elif part.text and (part.thought or not is_answer):
+            self._add_text(author, part.text, thought=bool(part.thought))
+
+    def _attach_response(self, its_id: str | None, name: str | None, text: str) -> None:
+        """Attach a response to the call with its id, else to the first open call of its name."""
         found = next((one for one in self._open if its_id is not None and one[1] == its_id), None)
         found = found or next((one for one in self._open if one[2] == name), None)
         if found is not None:
             self._open.remove(found)
             self.responses[found[0]] = clip(text)
 
-    def _says(self, author: str, text: str, *, thought: bool) -> None:
-        said = SaidPart(author=author, text=clip(text), thought=thought, before=len(self.callers))
-        self.said.append(said)
+    def _add_text(self, author: str, text: str, *, thought: bool) -> None:
+        self.said.append(SaidPart(author=author, text=clip(text), thought=thought, before=len(self.callers)))
 
 
 def _steps(
     details: Sequence[Mapping[str, Any]],
-    told: _Told,
+    record: _TurnRecord,
     actual: Invocation,
     expected: Invocation | None,
     align: Align | None,
 ) -> list[StepPart]:
-    alignment = next((found for one in details if (found := one.get("alignment"))), None)
-    states_calls = expected is not None and expected.intermediate_data is not None
-    if alignment is None and expected is not None and states_calls and align is not None:
-        alignment = align(expected, actual)
+    alignment = _alignment(details, actual, expected, align)
     if not isinstance(alignment, list):
         return [
-            _call(told, place, call_text(one.name or "", one.args))
-            for place, one in enumerate(actual.tool_calls)
+            _call(record, place, call_text(call.name or "", call.args))
+            for place, call in enumerate(actual.tool_calls)
         ]
     steps = [step for step in alignment if isinstance(step, Mapping)]
-    lines = steps_of(steps, longest=None).lines
-    return [
-        _step(told, step, line) for step, line in zip(steps, lines, strict=True) if isinstance(line, StepLine)
-    ]
+    lines = zip(steps, steps_of(steps, longest=None).lines, strict=True)
+    return [_step(record, step, line) for step, line in lines if isinstance(line, StepLine)]
 
 
-def _call(told: _Told, place: int, text: str) -> StepPart:
-    """A call that nothing is expected beside."""
-    return _with_told(told, place, None, None, Marked(pieces=[Piece(text=text, changed=False)], left_out=0))
+def _alignment(
+    details: Sequence[Mapping[str, Any]], actual: Invocation, expected: Invocation | None, align: Align | None
+) -> object:
+    """Return the alignment that a metric has stored; without one, make it if the case states calls for the turn."""
+    stored = next((steps for one in details if (steps := one.get("alignment"))), None)
+    if stored is not None or align is None or expected is None or expected.intermediate_data is None:
+        return stored
+    return align(expected, actual)
 
 
-def _step(told: _Told, step: Mapping[str, Any], line: StepLine) -> StepPart:
+def _call(record: _TurnRecord, place: int, text: str) -> StepPart:
+    """Return a call without an expected one."""
+    return _step_part(record, place, None, None, Marked(pieces=[Piece(text=text, changed=False)], left_out=0))
+
+
+def _step(record: _TurnRecord, step: Mapping[str, object], line: StepLine) -> StepPart:
     made = step.get("actual")
     place = made.get("index") if isinstance(made, Mapping) else None
-    expected = marked(line.expected) if line.expected else None
-    return _with_told(
-        told,
+    expected = marked_pieces(line.expected) if line.expected else None
+    return _step_part(
+        record,
         place if isinstance(place, int) else None,
         line.kind,
         expected,
-        marked(line.actual) if line.actual else None,
+        marked_pieces(line.actual) if line.actual else None,
     )
 
 
-def _with_told(
-    told: _Told, place: int | None, kind: Kind | None, expected: Marked | None, actual: Marked | None
+def _step_part(
+    record: _TurnRecord, place: int | None, kind: Kind | None, expected: Marked | None, actual: Marked | None
 ) -> StepPart:
-    known = place is not None and place < len(told.callers)
+    known = place is not None and place < len(record.callers)
     return StepPart(
         kind=kind,
         expected=expected,
         actual=actual,
-        author=told.callers[place] if known and place is not None else "",
-        response=told.responses[place] if known and place is not None else None,
+        author=record.callers[place] if known and place is not None else "",
+        response=record.responses[place] if known and place is not None else None,
         call=place,
     )
 
@@ -240,34 +250,37 @@ def _with_told(
 def _answer(
     details: Sequence[Mapping[str, Any]], actual: Invocation, expected: Invocation | None
 ) -> AnswerPart:
-    made = text_of(actual.final_response, thoughts=False) if actual.final_response is not None else None
-    wanted = None
+    answer = text_of(actual.final_response, thoughts=False) if actual.final_response is not None else None
+    reference = _reference_text(details, expected)
+    if reference is None or answer is None:
+        sides = [None if text is None else marked_text(text) for text in (reference, answer)]
+        return AnswerPart(expected=sides[0], actual=sides[1], same=False)
+    left, right = text_difference(reference, answer)
+    return AnswerPart(expected=left, actual=right, same=reference == answer)
+
+
+def _reference_text(details: Sequence[Mapping[str, Any]], expected: Invocation | None) -> str | None:
+    """Return the expected answer: that of the case, else the one that a metric has stored."""
     if expected is not None and expected.final_response is not None:
-        wanted = text_of(expected.final_response, thoughts=False)
-    text = next((one["text"] for one in details if isinstance(one.get("text"), Mapping)), None)
-    if wanted is None and text is not None:
-        wanted = str(text.get("expected") or "")
-    if wanted is None or made is None:
-        alone = [None if one is None else marked_text(one) for one in (wanted, made)]
-        return AnswerPart(expected=alone[0], actual=alone[1], same=False)
-    left, right = text_difference(wanted, made)
-    return AnswerPart(expected=left, actual=right, same=wanted == made)
+        return text_of(expected.final_response, thoughts=False)
+    stored = next((one["text"] for one in details if isinstance(one.get("text"), Mapping)), None)
+    return None if stored is None else str(stored.get("expected") or "")
 
 
 def marked_text(text: str) -> Marked:
-    """Return a text of which nothing is marked."""
+    """Return a text without marks."""
     part = clip(text)
     return Marked(pieces=[Piece(text=part.text, changed=False)] if part.text else [], left_out=part.left_out)
 
 
 def _media(turn: Turn) -> list[str]:
-    found = []
+    media = []
     for part in turn.user_content.parts or ():
         if (blob := part.inline_data) is not None:
-            found.append(" ".join(filter(None, [blob.mime_type, blob.display_name])) or "data")
+            media.append(" ".join(filter(None, [blob.mime_type, blob.display_name])) or "data")
         elif (file := part.file_data) is not None:
-            found.append(" ".join(filter(None, [file.mime_type, file.file_uri])) or "file")
-    return found
+            media.append(" ".join(filter(None, [file.mime_type, file.file_uri])) or "file")
+    return media
 
 
 def _usage(turn: Turn, actual: Invocation) -> UsagePart:

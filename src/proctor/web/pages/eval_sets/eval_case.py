@@ -1,4 +1,4 @@
-"""One case of an eval set, to be edited: what it says, and what a change of it would come to."""
+"""The editor of one case: its content, its problems, and the effect of a change on the file."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from proctor.schema.results.page_model import PageModel
 
-_AROUND = 3  # lines before and behind what changes
+_AROUND = 3  # unchanged lines before and after a change
 
 
 class FieldNote(PageModel):
-    """Something about one field of a case."""
+    """A message about one field of a case."""
 
     pointer: str
-    """Where, as a JSON pointer (RFC 6901): `/conversation/0/user_content`; empty for the case itself."""
+    """The field as a JSON pointer (RFC 6901): `/conversation/0/user_content`; empty for the case itself."""
     message: str
     hint: str
 
 
 class EvalCasePage(PageModel):
-    """One case as its file has it."""
+    """One case as in its file."""
 
     eval_set: str
     """The set's id in addresses."""
@@ -37,14 +37,14 @@ class EvalCasePage(PageModel):
     """The id of the case before this one."""
     next: str | None
     version: str
-    """What `If-Match` has to say to change it; the same as its ETag."""
+    """The value of `If-Match` for a change; the same as the ETag."""
     can_edit: bool
     why_not: str
     value: Any
-    """The case: every key that it has, in the file's own spelling."""
+    """The case with all its keys, in the file's spelling."""
     doubtful: list[FieldNote]
     personas: list[str]
-    """Ids of personas that a scenario may name."""
+    """The ids of the personas that a scenario may name."""
 
 
 class CaseSaved(PageModel):
@@ -59,29 +59,29 @@ class CaseSaved(PageModel):
 
 
 class CaseRemoved(PageModel):
-    """Cases that are no longer there."""
+    """Cases that were removed."""
 
     eval_ids: list[str]
     undo: str
-    """Gives the file its text back, for a while and as long as nobody changes it: `restore_eval_case`."""
+    """The name of the change for `restore_eval_case`, which works until the file changes again."""
 
 
 class CasePreview(PageModel):
-    """What saving would do to the file."""
+    """The change of the file that saving would make."""
 
     lines: list[DiffLine]
     lost: list[str]
-    """Comments that would go, each as `LINE: COMMENT`."""
+    """Comments that would be lost, each as `LINE: COMMENT`."""
     doubtful: list[FieldNote]
 
 
 class CaseChecked(PageModel):
-    """What there is to say about a case that is being written."""
+    """The problems of a case that is being edited."""
 
     wrong: list[FieldNote]
-    """Why it is no case; it cannot be saved so."""
+    """Errors that prevent saving."""
     refused: list[FieldNote]
-    """What it expects and no run could check: it can be saved, and no run of it begins."""
+    """Expectations that no run can check: the case can be saved, but not run."""
     doubtful: list[FieldNote]
 
 
@@ -89,9 +89,9 @@ class DiffLine(PageModel):
     """One line of a file's difference."""
 
     sign: str
-    """`-` goes, `+` comes, a space stays, `…` stands for lines left out."""
+    """`-` removed, `+` added, space unchanged, `…` lines left out."""
     number: int | None
-    """The line in the new text; of a line that goes, in the old one."""
+    """The line number in the new text; for a removed line, in the old text."""
     text: str
 
 
@@ -100,15 +100,15 @@ class CaseRefusal(PageModel):
 
     detail: str
     fields: list[FieldNote]
-    """What is wrong, field by field (422)."""
+    """The errors, field by field (422)."""
     lost: list[str]
     """Comments that would be lost (409): confirm, or edit the file."""
     theirs: Any
-    """What the file says now (412); null where the case is gone."""
+    """The present content of the file (412); null if the case was removed."""
     version: str
-    """Of what the file says now."""
+    """The version of that content."""
     changed: list[str]
-    """JSON pointers at which that differs from what was sent (412)."""
+    """JSON pointers at which it differs from the sent content (412)."""
 
 
 def pointer(path: Sequence[str | int]) -> str:
@@ -116,8 +116,8 @@ def pointer(path: Sequence[str | int]) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
 
 
-def differing(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[str]:
-    """Return the pointers at which two JSON values differ, each at the lowest place that has a name in both."""
+def differing(one: object, other: object, path: tuple[str | int, ...] = ()) -> Iterator[str]:
+    """Yield the pointers at which two JSON values differ, as deep as both have the same structure."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
             if key in one and key in other:
@@ -132,26 +132,23 @@ def differing(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterato
 
 
 def diff_lines(before: str, after: str) -> list[DiffLine]:
-    """Return what differs between two texts, with a few lines around it; texts may be long, and differ little."""
+    """Return the differences between two texts, with a few lines around them; fast for long texts with few changes."""
     old, new = before.split("\n"), after.split("\n")
     if old == new:
         return []
-    head = next(
-        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
-    )
-    tail = next(
-        (
-            i
-            for i, (a, b) in enumerate(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
-            if a != b
-        ),
-        min(len(old), len(new)) - head,
-    )
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
     first, last_old, last_new = max(0, head - _AROUND), len(old) - tail, len(new) - tail
     middle = _middle(old[head:last_old], new[head:last_new], head)
     before_it = [_line(" ", at, new[at]) for at in range(first, head)]
     after_it = [_line(" ", at, new[at]) for at in range(last_new, min(len(new), last_new + _AROUND))]
     return [*before_it, *middle, *after_it]
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the number of equal lines at the beginning of two texts."""
+    pairs = zip(one, other, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _middle(old: list[str], new: list[str], head: int) -> Iterator[DiffLine]:

@@ -1,4 +1,4 @@
-"""The data of the list of runs and of one run's page.
+"""The models of the list of runs and of one run's page.
 
-Start with `run`; `load` reads it from a store.
+Start with `run_page`; `load_run` reads the pages from a store, with a cache.
 """

@@ -1,4 +1,4 @@
-"""The cases of a run as a table: a row each, short enough for many thousands."""
+"""The table of a run's cases: one short row per case, for tables of many thousands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LETTERS = {
 """One letter for each trial of a strip."""
 
 TOKENS, SECONDS = "token_usage_v1", "invocation_duration_v1"
-_OF_THEIR_OWN = frozenset({TOKENS, SECONDS, "tool_call_count_v1", "inference_call_count_v1"})
+_OWN_COLUMNS = frozenset({TOKENS, SECONDS, "tool_call_count_v1", "inference_call_count_v1"})
 _LONGEST_WHY = 300
 
 
@@ -30,52 +30,53 @@ class CaseRow(PageModel):
     """One case of a run."""
 
     position: int
-    """Its place in the run, from 0: what its page is called by."""
+    """Its position in the run, from 0, which its page's address contains."""
     eval_set_id: str
     eval_id: str
     outcome: Outcome
     strip: str
-    """A letter a trial: passed, failed, error, inconclusive, not run, skipped by their first letters."""
+    """One letter per trial: the first of passed, failed, error, inconclusive, not run, skipped."""
     why: str
-    """In one line why it did not pass, or which trial did not; empty where nothing is to be said."""
+    """Why it did not pass, or which trial did not, in one line; empty if it passed."""
     scores: dict[str, float | None]
-    """By metric the mean over the trials; null: not computed."""
+    """The mean over the trials by metric; null: not computed."""
     missed: list[str]
     """The deciding metrics that did not pass."""
     low: float | None
-    """The interval of its pass rate, where it has several trials."""
+    """The confidence interval of its pass rate, if it has several trials."""
     high: float | None
     cost: float | None
-    """US dollars of its trials, agent and judges together; null: not known."""
+    """The cost of its trials in US dollars, agent and judges together; null: unknown."""
     seconds: float | None
-    """Seconds a turn, the mean."""
+    """The mean duration of a turn in seconds."""
     tokens: float | None
-    """Tokens a turn, the mean; null: not reported."""
+    """The mean number of tokens per turn; null: not reported."""
     flaky: bool
     played: bool
-    """Whether its user was played: a scenario."""
+    """Whether it has a simulated user (a scenario)."""
     tags: list[str]
     place: str
-    """`file:line`, where it came from a file."""
+    """`file:line`, if it is from a file."""
     change: Literal["worse", "better"] | None
-    """How it differs from the run that this one is held against."""
+    """The change from the run with which this one is compared."""
     was: Outcome | None
-    """Its outcome there; null: it was not in there, or with another content."""
+    """Its outcome there; null: that run lacks the case, or has another version of it."""
 
 
 class CasesPage(PageModel):
-    """Some of a run's cases, in their order."""
+    """Cases of a run, in their order."""
 
     items: list[CaseRow]
     total: int
 
 
-Changed = tuple[Literal["worse", "better"] | None, Outcome]
-"""How a case differs from what it was, and what it was."""
+Direction = Literal["worse", "better"]
+Changed = tuple[Direction | None, Outcome]
+"""How a case changed, and its earlier outcome."""
 
 
 def case_row(position: int, case: CaseResult, before: Changed | None = None) -> CaseRow:
-    """Return the row of a case; `before`: how it differs from another run."""
+    """Return the row of a case; `before`: how it changed."""
     low, high = case.interval if is_repeated(case) else (None, None)
     return CaseRow.model_construct(
         position=position,
@@ -85,7 +86,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
         why=shorten(reason_of(case) or case.missed, _LONGEST_WHY),
         scores={
-            name: _finite(metric.score) for name, metric in case.metrics.items() if name not in _OF_THEIR_OWN
+            name: _finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
         },
         missed=[metric.name for metric in deciding(case)] if case.outcome in TELLING else [],
         low=low,
@@ -110,13 +111,13 @@ def _finite(score: float | None) -> float | None:
     return score if score is not None and isfinite(score) else None
 
 
-# --- What is known of each case only by its evidence, beside the table that is there at once --------------------------
+# --- columns that need the evidence; the page requests them after the table --------------------------------------------
 
 
 class CaseExtras(PageModel):
     """Tags and costs of the cases of a run."""
 
     tags: dict[str, list[int]]
-    """By tag the positions of its cases."""
+    """The positions of the cases, by tag."""
     costs: list[float | None]
-    """US dollars by position; null: not known. Empty where nothing is known of any."""
+    """US dollars by position; null: unknown. Empty if no cost is known."""

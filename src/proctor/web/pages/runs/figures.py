@@ -1,4 +1,4 @@
-"""What a run's page says of all its cases together: metrics, repeats, and what a turn took."""
+"""The figures of all cases of a run: metrics, repeats, durations and tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proctor.web.pages.base import MeanFigure, mean_figure
 
 
 class PassK(PageModel):
-    """How sure it is that `k` trials of a case all pass (`hat`), and that one of them does (`at`)."""
+    """The estimated probability that `k` trials of a case all pass (`hat`), and that at least one passes (`at`)."""
 
     k: int
     hat: MeanFigure | None
@@ -23,23 +23,23 @@ class PassK(PageModel):
 
 
 class MetricPart(PageModel):
-    """What one metric says over all cases."""
+    """One metric over all cases."""
 
     name: str
     short: str
-    """Its name without the suffix that all have."""
+    """Its name without the common suffix."""
     gate: bool
-    """Whether it takes part in verdicts."""
+    """Whether verdicts depend on it."""
     thresholds: list[float]
-    """One, or several where sets differ."""
+    """One threshold, or several if sets differ."""
     mean: MeanFigure | None
     outcomes: dict[Outcome, int]
-    """Cases by what it said of them."""
+    """The number of cases by the metric's outcome."""
 
 
 @dataclass(slots=True)
 class Figures:
-    """What a run's page says of all its cases together, taken one case at a time."""
+    """Accumulates the figures of all cases of a run."""
 
     digest: Digest = field(default_factory=Digest)
     metrics: dict[str, Counter[Outcome]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Figures:
     thresholds: dict[str, set[float]] = field(default_factory=dict)
 
     def add(self, case: CaseResult) -> None:
-        """Take one case; its evidence and the scores of its trials are not looked at."""
+        """Add one case; its evidence and the scores of its trials are not read."""
         self.digest.add(case)
         for name, metric in case.metrics.items():
             self._add_metric(name, metric)
@@ -62,11 +62,11 @@ class Figures:
 
     @property
     def repeats(self) -> Repeats:
-        """What the trials of all cases say together."""
+        """The repeats of all cases."""
         return self.digest.repeats
 
     def parts(self) -> list[MetricPart]:
-        """Return what each metric says, those that decide first."""
+        """Return each metric, the deciding ones first."""
         means, short = self.repeats.means(), summary.short_names(list(self.metrics))
         names = sorted(self.metrics, key=lambda name: not self.gates[name])
         return [
@@ -83,9 +83,9 @@ class Figures:
 
 
 def pass_ks(repeats: Repeats) -> list[PassK]:
-    """Return pass^k and pass@k for the values of k that reports tell."""
-    found = ((k, repeats.pass_hat(k), repeats.pass_at(k)) for k in ks_of(repeats))
+    """Return pass^k and pass@k for the values of k that reports show."""
+    estimates = ((k, repeats.pass_hat(k), repeats.pass_at(k)) for k in ks_of(repeats))
     return [
         PassK(k=k, hat=mean_figure(hat) if hat else None, at=mean_figure(at) if at else None)
-        for k, hat, at in found
+        for k, hat, at in estimates
     ]

@@ -1,4 +1,4 @@
-"""Several runs on the same cases: a row a case, a column a run."""
+"""Several runs on the same cases: a row per case, a column per run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_WHY = 300
 
 @dataclass(frozen=True, slots=True)
 class MatrixRun:
-    """One run with what its cases came to."""
+    """One run with the results of its cases."""
 
     record: RunRecord
     short: str
@@ -39,11 +39,11 @@ class MatrixHead(PageModel):
     outcome: Outcome | None
     num_runs: int
     passed: Share
-    """Cases that passed, of those that were run."""
+    """The share of the executed cases that passed."""
     pass_hat: MeanFigure | None
-    """How sure it is that all trials of a case pass; null where cases have one trial."""
+    """The estimated probability that all trials of a case pass; null if cases have one trial."""
     k: int
-    """That many trials."""
+    """The number of trials of that estimate."""
 
 
 class MatrixCell(PageModel):
@@ -52,9 +52,9 @@ class MatrixCell(PageModel):
     position: int
     outcome: Outcome
     strip: str
-    """A letter a trial."""
+    """One letter per trial."""
     score: float | None
-    """Of the row's metric."""
+    """The score of the row's metric."""
     why: str
 
 
@@ -64,7 +64,7 @@ class MatrixRow(PageModel):
     eval_set_id: str
     eval_id: str
     metric: str
-    """The metric whose score says most about it; empty where none has one."""
+    """The most informative metric of the case; empty if none has a score."""
     differs: bool
     """Whether the runs differ in outcome or in that score."""
     all_passed: bool
@@ -77,9 +77,9 @@ class MatrixPage(PageModel):
 
     runs: list[MatrixHead]
     rows: list[MatrixRow]
-    """Those that differ first, then those that nobody passed, then the others."""
+    """Rows that differ first, then those that no run passed, then the others."""
     different: int
-    """Rows that differ."""
+    """The number of rows that differ."""
 
 
 def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
@@ -131,12 +131,12 @@ def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
 
 
 def _cell(case: CaseResult, metric: str, position: int) -> MatrixCell:
-    found = case.metrics.get(metric)
-    scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
+    verdict = case.metrics.get(metric)
+    scored = case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
     return MatrixCell.model_construct(
         position=position,
         outcome=case.outcome,
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
-        score=found.score if found is not None and scored else None,
+        score=verdict.score if verdict is not None and scored else None,
         why="" if case.outcome is Outcome.PASSED else shorten(case.reason or case.missed, _LONGEST_WHY),
     )

@@ -1,4 +1,4 @@
-"""What takes a look at all evidence of a run to know: warnings of its cases, whose fault it was, how slow turns are."""
+"""The notes of a run, which need all its evidence: warnings of cases, faults of simulated users, slow turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TURNS = "invocation_duration_v1"
 
 
 class Rate(PageModel):
-    """How often somebody was at fault in played conversations."""
+    """How often the agent or the simulated user was at fault in simulated conversations."""
 
     who: str
     """`agent` or `simulator`."""
@@ -21,20 +21,20 @@ class Rate(PageModel):
 
 
 class NotesPage(PageModel):
-    """What takes a look at all evidence of a run to know."""
+    """The notes of a run."""
 
     warnings: list[str]
-    """What is weak about the numbers of cases, each once with the cases that it is about."""
+    """Warnings about the figures of cases, each once with its cases."""
     at_fault: list[Rate]
-    """Empty where no conversation was played."""
+    """Empty if no user was simulated."""
     fault_kinds: dict[str, int]
-    """What played users got wrong."""
+    """The number of faults of simulated users, by kind."""
     p95_turn: float | None
-    """Seconds within which 95 % of the turns were answered; null: not known."""
+    """The 95th percentile of the duration of turns in seconds; null: unknown."""
 
 
 def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
-    """Return what a look at everything found; `turns`: the seconds that each turn took."""
+    """Return the notes of a run; `turns`: the duration of each turn in seconds."""
     faults = figures.whose_fault
     rates = (("agent", faults.agent), ("simulator", faults.user)) if faults else ()
     return NotesPage(
@@ -46,7 +46,7 @@ def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
 
 
 def turn_seconds(case: CaseResult) -> Iterator[float]:
-    """Yield the seconds that each turn of a case took, as far as they are known."""
+    """Yield the known durations of a case's turns in seconds."""
     timed = case.metrics.get(_TURNS)
     for score in timed.per_trial if timed is not None else ():
         yield from (
@@ -55,5 +55,5 @@ def turn_seconds(case: CaseResult) -> Iterator[float]:
 
 
 def _p95(turns: Sequence[float]) -> float | None:
-    """The least that 95 % of the turns do not exceed (the nearest-rank percentile)."""
+    """Return the 95th percentile by the nearest-rank method."""
     return turns[-(-len(turns) * 95 // 100) - 1] if turns else None

@@ -1,4 +1,4 @@
-"""The list of runs: one row each, newest first."""
+"""The list of runs: one row per run, newest first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proctor.schema.results.run_result import Outcome
 from proctor.web.pages.base import Share, share
 
 TREND = 12
-"""Runs whose pass rates stand beside a row, at most."""
+"""The most pass rates in the trend of a row."""
 
 
 class RunRow(PageModel):
@@ -24,33 +24,33 @@ class RunRow(PageModel):
     """The beginning of its id that no other run shares."""
     state: RunState
     outcome: Outcome | None
-    """Null while it is under way, or where nothing has been written down yet."""
+    """Null while the run is running, or if it has no result yet."""
     standing: str
-    """How it stands in a word or two: `failed`, `running`, `unfinished`."""
+    """Its status in a word or two: `failed`, `running`, `unfinished`."""
     created_at: float
     """Unix seconds."""
     agent: str
     commit: str | None
-    """The git commit of the agent, with `+` behind it where files were changed."""
+    """The git commit of the agent, with a trailing `+` if there were uncommitted changes."""
     sets: list[str]
     cases: int
     num_runs: int
-    """Trials of each case, the most where sets differ."""
+    """Trials of each case; the maximum if sets differ."""
     counts: dict[Outcome, int]
     """Cases by outcome."""
     pass_rate: Share
-    """Cases that passed, of those that were run."""
+    """The share of the executed cases that passed."""
     duration: float
-    """Seconds that processes were at work on it."""
+    """The seconds that processes spent on it."""
     cost: float | None
-    """US dollars; null where a price is not known, or nothing was reported."""
+    """US dollars; null if a price is unknown or nothing was reported."""
     cost_text: str
-    """The same in words: `$0.60`, `at least $0.60`, `unknown`; empty where nothing was reported."""
+    """The same as text: `$0.60`, `at least $0.60`, `unknown`; empty if nothing was reported."""
     stopped_by: str
     interrupted: bool
     judgings: int
     judging: int
-    """The judging whose verdicts these are."""
+    """The number of the scoring whose verdicts the row shows."""
     imported_from: str
     trend: list[float]
     """Pass rates of the runs of the same agent and sets up to this one, oldest first."""
@@ -63,11 +63,11 @@ class RunsPage(PageModel):
     next: str | None
     """`before` of the next page; null: these are the last."""
     total: int
-    """Runs in the store, whatever was asked for."""
+    """The number of all runs in the store."""
 
 
 def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
-    """Return the row of a run; `trend` as the row has it."""
+    """Return the row of a run."""
     run, summary = listed.run, listed.run.summary
     return RunRow(
         run_id=run.run_id,
@@ -96,12 +96,12 @@ def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
 
 
 def counts_of(run: RunRecord) -> dict[Outcome, int]:
-    """Return cases by outcome, those left out that are none."""
+    """Return the number of cases by outcome, without zeros."""
     return {outcome: count for outcome in Outcome if (count := run.summary.counts.get(outcome.value))}
 
 
 def passed_of(run: RunRecord) -> Share:
-    """Return how many cases passed, of those that were run (see `summary.cases_run`)."""
+    """Return the share of the executed cases (see `summary.cases_run`) that passed."""
     counts = counts_of(run)
     left_out = counts.get(Outcome.SKIPPED, 0) + counts.get(Outcome.NOT_RUN, 0)
     return share(counts.get(Outcome.PASSED, 0), sum(counts.values()) - left_out)

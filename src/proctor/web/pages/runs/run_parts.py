@@ -1,4 +1,4 @@
-"""The parts of a run's page: its sets, who judged it and when, what models took, what exactly was run."""
+"""The parts of a run's page: its sets, LLM judges, scorings, costs and manifest."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from proctor.web.pages.runs.figures import PassK, pass_ks
 
 
 class JudgePart(PageModel):
-    """Who gave the verdicts of a metric."""
+    """The LLM judge of a metric."""
 
     metric: str
     model: str
     prompt: str
-    """The hash of what it was told."""
+    """The hash of the prompt."""
     badge: str
-    """What it was found to be worth; empty where it was never held against people."""
+    """Its calibration as text; empty if it was not calibrated."""
     void: bool
-    """Whether that does not hold any more."""
+    """Whether the calibration no longer applies."""
 
 
 class SetPart(PageModel):
@@ -41,39 +41,39 @@ class SetPart(PageModel):
     cases: int
     num_runs: int
     config_source: str
-    """Where its criteria came from."""
+    """The source of its criteria."""
     criteria: dict[str, Any]
-    """The criteria as the config has them: thresholds or objects."""
+    """The criteria of the config: thresholds or objects."""
     rule: str
-    """What share of the trials must pass, in words; empty: every metric's mean decides."""
+    """The share of the trials that must pass, as text; empty: every metric's mean decides."""
     metrics: list[str]
     left_out: dict[str, str]
-    """Metrics left out on purpose, and by what."""
+    """Metrics that were skipped, each with the reason."""
     failure: str
-    """Why it could not be run; empty where it was."""
+    """Why it could not be run; empty if it was."""
     pass_k: list[PassK]
 
 
 class MoneyPart(PageModel):
-    """What models took for one purpose."""
+    """The usage of models for one purpose."""
 
     purpose: str
     """`agent`, `user`, `judge`."""
     name: str
     cost: float | None
-    """US dollars; null where a price is not known."""
+    """US dollars; null if a price is unknown."""
     text: str
     """`$0.60`, `at least $0.60`, `unknown`."""
     calls: int
     cached: int
-    """Answers that were known from before."""
+    """The number of answers from the cache."""
     tokens: int
     unpriced: list[str]
-    """Models whose price is not known."""
+    """Models without a known price."""
 
 
 class JudgingPart(PageModel):
-    """One pass of judging over the run's evidence."""
+    """One scoring of the run's evidence."""
 
     number: int
     created_at: float
@@ -84,7 +84,7 @@ class JudgingPart(PageModel):
 
 
 class ManifestPart(PageModel):
-    """What exactly was run."""
+    """The manifest: what exactly was run."""
 
     reference: str | None
     """The AGENT string."""
@@ -99,18 +99,18 @@ class ManifestPart(PageModel):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRun:
-    """A run in its store, beside its result."""
+class StoredRun:
+    """A stored run: its entry in the list, its manifest and its scorings."""
 
     listed: ListedRun
     manifest: Manifest
     judgings: Sequence[Judging]
     judging: int
-    """The number of the one that is shown."""
+    """The number of the scoring shown."""
 
 
 def set_part(one: SetSummary, repeats: Repeats | None) -> SetPart:
-    """Return one eval set of a run, with what its repeats say."""
+    """Return one eval set of a run; `repeats`: those of its cases."""
     return SetPart(
         eval_set_id=one.eval_set_id,
         name=summary.set_name(one),
@@ -128,24 +128,24 @@ def set_part(one: SetSummary, repeats: Repeats | None) -> SetPart:
 
 
 def money_parts(spent: Sequence[Spent]) -> list[MoneyPart]:
-    """Return what models took, by purpose."""
+    """Return the usage of models by purpose."""
     return [
         MoneyPart(
             purpose=purpose,
             name=PURPOSE_NAMES.get(purpose, purpose),
-            cost=total_cost(found),
-            text=cost_text(found),
-            calls=sum(one.calls for one in found),
-            cached=sum(one.cached for one in found),
-            tokens=sum(one.input_tokens + one.output_tokens for one in found),
-            unpriced=unpriced_models(found),
+            cost=total_cost(usages),
+            text=cost_text(usages),
+            calls=sum(usage.calls for usage in usages),
+            cached=sum(usage.cached for usage in usages),
+            tokens=sum(usage.input_tokens + usage.output_tokens for usage in usages),
+            unpriced=unpriced_models(usages),
         )
-        for purpose, found in by_purpose(spent)
+        for purpose, usages in by_purpose(spent)
     ]
 
 
 def judge_parts(run: RunResult) -> list[JudgePart]:
-    """Return who gave the verdicts, and what they were found to be worth."""
+    """Return the LLM judges of a run with their calibrations."""
     badges: Mapping[str, str] = run.badges
     return [
         JudgePart(
@@ -160,7 +160,7 @@ def judge_parts(run: RunResult) -> list[JudgePart]:
 
 
 def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]:
-    """Return all judgings; `counts`: the number of the one whose verdicts are the run's."""
+    """Return all scorings; `counts`: the number of the one that counts."""
     return [
         JudgingPart(
             number=one.number,
@@ -173,8 +173,8 @@ def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]
     ]
 
 
-def manifest_part(kept: KeptRun) -> ManifestPart:
-    """Return what exactly was run."""
+def manifest_part(kept: StoredRun) -> ManifestPart:
+    """Return the manifest of a run."""
     manifest = kept.manifest
     return ManifestPart(
         reference=manifest.agent.reference,

@@ -17,13 +17,13 @@ from proctor.common.async_tools import settle
 from proctor.runs.load import load_agent
 from proctor.web.server.adk.apps import App, apps_of, find_app
 from proctor.web.server.adk.loop import AgentLoop
-from proctor.web.server.adk.session_host import OwnHost
+from proctor.web.server.adk.session_host import SessionHost
 from proctor.web.server.context import ServerContext
 
 Answer = TypeVar("Answer")
 
 
-class AdkWorld:
+class AdkState:
     """One server's apps. Agents are loaded when somebody first talks to them."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -52,7 +52,7 @@ class AdkWorld:
         """
         app = self.app(name)
         if name not in self._hosts:
-            self._hosts[name] = asyncio.ensure_future(_opened(app))
+            self._hosts[name] = asyncio.ensure_future(_open_host(app))
         opening = self._hosts[name]
         try:
             return await asyncio.shield(opening)
@@ -92,32 +92,32 @@ class AdkWorld:
                 await (await opening).close()
 
 
-async def _opened(app: App) -> Host:
+async def _open_host(app: App) -> Host:
     with named_by_project():
         agent: Agent = load_agent(app.reference)
         if (open_ := getattr(agent, "open", None)) is not None:
             await settle(open_())
     serve = getattr(agent, "host", None)
     own: Host | None = None if serve is None else serve(app.name)
-    return own or OwnHost(app.name, agent)
+    return own or SessionHost(app.name, agent)
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Let the agents go when the server ends."""
     yield
-    world: AdkWorld | None = getattr(app.state, "adk", None)
-    if world is not None:
-        await asyncio.to_thread(world.close)
+    adk: AdkState | None = getattr(app.state, "adk", None)
+    if adk is not None:
+        await asyncio.to_thread(adk.close)
 
 
-def _world(connection: HTTPConnection) -> AdkWorld:
+def _adk_state(connection: HTTPConnection) -> AdkState:
     state = connection.app.state
     if getattr(state, "adk", None) is None:
-        state.adk = AdkWorld(state.context)
-    world: AdkWorld = state.adk
-    return world
+        state.adk = AdkState(state.context)
+    adk: AdkState = state.adk
+    return adk
 
 
-World = Annotated[AdkWorld, Depends(_world)]
+AdkDep = Annotated[AdkState, Depends(_adk_state)]
 """The parameter by which a route gets its `AdkWorld`."""

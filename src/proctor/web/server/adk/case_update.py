@@ -46,8 +46,8 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
     whole = {_KNOWN.get(key, key): value for key, value in before.items()} | stated
     if stated.get(_CONVERSATION):
         whole[_CONVERSATION] = _turns(stated[_CONVERSATION], before.get(had.get(_CONVERSATION, ""), None))
-    written = _written(EvalCase.model_validate(whole))
-    was, merged = _written(read_case(before)[0]), dict(before)
+    written = _to_json(EvalCase.model_validate(whole))
+    was, merged = _to_json(read_case(before)[0]), dict(before)
     for name in stated:
         key = had.get(name, name)
         if written.get(name) == was.get(name):
@@ -65,7 +65,7 @@ def _require_each_once(sent: Json) -> None:
             raise SetupError(f"expected {name} once, got it in both spellings ({name} and {to_camel(name)})")
 
 
-def _written(case: EvalCase) -> Json:
+def _to_json(case: EvalCase) -> Json:
     document: Json = json.loads(to_adk_json(case, keep_written=True))
     return document
 
@@ -117,7 +117,7 @@ def _without_marks(value: Any) -> Any:
     """What is expected in a turn, without what the page notes in it for itself."""
     if isinstance(value, dict):
         return {
-            key: [_unmarked(one) for one in found] if key in _LISTS and isinstance(found, list) else found
+            key: [_without_mark(one) for one in found] if key in _LISTS and isinstance(found, list) else found
             for key, found in value.items()
         }
     return value
@@ -126,7 +126,7 @@ def _without_marks(value: Any) -> Any:
 _LISTS = frozenset(("invocationEvents", "invocation_events", "toolUses", "tool_uses"))
 
 
-def _unmarked(one: Any) -> Any:
+def _without_mark(one: Any) -> Any:
     if not isinstance(one, dict):
         return one
     return {key: value for key, value in one.items() if key not in _MARKS_OF_THE_PAGE}

@@ -34,7 +34,7 @@ _SUFFIXES = tuple(suffix for suffix in SET_SUFFIXES if suffix.startswith(".evals
 _NEW_ID = re.compile(r"[a-zA-Z0-9_]+")
 
 
-class NotThereError(SetupError):
+class MissingEvalError(SetupError):
     """There is no set, or no case, of that id."""
 
 
@@ -99,7 +99,7 @@ def path_of(app: App, eval_set_id: str) -> Path:
         if path.is_symlink() and not path.resolve().is_relative_to(app.folder.resolve()):
             raise SetupError(f"the eval set {eval_set_id!r} is a link that leads out of the app's folder")
         return path
-    raise NotThereError(f"Eval set `{eval_set_id}` not found.{did_you_mean(eval_set_id, set_ids(app))}")
+    raise MissingEvalError(f"Eval set `{eval_set_id}` not found.{did_you_mean(eval_set_id, set_ids(app))}")
 
 
 def open_set(app: App, eval_set_id: str) -> EvalSetFile:
@@ -118,7 +118,7 @@ def add_case(app: App, eval_set_id: str, case: EvalCase) -> list[str]:
 
     Raises as `open_set`; SetupError: there is one of that id.
     """
-    with _alone(app):
+    with _exclusive(app):
         path = path_of(app, eval_set_id)
         if case.eval_id in open_eval_set(path, allow_empty=True).ids():
             raise SetupError(f"Eval id `{case.eval_id}` already exists in `{eval_set_id}` eval set.")
@@ -131,7 +131,7 @@ def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
 
     Raises as `open_set`; ValidationError: what comes out is no case.
     """
-    with _alone(app):
+    with _exclusive(app):
         path = path_of(app, eval_set_id)
         source = open_eval_set(path, allow_empty=True)
         index = _position(source, eval_set_id, eval_id)
@@ -141,7 +141,7 @@ def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
 
 def delete_case(app: App, eval_set_id: str, eval_id: str) -> None:
     """Take a case out of a set. Raises as `case_of`."""
-    with _alone(app):
+    with _exclusive(app):
         path = path_of(app, eval_set_id)
         _position(open_eval_set(path, allow_empty=True), eval_set_id, eval_id)
         add_remove_cases.remove_cases(path, [eval_id])
@@ -153,18 +153,18 @@ def require_cases(source: EvalSetFile, eval_ids: Sequence[str]) -> None:
     if unknown := [eval_id for eval_id in eval_ids if eval_id not in known]:
         hint = did_you_mean(unknown[0], source.ids())
         said = ", ".join(f"`{eval_id}`" for eval_id in unknown)
-        raise NotThereError(f"eval set `{source.eval_set_id}` has no case {said}.{hint} Nothing was run.")
+        raise MissingEvalError(f"eval set `{source.eval_set_id}` has no case {said}.{hint} Nothing was run.")
 
 
 def _position(source: EvalSetFile, eval_set_id: str, eval_id: str) -> int:
     found = source.position(eval_id)
     if found is None:
-        raise NotThereError(f"Eval case `{eval_id}` not found in eval set `{eval_set_id}`.")
+        raise MissingEvalError(f"Eval case `{eval_id}` not found in eval set `{eval_set_id}`.")
     return found
 
 
 @contextmanager
-def _alone(app: App) -> Iterator[None]:
+def _exclusive(app: App) -> Iterator[None]:
     """Of several who change sets of an app at once, one after the other does."""
     with FolderDocuments(app.folder).alone("."):
         yield

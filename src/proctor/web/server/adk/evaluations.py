@@ -20,7 +20,7 @@ from proctor.web.server.adk.apps import App
 from proctor.web.server.adk.eval_files import open_set, path_of, require_cases
 from proctor.web.server.adk.results import read_file
 from proctor.web.server.context import ServerContext
-from proctor.web.server.security.allowed_models import wrong_with_models
+from proctor.web.server.security.allowed_models import model_problems
 
 _ALWAYS = frozenset(name.value for name in EFFICIENCY_METRICS)
 _AT_ONCE = 4
@@ -36,7 +36,7 @@ async def run_evaluation(
         SetupError: all that is wrong with what was asked for; nothing was run.
     """
     settings = load_settings(context.root)
-    if wrong := wrong_with_models(config, settings):
+    if wrong := model_problems(config, settings):
         raise SetupError("; ".join(wrong))
     source = open_set(app, eval_set_id)
     require_cases(source, eval_ids)
@@ -55,10 +55,10 @@ async def run_evaluation(
             allow_unknown_keys=settings.options.get("allow_unknown_keys", False),
             warnings_as_errors=settings.options.get("warnings_as_errors", False),
         )
-        return _kept(run, app)
+        return _write_results(run, app)
 
 
-def _kept(run: RunResult, app: App) -> list[EvalCaseResult]:
+def _write_results(run: RunResult, app: App) -> list[EvalCaseResult]:
     """Write the results where google-adk's tools look for them, and read them back."""
     written = AdkFiles(app.folder.parent, app.folder.name).write(run, timestamp=_moment(run))
     return [case for path in written for case in read_file(path).eval_case_results]
@@ -70,7 +70,7 @@ def _moment(run: RunResult) -> float:
     return began if began % 1 else began + 1e-6
 
 
-def config_asked_for(
+def config_of_request(
     metrics: Sequence[EvalMetric], user_simulator: Json | None, live_model: Json | None
 ) -> dict[str, Any]:
     """Return the config that asks for these metrics.

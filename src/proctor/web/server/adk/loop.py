@@ -91,7 +91,7 @@ class AgentLoop:
                     target=self._serve, args=(self._loop,), name="proctor-agents", daemon=True
                 )
                 self._thread.start()
-        return asyncio.run_coroutine_threadsafe(_contained(main), self._loop)
+        return asyncio.run_coroutine_threadsafe(_contain_exits(main), self._loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
@@ -114,7 +114,7 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
     leave_behind(stuck)
 
 
-async def _contained(main: Coroutine[Any, Any, Answer]) -> Answer:
+async def _contain_exits(main: Coroutine[Any, Any, Answer]) -> Answer:
     """Await `main`; what would end this loop, and then the server's, is an error of the agent that raised it."""
     with contained_exits():
         try:

@@ -25,13 +25,13 @@ class FiniteRequest(Request):  # type: ignore[misc]  # starlette is optional, an
             HTTPException: 422, with the place of such a number.
         """
         given = await super().json()
-        if (place := _place_of_no_number(given)) is not None:
+        if (place := _non_finite_path(given)) is not None:
             said = "Input should be a finite number: JSON has no other (write one, or null)"
             raise HTTPException(422, [{"type": "finite_number", "loc": ["body", *place], "msg": said}])
         return given
 
 
-def _place_of_no_number(given: Any) -> list[str | int] | None:
+def _non_finite_path(given: Any) -> list[str | int] | None:
     """Return the way to the first number that is infinite or none; no recursion: what others nest may be deep."""
     left: list[tuple[Any, Any]] = [(given, None)]
     while left:

@@ -40,7 +40,7 @@ _CASE = EvalCase(eval_id="chat", conversation=[])
 
 
 @dataclass(slots=True)
-class _Talk:
+class _HostedSession:
     """One session."""
 
     session: Session
@@ -57,7 +57,7 @@ class _Talk:
         return event
 
 
-class OwnHost:
+class SessionHost:
     """Serves one agent through the contract that evaluations run it by."""
 
     artifacts: Artifacts | None = None
@@ -65,7 +65,7 @@ class OwnHost:
     def __init__(self, app_name: str, agent: Agent) -> None:
         """Take an agent that is open."""
         self._app_name, self._agent = app_name, agent
-        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, str], _HostedSession] = OrderedDict()
 
     async def create(
         self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
@@ -74,7 +74,7 @@ class OwnHost:
         session_id = (session_id or "").strip() or str(uuid.uuid4())
         if (user_id, session_id) in self._talks:
             raise SessionExistsError(session_id)
-        talk = _Talk(Session(session_id, self._app_name, user_id, dict(state or {})))
+        talk = _HostedSession(Session(session_id, self._app_name, user_id, dict(state or {})))
         for event in events:
             told = stored_event_json(event)
             made = {
@@ -134,7 +134,7 @@ class OwnHost:
             self._note_user(talk, turn, turn.message, invocation_id)
             try:
                 await self._begin(talk)
-                async with aclosing(recorded(self._agent, turn.message, talk.session)) as events:
+                async with aclosing(record_events(self._agent, turn.message, talk.session)) as events:
                     async for event in events:
                         document = talk.note(_new_event(event, invocation_id, turn))
                         if turn.streaming or not event.partial:
@@ -167,23 +167,25 @@ class OwnHost:
         if (close := getattr(self._agent, "close", None)) is not None:
             await settle(close())
 
-    def _find(self, user_id: str, session_id: str) -> _Talk | None:
+    def _find(self, user_id: str, session_id: str) -> _HostedSession | None:
         talk = self._talks.get((user_id, session_id))
         if talk is not None:
             self._talks.move_to_end((user_id, session_id))
         return talk
 
-    def _note_user(self, talk: _Talk, turn: TurnRequest, message: Content, invocation_id: str) -> None:
+    def _note_user(
+        self, talk: _HostedSession, turn: TurnRequest, message: Content, invocation_id: str
+    ) -> None:
         delta = dict(turn.state_delta or {}) or None
         talk.session.state.update(delta or {})
         talk.note(_new_event(Event(author="user", content=message, state_delta=delta), invocation_id))
 
-    async def _begin(self, talk: _Talk) -> None:
+    async def _begin(self, talk: _HostedSession) -> None:
         if not talk.has_begun and (begin := getattr(self._agent, "begin", None)) is not None:
             await settle(begin(talk.session, _CASE))
         talk.has_begun = True
 
-    async def _leave(self, talk: _Talk) -> None:
+    async def _leave(self, talk: _HostedSession) -> None:
         end = getattr(self._agent, "end", None)
         if talk.has_begun and end is not None:
             with suppress(Exception):  # what an agent does when it is left harms no other session
@@ -193,7 +195,7 @@ class OwnHost:
         info = await self.describe()
         return Event(author=info.name, error_code=type(error).__name__, error_message=safe_str(error))
 
-    def _json(self, talk: _Talk) -> Json:
+    def _json(self, talk: _HostedSession) -> Json:
         return {
             "id": talk.session.id,
             "appName": self._app_name,
@@ -228,7 +230,7 @@ TURN_TIMEOUT = 300.0
 """Seconds that an agent gets for one answer, as in an evaluation."""
 
 
-async def recorded(agent: Agent, message: Content, session: Session) -> AsyncGenerator[Event, None]:
+async def record_events(agent: Agent, message: Content, session: Session) -> AsyncGenerator[Event, None]:
     """Yield what the agent emits, each event when it has been taken in; state changes are in the session by then.
 
     An error that the agent reports as its last event is no exception: the event says it.

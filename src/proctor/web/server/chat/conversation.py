@@ -104,7 +104,7 @@ class Chat:
         self._start(self._answer(lambda: self.talk.say(message, self._hear)))
         return before
 
-    async def again(self, *, without_last: bool) -> int:
+    async def replay(self, *, without_last: bool) -> int:
         """Say everything again in a new session, without the last turn where it is to be taken back."""
         if self.state == "answering":
             self._require("ready")
@@ -114,7 +114,9 @@ class Chat:
         self._exchange += 1
         many = f"{len(said)} earlier messages are" if len(said) > 1 else "1 earlier message is"
         told = f"; {many} said again" if said else ""
-        self._put("note", text=f"{'the last turn is taken back' if without_last else 'a new session'}{told}")
+        self._add_entry(
+            "note", text=f"{'the last turn is taken back' if without_last else 'a new session'}{told}"
+        )
         self._start(self._answer(lambda: self.talk.again(self._hear, said)))
         return before
 
@@ -157,29 +159,31 @@ class Chat:
 
     async def _end(self, failure: Failure | None, *, stopped: bool) -> None:
         if stopped:
-            self._put("note", text="stopped; this turn is not kept")
+            self._add_entry("note", text="stopped; this turn is not kept")
         elif failure is not None:
-            self._put("failure", text=f"{clean(failure.cause, lines=True)}; this turn is not kept")
+            self._add_entry("failure", text=f"{clean(failure.cause, lines=True)}; this turn is not kept")
         else:
             self._said = [turn.user_content for turn in self.talk.turns]
             await self._take_state()
         for note in self.talk.notes:
-            self._put("note", text=note)
+            self._add_entry("note", text=note)
         self.talk.notes.clear()
         self._drop_pieces()
         self.touched = time.monotonic()
         lost = stopped or (failure is not None and failure.kind in _SESSION_IS_LOST)
         self.state = "broken" if lost else "ready"
-        self._put("end", value={"state": self.state, "turns": len(self.talk.turns)})
+        self._add_entry("end", value={"state": self.state, "turns": len(self.talk.turns)})
 
     async def _take_state(self) -> None:
         try:
             async with asyncio.timeout(CLOSING):
                 self.session_state = await self.talk.final_state()
         except Exception as error:  # noqa: BLE001 - it does not say its state, and that is said
-            self._put("note", text=f"the agent does not tell its state: {type(error).__name__}: {error}")
+            self._add_entry(
+                "note", text=f"the agent does not tell its state: {type(error).__name__}: {error}"
+            )
             return
-        self._put("session", value=self.session_state)
+        self._add_entry("session", value=self.session_state)
 
     # --- entries ---
 
@@ -189,21 +193,23 @@ class Chat:
         for part in message.parts or ():
             if part.function_response is not None:
                 answer = part.function_response
-                self._put("user", name=answer.name or "", call_id=answer.id or "", value=answer.response)
+                self._add_entry(
+                    "user", name=answer.name or "", call_id=answer.id or "", value=answer.response
+                )
             else:
-                self._put("user", text=part.text or "")
+                self._add_entry("user", text=part.text or "")
 
     def _hear(self, event: Event) -> None:
         for found in entries_of(event):
             self._in_exchange += 1
             if self._in_exchange < MOST_ENTRIES:
-                self._put(**found)
+                self._add_entry(**found)
             elif self._in_exchange == MOST_ENTRIES:
-                self._put(
+                self._add_entry(
                     "note", text=f"more than {MOST_ENTRIES:,} events in one answer: the rest is not shown"
                 )
 
-    def _put(self, kind: str, **more: Any) -> None:
+    def _add_entry(self, kind: str, **more: Any) -> None:
         self._number += 1
         seconds = round(time.perf_counter() - self._began, 3)
         entry = chat_entry(self._number, max(self._exchange, 0), kind, seconds=seconds, **more)

@@ -1,4 +1,4 @@
-"""How a change of a file is answered: with what was written, or with all that there is to say about why it was not."""
+"""Responses to a change of a file: the saved content, or every reason for the refusal."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError, SetupError
 from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.eval_sets.eval_case import CaseRefusal, differing
-from proctor.web.pages.eval_sets.load import field_notes
+from proctor.web.pages.eval_sets.load_eval_sets import field_notes
 
-__all__ = ["REFUSALS", "REFUSED", "IfMatch", "refused", "unnamed", "version_named", "written"]
+__all__ = [
+    "REFUSALS",
+    "REFUSAL_ERRORS",
+    "IfMatch",
+    "refusal_response",
+    "requested_version",
+    "saved_response",
+    "version_required",
+]
 
 IfMatch = Annotated[str | None, Header(description="The version that was read: its ETag.")]
 
@@ -24,62 +32,53 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         "model": CaseRefusal,
         "description": "Comments would be lost, or the file cannot be changed in place.",
     },
-    412: {"model": CaseRefusal, "description": "The file says something else by now."},
-    422: {"model": CaseRefusal, "description": "This is no case."},
-    428: {"model": CaseRefusal, "description": "Without If-Match nothing is changed."},
+    412: {"model": CaseRefusal, "description": "The file has changed."},
+    422: {"model": CaseRefusal, "description": "Not a valid case."},
+    428: {"model": CaseRefusal, "description": "A change needs If-Match."},
 }
-"""What may be answered to a change, for the description of a route."""
+"""The possible responses to a change, for the description of a route."""
 
-REFUSED = (
+REFUSAL_ERRORS = (
     cases.ChangedMeanwhileError,
     cases.NotACaseError,
     cases.CommentsWouldGoError,
     StillUnreadableError,
     EvalFileError,
 )
-"""What `refused` answers with more than a sentence."""
+"""The errors to which `refusal_response` gives more than a sentence."""
 
 
-def written(page: PageModel, version: str, status: int) -> Response:
-    """Answer with what was written, and the version that it has now."""
+def saved_response(page: PageModel, version: str, status: int) -> Response:
+    """Return the saved content, with its new version as ETag."""
     return JSONResponse(page.model_dump(mode="json"), status_code=status, headers={"ETag": f'"{version}"'})
 
 
-def version_named(if_match: str | None) -> str | None:
-    """The version that a client has read; `None` where it names none."""
-    named = (if_match or "").strip().removeprefix("W/").strip('"')
-    return named if named and named != "*" else None
+def requested_version(if_match: str | None) -> str | None:
+    """Return the version that a client has read; `None` if it names none."""
+    version = (if_match or "").strip().removeprefix("W/").strip('"')
+    return version if version and version != "*" else None
 
 
-def unnamed() -> Response:
-    """Refuse a change that does not say what it changes."""
-    text = "name the version that was read, as If-Match: its ETag; else the change of somebody else could be lost"
-    return _answer(428, text)
+def version_required() -> Response:
+    """Refuse a change without a version."""
+    text = "If-Match is missing: send the ETag of the version that was read, else another person's change could be lost"
+    return _refusal(428, text)
 
 
-def refused(error: SetupError, sent: Any) -> Response:
-    """Say why `sent` was not written; nothing of it is lost with a client that keeps what it sent."""
+def refusal_response(error: SetupError, sent: object) -> Response:
+    """Return why `sent` was not written; nothing of it is lost with a client that keeps what it sent."""
     if isinstance(error, cases.NotACaseError):
-        return _answer(422, str(error), fields=field_notes(error.findings))
+        return _refusal(422, str(error), fields=field_notes(error.findings))
     if isinstance(error, cases.CommentsWouldGoError):
-        return _answer(409, str(error), lost=error.lost)
+        return _refusal(409, str(error), lost=error.lost)
     if isinstance(error, cases.ChangedMeanwhileError):
-        there = error.theirs
-        changed = [*differing(sent, there)] if sent is not None and there is not None else []
-        return _answer(412, str(error), theirs=there, version=error.version, changed=changed)
-    return _answer(422 if isinstance(error, StillUnreadableError) else 409, str(error))
+        current = error.theirs
+        changed = [*differing(sent, current)] if sent is not None and current is not None else []
+        return _refusal(412, str(error), theirs=current, version=error.version, changed=changed)
+    return _refusal(422 if isinstance(error, StillUnreadableError) else 409, str(error))
 
 
-def _answer(status: int, detail: str, **more: Any) -> Response:
-    refusal = CaseRefusal(
-        **{
-            "detail": clean(detail, lines=True),
-            "fields": [],
-            "lost": [],
-            "theirs": None,
-            "version": "",
-            "changed": [],
-        }
-        | more
-    )
+def _refusal(status: int, detail: str, **fields: object) -> Response:
+    values = {"fields": [], "lost": [], "theirs": None, "version": "", "changed": [], **fields}
+    refusal = CaseRefusal.model_validate({"detail": clean(detail, lines=True), **values})
     return JSONResponse(refusal.model_dump(mode="json"), status_code=status)

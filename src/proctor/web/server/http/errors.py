@@ -16,7 +16,7 @@ from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameErro
 from proctor.runs.queries import NoRunsError
 from proctor.runs.setup.project_defaults import as_seen_from_here
 from proctor.schema.results.page_model import PageModel
-from proctor.web.server.runs.form_errors import ProblemsError, problems_answer
+from proctor.web.server.runs.form_errors import ProblemsError, problems_response
 
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (UnknownNameError, 404),
@@ -28,7 +28,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
 """What each of our errors is for a client; the first that fits."""
 
 
-_NOT_OURS = frozenset(
+_USER_ERRNOS = frozenset(
     (
         errno.EACCES,
         errno.EPERM,
@@ -44,10 +44,10 @@ _NOT_OURS = frozenset(
 
 def add_handlers(app: FastAPI) -> None:
     """Have whatever is raised in a route become an answer."""
-    app.add_exception_handler(ProctorError, _said)
-    app.add_exception_handler(RequestValidationError, _not_valid)
-    app.add_exception_handler(ProblemsError, problems_answer)
-    app.add_exception_handler(OSError, _of_the_system)
+    app.add_exception_handler(ProctorError, _proctor_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(ProblemsError, problems_response)
+    app.add_exception_handler(OSError, _system_error)
 
 
 def answer(status: int, text: str) -> JSONResponse:
@@ -60,15 +60,15 @@ def status_of(error: Exception) -> int:
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
-async def _said(_request: Request, error: Exception) -> JSONResponse:
+async def _proctor_error(_request: Request, error: Exception) -> JSONResponse:
     return answer(status_of(error), str(error))
 
 
-async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
+async def _system_error(_request: Request, error: Exception) -> JSONResponse:
     """A folder that is gone or may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
-    if _works_nowhere():
-        return answer(409, _NOWHERE)
-    if not isinstance(error, OSError) or error.errno not in _NOT_OURS:
+    if _folder_is_gone():
+        return answer(409, _FOLDER_GONE)
+    if not isinstance(error, OSError) or error.errno not in _USER_ERRNOS:
         raise error
     place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
     return answer(
@@ -77,13 +77,13 @@ async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
     )
 
 
-_NOWHERE = (
+_FOLDER_GONE = (
     "the folder that this server was started in is no longer there, so nothing can be read or kept: "
     "end the server, and start it again in the project's folder (one at the same place is another folder)"
 )
 
 
-def _works_nowhere() -> bool:
+def _folder_is_gone() -> bool:
     """Whether the working folder was removed: then no relative path can be told, whatever it names."""
     try:
         Path.cwd().stat()
@@ -92,17 +92,17 @@ def _works_nowhere() -> bool:
     return False
 
 
-async def _not_valid(_request: Request, error: Exception) -> JSONResponse:
+async def _validation_error(_request: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else ()
     return answer(422, _sentence(problems))
 
 
 def _sentence(problems: Sequence[Any]) -> str:
-    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_given(one)}" for one in problems]
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_input_text(one)}" for one in problems]
     return "; ".join(told) or "the request is not what was expected"
 
 
-def _given(problem: Any) -> str:
+def _input_text(problem: Any) -> str:
     given = problem.get("input")
     return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""
 

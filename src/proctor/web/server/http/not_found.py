@@ -19,7 +19,7 @@ NOT_SERVED = "adk_not_served"
 """The name of the route of all of google-adk's addresses that no other route has."""
 
 
-def add_unanswered(app: FastAPI) -> None:
+def add_not_found(app: FastAPI) -> None:
     """Say which methods an address takes, and whether it is one. To be added when all routes are."""
     app.state.addresses = list(_addresses(app))
 

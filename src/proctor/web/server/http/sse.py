@@ -56,7 +56,7 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
         """Send until the chunks end, or the client does."""
         del scope
         sending = asyncio.create_task(self._send(send))
-        leaving = asyncio.create_task(_left(receive))
+        leaving = asyncio.create_task(_wait_for_disconnect(receive))
         try:
             await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -67,21 +67,25 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
 
     async def _send(self, send: Send) -> None:
         try:
-            await self._out(send, {"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            await self._send_message(
+                send, {"type": "http.response.start", "status": 200, "headers": _HEADERS}
+            )
             async for chunk in self._chunks:
-                await self._out(send, {"type": "http.response.body", "body": chunk, "more_body": True})
-            await self._out(send, {"type": "http.response.body", "body": b"", "more_body": False})
+                await self._send_message(
+                    send, {"type": "http.response.body", "body": chunk, "more_body": True}
+                )
+            await self._send_message(send, {"type": "http.response.body", "body": b"", "more_body": False})
         except (TimeoutError, OSError):  # too slow, or gone
             return
         finally:
             if (close := getattr(self._chunks, "aclose", None)) is not None:
                 await close()
 
-    async def _out(self, send: Send, message: Message) -> None:
+    async def _send_message(self, send: Send, message: Message) -> None:
         async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 may lose a cancellation
             await send(message)
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,19 +1,14 @@
-"""Our own API, one module a subject; each has a `router`."""
+"""The routes of Proctor's own API: one module per subject, each with a `router`."""
 
 ROUTES = (
     "eval_sets",
-    "eval_set_texts",
     "chat",
     "about",
     "runs",
-    "cases",
-    "case",
-    "labels",
-    "judges",
+    "run_cases",
     "bless",
-    "live",
+    "active_runs",
     "start",
-    "compare",
-    "history",
+    "analysis",
 )
-"""The modules of this package whose routes are served under `/api`."""
+"""The modules of this package; the server adds their routes under `/api`."""

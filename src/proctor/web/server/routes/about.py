@@ -9,41 +9,41 @@ from proctor.common.version import __version__
 from proctor.errors import ProctorError
 from proctor.runs.queries import store_url
 from proctor.runs.setup.project_defaults import as_seen_from_here
-from proctor.web.pages.about import AboutPage
-from proctor.web.server.context import Here, ServerContext
-from proctor.web.server.runs.live import LiveHere
+from proctor.web.pages.server_info import AboutPage
+from proctor.web.server.context import ContextDep, ServerContext
+from proctor.web.server.runs.active_runs import ActiveRunsDep
 from proctor.web.server.runs.run_command import startable
 
 router = APIRouter()
 
 
 @router.get("/about")
-def get_about(here: Here, live: LiveHere) -> AboutPage:
-    """What this server is, and what can be done with it."""
-    agents, why_not = _agents(here)
-    why_not = why_not or live.why_no_runs()
+def get_about(context: ContextDep, active: ActiveRunsDep) -> AboutPage:
+    """Return the version and the project of this server, and what it can do."""
+    agents, why_not = _agents(context)
+    why_not = why_not or active.why_no_runs()
     return AboutPage(
         version=__version__,
-        project=here.root.name,
-        store=_store(here),
+        project=context.root.name,
+        store=_store(context),
         agents=agents,
-        any_agent=here.access.any_agent,
+        any_agent=context.access.any_agent,
         can_run=not why_not,
         why_not=why_not,
-        has_token=here.access.token is not None,
+        has_token=context.access.token is not None,
     )
 
 
-def _agents(here: ServerContext) -> tuple[list[str], str]:
-    """The agents' names; where the project's settings cannot be read, why."""
+def _agents(context: ServerContext) -> tuple[list[str], str]:
+    """Return the agents' names and, if the project's settings cannot be read, the reason."""
     try:
-        return list(startable(here)), ""
+        return list(startable(context)), ""
     except ProctorError as error:
         return [], str(error)
 
 
-def _store(here: ServerContext) -> str:
+def _store(context: ServerContext) -> str:
     try:
-        return without_secrets(as_seen_from_here(store_url(here.store_url)))
-    except ProctorError:  # `why_not` says it
+        return without_secrets(as_seen_from_here(store_url(context.store_url)))
+    except ProctorError:  # `why_not` reports it
         return ""

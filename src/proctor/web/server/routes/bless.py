@@ -1,4 +1,4 @@
-"""Blessing with review: what would be written is shown, case by case, and what was agreed to is written."""
+"""Blessing (accepting snapshots) with a review: preview the changes case by case, then write the confirmed ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from proctor.web.pages.bless import BlessedPage, BlessPage
 from proctor.web.pages.bless_review import ChangedSinceError, CommentsLostError, Review
-from proctor.web.server.context import Here
+from proctor.web.server.context import ContextDep
 from proctor.web.server.http.errors import answer
 
 router = APIRouter()
@@ -19,20 +19,20 @@ _Place = Annotated[int, Field(ge=0, le=2**31)]
 
 
 class BlessToPreview(BaseModel):
-    """Which cases, and from which trials."""
+    """The cases to preview, and their trials."""
 
     model_config = ConfigDict(extra="forbid")
 
     cases: Annotated[list[_Place], Field(max_length=10_000)] | None = None
-    """Places in the run; null: all cases that failed."""
+    """Positions in the run; null: all cases that failed."""
     trials: dict[_Place, _Place] = Field(default_factory=dict)
-    """By place of a case the trial (from 0) to learn from, where its trials did not go alike."""
+    """By position of a case, the trial (from 0) to accept if its trials differ."""
     force: bool = False
-    """Also where a case was changed since it was run, and its turns are still the same."""
+    """Include cases that were changed since they were run, if their turns are still the same."""
 
 
 class BlessToWrite(BaseModel):
-    """What was agreed to."""
+    """The confirmed changes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,20 +40,20 @@ class BlessToWrite(BaseModel):
     trials: dict[_Place, _Place] = Field(default_factory=dict)
     force: bool = False
     lose_comments: bool = False
-    """Agree that comments go which stand in what is replaced."""
+    """Confirms that comments in the replaced text are lost."""
 
 
 class Detail(BaseModel):
-    """What is wrong."""
+    """The reason of a refusal."""
 
     detail: str
 
 
 @router.post("/runs/{run}/bless/preview")
-def preview_bless(here: Here, run: str, wanted: BlessToPreview, response: Response) -> BlessPage:
-    """What would be written into the eval sets, case by case. Nothing is; the ETag names the files' state."""
-    with here.runs() as store:
-        page = Review(store, run, here.root).page(wanted.cases, wanted.trials, force=wanted.force)
+def preview_bless(context: ContextDep, run: str, wanted: BlessToPreview, response: Response) -> BlessPage:
+    """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
+    with context.runs() as store:
+        page = Review(store, run, context.root).page(wanted.cases, wanted.trials, force=wanted.force)
     response.headers["ETag"] = f'"{page.etag}"'
     return page
 
@@ -63,25 +63,23 @@ def preview_bless(here: Here, run: str, wanted: BlessToPreview, response: Respon
     response_model=BlessedPage,
     responses={
         409: {"model": Detail, "description": "Comments would be lost."},
-        412: {"model": Detail, "description": "A file is not any more what was reviewed."},
-        428: {"model": Detail, "description": "Without If-Match nothing is written."},
+        412: {"model": Detail, "description": "A file has changed since the review."},
+        428: {"model": Detail, "description": "A change needs If-Match."},
     },
 )
 def bless_cases(
-    here: Here,
+    context: ContextDep,
     run: str,
     agreed: BlessToWrite,
     if_match: Annotated[str | None, Header(description="The ETag of the preview.")] = None,
 ) -> BlessedPage | JSONResponse:
-    """Write what was reviewed; each file is replaced whole, or not at all."""
+    """Write the reviewed changes; each file is replaced as a whole."""
     if not if_match:
-        return answer(
-            428, "nothing was written: If-Match has to name the preview that was reviewed (its ETag)"
-        )
+        return answer(428, "nothing was written: If-Match is missing; send the ETag of the reviewed preview")
     etag = if_match.strip().removeprefix("W/").strip('"')
-    with here.runs() as store:
+    with context.runs() as store:
         try:
-            return Review(store, run, here.root).write(
+            return Review(store, run, context.root).write(
                 agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
             )
         except ChangedSinceError as error:

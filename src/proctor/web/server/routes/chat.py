@@ -30,8 +30,8 @@ from proctor.schema.format.session import SessionInput
 from proctor.web.pages.chat import ChatList, ChatPage, ChatSaved
 from proctor.web.server.chat.chats import MOST_CHATS, Chats
 from proctor.web.server.chat.conversation import BusyError, Chat
-from proctor.web.server.context import Here
-from proctor.web.server.edit_sessions import editing
+from proctor.web.server.context import ContextDep
+from proctor.web.server.edit_sessions import edit_session
 from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
 
 router = APIRouter()
@@ -57,7 +57,7 @@ def _chats(request: Request) -> Chats:
     return chats
 
 
-ChatsHere = Annotated[Chats, Depends(_chats)]
+ChatsDep = Annotated[Chats, Depends(_chats)]
 
 
 class _Body(BaseModel):
@@ -104,13 +104,13 @@ class WantedCase(_Body):
 
 
 @router.get("/chats")
-def list_chats(chats: ChatsHere) -> ChatList:
+def list_chats(chats: ChatsDep) -> ChatList:
     """Return the conversations that are open."""
     return ChatList(items=[chat.summary() for chat in chats.all()], most=MOST_CHATS)
 
 
 @router.post("/chats", status_code=201)
-async def open_chat(chats: ChatsHere, wanted: NewChat) -> ChatPage:
+async def open_chat(chats: ChatsDep, wanted: NewChat) -> ChatPage:
     """Begin a conversation with an agent, in a process of its own."""
     _check_text(json.dumps(wanted.model_dump(), ensure_ascii=False))
     given = wanted.state or wanted.app_name or wanted.user_id
@@ -125,30 +125,30 @@ async def open_chat(chats: ChatsHere, wanted: NewChat) -> ChatPage:
 
 
 @router.get("/chats/{chat}")
-def get_chat(chats: ChatsHere, chat: str) -> ChatPage:
+def get_chat(chats: ChatsDep, chat: str) -> ChatPage:
     """Return a conversation, as far as it is."""
     return chats.find(chat).page()
 
 
 @router.post("/chats/{chat}/messages", responses=_SSE, response_class=EventResponse)
-async def send_message(chats: ChatsHere, chat: str, message: NewMessage) -> EventResponse:
+async def send_message(chats: ChatsDep, chat: str, message: NewMessage) -> EventResponse:
     """Say something; what the agent does and says comes as it happens. It goes on when nobody listens."""
     found = chats.find(chat)
-    before = await _on(chats, found.begin(_content(message)))
-    return EventResponse(_told(found, before))
+    before = await _run_on_loop(chats, found.begin(_content(message)))
+    return EventResponse(_stream_entries(found, before))
 
 
 @router.get("/chats/{chat}/events", responses=_SSE, response_class=EventResponse)
 async def get_chat_events(
-    chats: ChatsHere, chat: str, last_event_id: Annotated[str, Header()] = ""
+    chats: ChatsDep, chat: str, last_event_id: Annotated[str, Header()] = ""
 ) -> EventResponse:
     """Go on listening to an answer, behind the entry that `Last-Event-ID` names."""
     found = chats.find(chat)
-    return EventResponse(_told(found, number_in(last_event_id)))
+    return EventResponse(_stream_entries(found, number_in(last_event_id)))
 
 
 @router.post("/chats/{chat}/stop")
-async def stop_chat(chats: ChatsHere, chat: str) -> ChatPage:
+async def stop_chat(chats: ChatsDep, chat: str) -> ChatPage:
     """End the answer that is under way."""
     found = chats.find(chat)
     await chats.on_loop(found.stop())
@@ -156,34 +156,34 @@ async def stop_chat(chats: ChatsHere, chat: str) -> ChatPage:
 
 
 @router.post("/chats/{chat}/undo", responses=_SSE, response_class=EventResponse)
-async def undo_turn(chats: ChatsHere, chat: str) -> EventResponse:
+async def undo_turn(chats: ChatsDep, chat: str) -> EventResponse:
     """Take the last turn back: a new session, in which what was said before it is said again."""
-    return await _again(chats, chat, without_last=True)
+    return await _replay(chats, chat, without_last=True)
 
 
 @router.post("/chats/{chat}/again", responses=_SSE, response_class=EventResponse)
-async def say_again(chats: ChatsHere, chat: str) -> EventResponse:
+async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
     """Say everything again in a new session: after an answer that failed or was stopped."""
-    return await _again(chats, chat, without_last=False)
+    return await _replay(chats, chat, without_last=False)
 
 
 @router.post("/chats/{chat}/case", status_code=201)
-async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase) -> ChatSaved:
+async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: WantedCase) -> ChatSaved:
     """Keep the conversation as a case of a set, as `proctor record` does."""
     found = chats.find(chat)
     if found.state == "answering":
         raise HTTPException(409, "the agent is still answering: wait, or stop it")
     if not found.talk.turns:
         raise HTTPException(409, "nothing was said that could be kept: no turn came to its end")
-    file = await run_in_threadpool(_target, here, wanted)
+    file = await run_in_threadpool(_target, context, wanted)
     case = await chats.on_loop(case_of_talk(found.talk, wanted.eval_id, with_final_state=wanted.final_state))
     try:
         added = await run_in_threadpool(_write, file, case)
     except EvalFileError as error:
         raise HTTPException(409, str(error)) from None
-    editing(here).looks.forget(file)
+    edit_session(context).loader.forget(file)
     found.touched = time.monotonic()
-    agent = found.reference.removeprefix(f"{here.root}{os.sep}")
+    agent = found.reference.removeprefix(f"{context.root}{os.sep}")
     words = ["proctor", "record", agent, "--into", file.label, "--id", wanted.eval_id]
     return ChatSaved(
         eval_set=file.id,
@@ -198,7 +198,7 @@ async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase)
 
 
 @router.delete("/chats/{chat}", status_code=204)
-async def close_chat(chats: ChatsHere, chat: str) -> None:
+async def close_chat(chats: ChatsDep, chat: str) -> None:
     """End a conversation, and the agent's process."""
     await chats.close(chats.find(chat))
 
@@ -206,14 +206,16 @@ async def close_chat(chats: ChatsHere, chat: str) -> None:
 # --- what they share ---------------------------------------------------------------------------------------------------
 
 
-async def _again(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
+async def _replay(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
     found = chats.find(chat)
     if without_last and not found.talk.turns:
         raise HTTPException(409, "there is no turn to take back")
-    return EventResponse(_told(found, await _on(chats, found.again(without_last=without_last))))
+    return EventResponse(
+        _stream_entries(found, await _run_on_loop(chats, found.replay(without_last=without_last)))
+    )
 
 
-async def _on(chats: Chats, work: Any) -> int:
+async def _run_on_loop(chats: Chats, work: Any) -> int:
     try:
         number: int = await chats.on_loop(work)
     except BusyError as error:
@@ -238,9 +240,9 @@ def _check_text(text: str) -> None:
         raise HTTPException(422, "this has characters that no file can keep (NUL, or half a character)")
 
 
-def _target(here: Here, wanted: WantedCase) -> SetFile:
+def _target(context: ContextDep, wanted: WantedCase) -> SetFile:
     """Where the case goes; what would keep it from being written is said now."""
-    sets = editing(here).sets
+    sets = edit_session(context).sets
     require_new_case_id(wanted.eval_id)
     if (wanted.eval_set is None) == (wanted.new_set is None):
         raise SetupError("name either a set that is there (`eval_set`) or one to be made (`new_set`)")
@@ -264,7 +266,7 @@ def _write(file: SetFile, case: EvalCase) -> Added:
         return add_cases(file.path, [case])
 
 
-async def _told(chat: Chat, number: int) -> AsyncIterator[bytes]:
+async def _stream_entries(chat: Chat, number: int) -> AsyncIterator[bytes]:
     """What has happened since the entry of this number, until the answer is at its end."""
     quiet = 0.0
     while True:

@@ -1,9 +1,13 @@
-"""Eval sets: listed, made, migrated; their cases read, changed, added and removed, by several people at once."""
+"""Eval sets: list, create and migrate them; read, change, add and remove their cases and their text.
+
+Several people may edit at once: a change names the version that was read (`If-Match`), and is refused if the file has
+changed since.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from proctor.authoring import edit_case as cases, edit_header as heads
 from proctor.authoring.case_checks import check_case
 from proctor.authoring.edit_eval_set import create_eval_set
+from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import changeable
@@ -22,23 +27,30 @@ from proctor.web.pages.eval_sets.eval_case import (
     EvalCasePage,
     diff_lines,
 )
-from proctor.web.pages.eval_sets.eval_sets import EvalCaseList, EvalSetHead, EvalSetList, EvalSetPage, SetMade
-from proctor.web.pages.eval_sets.load import field_notes, head_page, saved
-from proctor.web.server.context import Here
-from proctor.web.server.edit_sessions import editing
+from proctor.web.pages.eval_sets.load_eval_sets import field_notes, head_page, saved_case, text_page
+from proctor.web.pages.eval_sets.set_list import (
+    EvalCaseList,
+    EvalSetHead,
+    EvalSetList,
+    EvalSetPage,
+    EvalSetText,
+    SetMade,
+)
+from proctor.web.server.context import ContextDep
+from proctor.web.server.edit_sessions import edit_session
 from proctor.web.server.http.conflict_responses import (
+    REFUSAL_ERRORS,
     REFUSALS,
-    REFUSED,
     IfMatch,
-    refused,
-    unnamed,
-    version_named,
-    written,
+    refusal_response,
+    requested_version,
+    saved_response,
+    version_required,
 )
 
 router = APIRouter()
 
-CaseId = Annotated[str, Query(alias="id", description="The id of the case, whatever characters it has.")]
+CaseId = Annotated[str, Query(alias="id", description="The id of the case; any characters are allowed.")]
 
 
 class _Body(BaseModel):
@@ -46,33 +58,33 @@ class _Body(BaseModel):
 
 
 class NewEvalSet(_Body):
-    """A set to be made."""
+    """A new set."""
 
     name: str
-    """Its id; the file is called so, too: letters, digits and `_`."""
+    """Its id, and the name of its file: letters, digits and `_`."""
     folder: str = ""
-    """Below the project's own, with `/` between the parts."""
+    """Relative to the project's folder, with `/` as the separator."""
     form: Literal["json", "yaml", "lines"] = "json"
 
 
 class CaseDraft(_Body):
-    """A case as it is to be."""
+    """The new content of a case."""
 
-    value: dict[str, Any]
+    value: dict[str, object]
     comments_may_go: bool = False
-    """Confirms that comments in what is replaced are lost."""
+    """Confirms that comments in the replaced text are lost."""
 
 
 class HeadDraft(_Body):
-    """The keys of a set, without its cases, as they are to be."""
+    """The new keys of a set, without its cases."""
 
-    value: dict[str, Any]
+    value: dict[str, object]
     comments_may_go: bool = False
-    """Confirms that comments in what is replaced are lost."""
+    """Confirms that comments in the replaced text are lost."""
 
 
 class CaseVersion(_Body):
-    """A case as it was read."""
+    """A case in the version that was read."""
 
     eval_id: str
     version: str
@@ -85,84 +97,123 @@ class CasesChosen(_Body):
 
 
 class UndoName(_Body):
-    """What is to be undone."""
+    """The change to undo."""
 
     undo: str
+
+
+class TextDraft(_Body):
+    """The new text of a file."""
+
+    text: str
+    """With a line feed at the end of each line; the file keeps its own line ends."""
+    unreadable_may_be: bool = False
+    """Confirms that a text is saved which is not an eval set."""
+
+
+def _change_file(
+    context: ContextDep,
+    eval_set: str,
+    sent: object,
+    change: Callable[[SetFile], CaseSaved | EvalSetHead | EvalSetText],
+    status: int = 200,
+) -> Response:
+    """Change the file of a set; respond with the new content, or with the reason for a refusal."""
+    session = edit_session(context)
+    file = session.sets.find(eval_set)
+    try:
+        page = change(file)
+    except REFUSAL_ERRORS as error:
+        return refusal_response(error, sent)
+    finally:
+        session.loader.forget(file)
+    return saved_response(page, page.version, status)
+
+
+def _preview(
+    context: ContextDep, eval_set: str, value: dict[str, object], preview: Callable[[SetFile], cases.Draft]
+) -> CasePreview | Response:
+    try:
+        draft = preview(edit_session(context).sets.find(eval_set))
+    except (cases.NotACaseError, EvalFileError) as error:
+        return refusal_response(error, value)
+    return CasePreview(
+        lines=diff_lines(draft.before, draft.after), lost=draft.lost, doubtful=field_notes(draft.warnings)
+    )
 
 
 # --- sets --------------------------------------------------------------------------------------------------------------
 
 
 @router.get("/eval-sets")
-def list_eval_sets(here: Here) -> EvalSetList:
+def list_eval_sets(context: ContextDep) -> EvalSetList:
     """Return every eval set of the project, by path."""
-    return editing(here).looks.all()
+    return edit_session(context).loader.all()
 
 
 @router.post("/eval-sets", status_code=201, responses=REFUSALS, response_model=SetMade)
-def create_set(here: Here, wanted: NewEvalSet) -> Any:
-    """Make a new set without cases."""
-    file = editing(here).sets.new(wanted.name, wanted.folder, wanted.form)
+def create_set(context: ContextDep, wanted: NewEvalSet) -> SetMade | Response:
+    """Create a set without cases."""
+    file = edit_session(context).sets.new(wanted.name, wanted.folder, wanted.form)
     try:
         create_eval_set(file.path)
     except EvalFileError as error:
-        return refused(error, None)
+        return refusal_response(error, None)
     return SetMade(id=file.id, path=file.label)
 
 
 @router.get("/eval-sets/{eval_set}")
-def get_eval_set(here: Here, eval_set: str) -> EvalSetPage:
-    """Return one set with everything that is wrong or doubtful in it."""
-    known = editing(here)
-    return known.looks.page(known.sets.find(eval_set))
+def get_eval_set(context: ContextDep, eval_set: str) -> EvalSetPage:
+    """Return one set with all errors and warnings about it."""
+    session = edit_session(context)
+    return session.loader.page(session.sets.find(eval_set))
 
 
 @router.post("/eval-sets/{eval_set}/migrate", status_code=201)
-def migrate_eval_set(here: Here, eval_set: str) -> SetMade:
-    """Write a set of an old format anew, in today's, beside the old file; that one stays."""
+def migrate_eval_set(context: ContextDep, eval_set: str) -> SetMade:
+    """Convert a set of an old format into a new file next to the old one, which stays."""
     from proctor.files.eval_sets.convert import convert
 
-    known = editing(here)
-    file = known.sets.find(eval_set)
-    look = known.looks.look(file)
-    if look.source is None or not changeable(look.source):
-        raise SetupError(f"{file.label}: this is no set in an old format ({look.kind})")
-    target = known.sets.beside(file)
+    session = edit_session(context)
+    file = session.sets.find(eval_set)
+    loaded = session.loader.load(file)
+    if loaded.source is None or not changeable(loaded.source):
+        raise SetupError(f"{file.label}: not a set in an old format ({loaded.kind})")
+    target = session.sets.beside(file)
     convert(file.path, target.path, allow_duplicate_ids=True)
     return SetMade(id=target.id, path=target.label)
 
 
-# --- their own keys ----------------------------------------------------------------------------------------------------
+# --- the keys of a set -------------------------------------------------------------------------------------------------
 
 
 @router.get("/eval-sets/{eval_set}/head")
-def get_eval_set_head(here: Here, response: Response, eval_set: str) -> EvalSetHead:
-    """Return every key of a set but its cases; the ETag is what a change has to name."""
-    page = head_page(heads.head_of(editing(here).sets.find(eval_set)))
+def get_eval_set_head(context: ContextDep, response: Response, eval_set: str) -> EvalSetHead:
+    """Return every key of a set except its cases; a change has to name the ETag."""
+    page = head_page(heads.head_of(edit_session(context).sets.find(eval_set)))
     response.headers["ETag"] = f'"{page.version}"'
     return page
 
 
 @router.put("/eval-sets/{eval_set}/head", responses=REFUSALS, response_model=EvalSetHead)
-def save_eval_set_head(here: Here, eval_set: str, draft: HeadDraft, if_match: IfMatch = None) -> Any:
-    """Give a set other keys; its cases, and what does not differ, keep their bytes in the file."""
-    if (version := version_named(if_match)) is None:
-        return unnamed()
-    known = editing(here)
-    file = known.sets.find(eval_set)
-    try:
-        found = heads.replace_head(file, draft.value, version=version, comments_may_go=draft.comments_may_go)
-    except REFUSED as error:
-        return refused(error, draft.value)
-    finally:
-        known.looks.forget(file)
-    return written(head_page(found), found.version, 200)
+def save_eval_set_head(
+    context: ContextDep, eval_set: str, draft: HeadDraft, if_match: IfMatch = None
+) -> Response:
+    """Change the keys of a set; its cases, and equal keys, keep their bytes in the file."""
+    if (version := requested_version(if_match)) is None:
+        return version_required()
+
+    def change(file: SetFile) -> EvalSetHead:
+        may_go = draft.comments_may_go
+        return head_page(heads.replace_head(file, draft.value, version=version, comments_may_go=may_go))
+
+    return _change_file(context, eval_set, draft.value, change)
 
 
 @router.post("/eval-sets/{eval_set}/head/preview", responses=REFUSALS, response_model=CasePreview)
-def preview_eval_set_head(here: Here, eval_set: str, draft: HeadDraft) -> Any:
-    """Return what saving the keys of a set would do to its file, line by line; nothing is written."""
-    return _previewed(here, eval_set, draft.value, lambda file: heads.preview_head(file, draft.value))
+def preview_eval_set_head(context: ContextDep, eval_set: str, draft: HeadDraft) -> CasePreview | Response:
+    """Return how saving the keys of a set would change its file, line by line; nothing is written."""
+    return _preview(context, eval_set, draft.value, lambda file: heads.preview_head(file, draft.value))
 
 
 # --- cases -------------------------------------------------------------------------------------------------------------
@@ -170,127 +221,144 @@ def preview_eval_set_head(here: Here, eval_set: str, draft: HeadDraft) -> Any:
 
 @router.get("/eval-sets/{eval_set}/cases")
 def list_eval_cases(
-    here: Here,
+    context: ContextDep,
     eval_set: str,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000,
 ) -> EvalCaseList:
     """Return cases of a set, in the order of the file."""
-    known = editing(here)
-    return known.looks.cases(known.sets.find(eval_set), offset, limit)
+    session = edit_session(context)
+    return session.loader.cases(session.sets.find(eval_set), offset, limit)
 
 
 @router.get("/eval-sets/{eval_set}/case")
-def get_eval_case(here: Here, response: Response, eval_set: str, case: CaseId) -> EvalCasePage:
-    """Return one case with every key that it has; the ETag is what a change has to name."""
-    known = editing(here)
-    page = known.looks.case(known.sets.find(eval_set), case)
+def get_eval_case(context: ContextDep, response: Response, eval_set: str, case: CaseId) -> EvalCasePage:
+    """Return one case with all its keys; a change has to name the ETag."""
+    session = edit_session(context)
+    page = session.loader.case(session.sets.find(eval_set), case)
     response.headers["ETag"] = f'"{page.version}"'
     return page
 
 
 @router.post("/eval-sets/{eval_set}/case", status_code=201, responses=REFUSALS, response_model=CaseSaved)
-def add_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> Any:
-    """Put a new case behind those of a set."""
-    return _changed(here, eval_set, draft.value, lambda file: cases.add_case(file, draft.value), 201)
+def add_eval_case(context: ContextDep, eval_set: str, draft: CaseDraft) -> Response:
+    """Append a new case to a set."""
+    return _change_file(
+        context, eval_set, draft.value, lambda file: saved_case(cases.add_case(file, draft.value)), 201
+    )
 
 
 @router.put("/eval-sets/{eval_set}/case", responses=REFUSALS, response_model=CaseSaved)
 def save_eval_case(
-    here: Here, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
-) -> Any:
-    """Make a case say something else; what does not differ keeps its bytes in the file."""
-    if (version := version_named(if_match)) is None:
-        return unnamed()
-    return _changed(
-        here,
-        eval_set,
-        draft.value,
-        lambda file: cases.replace_case(
-            file, case, draft.value, version=version, comments_may_go=draft.comments_may_go
-        ),
-        200,
-    )
+    context: ContextDep, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
+) -> Response:
+    """Change a case; its equal parts keep their bytes in the file."""
+    if (version := requested_version(if_match)) is None:
+        return version_required()
+
+    def change(file: SetFile) -> CaseSaved:
+        may_go = draft.comments_may_go
+        return saved_case(
+            cases.replace_case(file, case, draft.value, version=version, comments_may_go=may_go)
+        )
+
+    return _change_file(context, eval_set, draft.value, change)
 
 
 @router.post("/eval-sets/{eval_set}/case/preview", responses=REFUSALS, response_model=CasePreview)
-def preview_eval_case(here: Here, eval_set: str, case: CaseId, draft: CaseDraft) -> Any:
-    """Return what saving would do to the file, line by line; nothing is written."""
-    return _previewed(here, eval_set, draft.value, lambda file: cases.preview(file, case, draft.value))
+def preview_eval_case(
+    context: ContextDep, eval_set: str, case: CaseId, draft: CaseDraft
+) -> CasePreview | Response:
+    """Return how saving a case would change the file, line by line; nothing is written."""
+    return _preview(context, eval_set, draft.value, lambda file: cases.preview(file, case, draft.value))
 
 
 @router.post("/eval-sets/{eval_set}/case/check")
-def check_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> CaseChecked:
-    """Say what is wrong with a case as it is being written, field by field; nothing is written."""
-    file = editing(here).sets.find(eval_set)
-    found = check_case(draft.value, file.path)
+def check_eval_case(context: ContextDep, eval_set: str, draft: CaseDraft) -> CaseChecked:
+    """Validate a case that is being edited, field by field; nothing is written."""
+    checks = check_case(draft.value, edit_session(context).sets.find(eval_set).path)
     return CaseChecked(
-        wrong=field_notes(found.wrong),
-        refused=field_notes(found.refused),
-        doubtful=field_notes(found.doubtful),
+        wrong=field_notes(checks.wrong),
+        refused=field_notes(checks.refused),
+        doubtful=field_notes(checks.doubtful),
     )
 
 
 @router.delete("/eval-sets/{eval_set}/case", responses=REFUSALS, response_model=CaseRemoved)
-def remove_eval_case(here: Here, eval_set: str, case: CaseId, if_match: IfMatch = None) -> Any:
-    """Take a case out of a set."""
-    if (version := version_named(if_match)) is None:
-        return unnamed()
-    return _removed(here, eval_set, {case: version})
+def remove_eval_case(
+    context: ContextDep, eval_set: str, case: CaseId, if_match: IfMatch = None
+) -> CaseRemoved | Response:
+    """Remove a case from a set."""
+    if (version := requested_version(if_match)) is None:
+        return version_required()
+    return _remove_cases(context, eval_set, {case: version})
 
 
 @router.post("/eval-sets/{eval_set}/cases/remove", responses=REFUSALS, response_model=CaseRemoved)
-def remove_eval_cases(here: Here, eval_set: str, chosen: CasesChosen) -> Any:
-    """Take several cases out of a set at once: all of them, or none where one was changed since it was read."""
-    return _removed(here, eval_set, {one.eval_id: one.version for one in chosen.cases})
+def remove_eval_cases(context: ContextDep, eval_set: str, chosen: CasesChosen) -> CaseRemoved | Response:
+    """Remove several cases from a set: all of them, or none if one was changed since it was read."""
+    return _remove_cases(context, eval_set, {case.eval_id: case.version for case in chosen.cases})
 
 
-def _removed(here: Here, eval_set: str, versions: dict[str, str]) -> Any:
-    known = editing(here)
-    file = known.sets.find(eval_set)
+def _remove_cases(context: ContextDep, eval_set: str, versions: dict[str, str]) -> CaseRemoved | Response:
+    session = edit_session(context)
+    file = session.sets.find(eval_set)
     try:
         before, now = cases.remove_cases(file, versions)
     except (cases.ChangedMeanwhileError, EvalFileError) as error:
-        return refused(error, None)
+        return refusal_response(error, None)
     finally:
-        known.looks.forget(file)
-    return CaseRemoved(eval_ids=[*versions], undo=known.remember(file, before, now))
+        session.loader.forget(file)
+    return CaseRemoved(eval_ids=[*versions], undo=session.remember(file, before, now))
 
 
 @router.post("/eval-sets/{eval_set}/undo", responses=REFUSALS, response_model=EvalSetPage)
-def restore_eval_case(here: Here, eval_set: str, wanted: UndoName) -> Any:
-    """Bring a removed case back: the file is what it was, byte for byte."""
-    known = editing(here)
-    file = known.sets.find(eval_set)
+def restore_eval_case(context: ContextDep, eval_set: str, wanted: UndoName) -> EvalSetPage | Response:
+    """Restore a removed case: the file becomes what it was, byte for byte."""
+    session = edit_session(context)
+    file = session.sets.find(eval_set)
     try:
-        known.undo(file, wanted.undo)
+        session.undo(file, wanted.undo)
     except cases.ChangedMeanwhileError as error:
-        return refused(error, None)
-    return known.looks.page(file)
+        return refusal_response(error, None)
+    return session.loader.page(file)
 
 
-# --- what is refused ---------------------------------------------------------------------------------------------------
+# --- the text of a file that cannot be read as a set -------------------------------------------------------------------
 
 
-def _changed(
-    here: Here, eval_set: str, value: Any, change: Callable[[SetFile], cases.CaseContent], status: int
+@router.get("/eval-sets/{eval_set}/text", responses=REFUSALS, response_model=EvalSetText)
+def get_eval_set_text(context: ContextDep, response: Response, eval_set: str) -> EvalSetText | Response:
+    """Return the text of a set's file, valid or not; a change has to name the ETag."""
+    file = edit_session(context).sets.find(eval_set)
+    try:
+        page = text_page(file, text_of(file))
+    except REFUSAL_ERRORS as error:
+        return refusal_response(error, None)
+    response.headers["ETag"] = f'"{page.version}"'
+    return page
+
+
+@router.put("/eval-sets/{eval_set}/text", responses=REFUSALS, response_model=EvalSetText)
+def save_eval_set_text(
+    context: ContextDep, eval_set: str, draft: TextDraft, if_match: IfMatch = None
 ) -> Response:
-    known = editing(here)
-    file = known.sets.find(eval_set)
-    try:
-        found = change(file)
-    except REFUSED as error:
-        return refused(error, value)
-    finally:
-        known.looks.forget(file)
-    return written(saved(found), found.version, status)
+    """Replace the text of a set's file; a text that is not an eval set needs a confirmation."""
+    if (version := requested_version(if_match)) is None:
+        return version_required()
+
+    def change(file: SetFile) -> EvalSetText:
+        may_be = draft.unreadable_may_be
+        return text_page(file, replace_text(file, draft.text, version=version, unreadable_may_be=may_be))
+
+    return _change_file(context, eval_set, draft.text, change)
 
 
-def _previewed(here: Here, eval_set: str, value: Any, look: Callable[[SetFile], cases.Draft]) -> Any:
+@router.post("/eval-sets/{eval_set}/text/check", responses=REFUSALS, response_model=EvalSetText)
+def check_eval_set_text(context: ContextDep, eval_set: str, draft: TextDraft) -> EvalSetText | Response:
+    """Report the problems of a text by line and column; nothing is written."""
+    file = edit_session(context).sets.find(eval_set)
     try:
-        found = look(editing(here).sets.find(eval_set))
-    except (cases.NotACaseError, EvalFileError) as error:
-        return refused(error, value)
-    return CasePreview(
-        lines=diff_lines(found.before, found.after), lost=found.lost, doubtful=field_notes(found.warnings)
-    )
+        return text_page(file, check_text(file, draft.text))
+    except REFUSAL_ERRORS as error:
+        return refusal_response(error, draft.text)

@@ -1,4 +1,4 @@
-"""Starting a run: what there is to choose from, what it will take, and the start itself."""
+"""Starting a run: the agents, metrics and eval sets to choose from, the estimate, the start."""
 
 from __future__ import annotations
 
@@ -25,99 +25,101 @@ from proctor.web.pages.start import (
     StartRun,
     StartSet,
 )
+from proctor.web.server.runs.active_runs import ActiveRuns, ActiveRunsDep
 from proctor.web.server.runs.child_runs import NotStartedError, TooManyRunsError
-from proctor.web.server.runs.form_errors import ProblemsError, attributed
-from proctor.web.server.runs.live import Live, LiveHere
-from proctor.web.server.runs.run_command import RefusedError, as_typed, command_of, startable
+from proctor.web.server.runs.form_errors import ProblemsError, attribute_problems
+from proctor.web.server.runs.run_command import InvalidRunError, command_of, display_command, startable
 from proctor.web.server.runs.startable_sets import set_page, start_page
 from proctor.web.server.security.allowed_agents import guard_targets_now
 
 router = APIRouter()
 
 _WRONG: dict[int | str, dict[str, Any]] = {
-    422: {"model": StartProblems, "description": "All that is wrong; nothing was run."}
+    422: {"model": StartProblems, "description": "All problems; nothing was run."}
 }
 
 
 @router.get("/agents")
-def list_agents(live: LiveHere) -> AgentsPage:
-    """The agents that may be started from the page: those that the server was started with, and `replay`."""
-    found = [
-        AgentChoice(name=name, reference=without_secrets(given))
-        for name, given in startable(live.context).items()
+def list_agents(active: ActiveRunsDep) -> AgentsPage:
+    """List the agents that the page may start: those of the server's start or settings, and `replay`."""
+    agents = [
+        AgentChoice(name=name, reference=without_secrets(reference))
+        for name, reference in startable(active.context).items()
     ]
-    why_not = live.why_no_runs()
-    return AgentsPage(items=found, can_run=not why_not, why_not=why_not)
+    why_not = active.why_no_runs()
+    return AgentsPage(items=agents, can_run=not why_not, why_not=why_not)
 
 
 @router.get("/metrics")
-def list_metrics(live: LiveHere) -> MetricsPage:
-    """Every metric: what it measures, what it needs, its options and what each may be."""
-    setting = load_settings(live.context.root).options.get("judge")
+def list_metrics(active: ActiveRunsDep) -> MetricsPage:
+    """List the metrics with their descriptions, needs and options."""
+    setting = load_settings(active.context.root).options.get("judge")
     return metrics_page(str(judge_named(None, setting) or JudgeModelOptions().judge_model))
 
 
 @router.get("/start")
-def get_start(live: LiveHere) -> StartPage:
-    """The eval sets and configs below the project's folder, and what holds where nothing is said."""
-    return start_page(live.context.root)
+def get_start(active: ActiveRunsDep) -> StartPage:
+    """Return the eval sets and configs of the project, and the defaults of a run."""
+    return start_page(active.context.root)
 
 
 @router.get("/start/set")
-def get_start_set(live: LiveHere, path: Annotated[str, Query(min_length=1, max_length=500)]) -> StartSet:
-    """The cases of one eval set, to choose from."""
-    return set_page(live.context.root, path)
+def get_start_set(
+    active: ActiveRunsDep, path: Annotated[str, Query(min_length=1, max_length=500)]
+) -> StartSet:
+    """Return the cases of one eval set."""
+    return set_page(active.context.root, path)
 
 
 @router.post("/estimates", responses=_WRONG)
-def estimate_run(live: LiveHere, asked: StartRun) -> EstimatePage:
-    """What a run would take, and what that rests on; all that is wrong with it where it could not be run."""
-    with refusals(live, asked):
-        words = command_of(asked, live.context)
-        guard_targets_now(live.context)
-        found = live.children.ask([*words, "--estimate", "--format=json"])
-    purposes = [{"purpose": name, **figures} for name, figures in found.pop("purposes").items()]
-    return EstimatePage.model_validate({**found, "purposes": purposes, "command": as_typed(words)})
+def estimate_run(active: ActiveRunsDep, asked: StartRun) -> EstimatePage:
+    """Estimate the cost and the duration of a run; if it cannot be run, report all problems."""
+    with problem_responses(active, asked):
+        words = command_of(asked, active.context)
+        guard_targets_now(active.context)
+        estimate = active.children.ask([*words, "--estimate", "--format=json"])
+    purposes = [{"purpose": name, **figures} for name, figures in estimate.pop("purposes").items()]
+    return EstimatePage.model_validate({**estimate, "purposes": purposes, "command": display_command(words)})
 
 
 @router.post("/runs", status_code=201, responses=_WRONG)
-def start_run(live: LiveHere, asked: StartRun) -> Begun:
-    """Start a run, in a process of its own. All that is wrong is said at once, and then nothing is run."""
-    if why_not := live.why_no_runs():
+def start_run(active: ActiveRunsDep, asked: StartRun) -> Begun:
+    """Start a run in a separate process. If there are problems, report all of them and run nothing."""
+    if why_not := active.why_no_runs():
         raise HTTPException(409, why_not)
-    with refusals(live, asked):
-        words = command_of(asked, live.context)
-        return begun(live, words, as_typed(words))
+    with problem_responses(active, asked):
+        words = command_of(asked, active.context)
+        return start_command(active, words, display_command(words))
 
 
-def begun(live: Live, words: list[str], command: str) -> Begun:
-    """Start what a command does, and return its run."""
-    guard_targets_now(live.context)
-    told = live.children.start(words)
-    return Begun(run_id=told["run"], trials=told["trials"], command=command)
+def start_command(active: ActiveRuns, words: list[str], command: str) -> Begun:
+    """Start a command, and return its run."""
+    guard_targets_now(active.context)
+    started = active.children.start(words)
+    return Begun(run_id=started["run"], trials=started["trials"], command=command)
 
 
 @contextmanager
-def refusals(live: Live, asked: StartRun | None) -> Iterator[None]:
-    """Turn what is wrong with what was asked for into an answer that names the fields."""
+def problem_responses(active: ActiveRuns, asked: StartRun | None) -> Iterator[None]:
+    """Turn the problems of a request into a response that names the fields of the form."""
     try:
         yield
-    except RefusedError as refused:
-        raise ProblemsError([*refused.problems, *_others(live, asked, refused.words)]) from None
+    except InvalidRunError as refused:
+        raise ProblemsError([*refused.problems, *_further_problems(active, asked, refused.words)]) from None
     except NotStartedError as refused:
-        raise ProblemsError(attributed(refused.problems, asked)) from None
+        raise ProblemsError(attribute_problems(refused.problems, asked)) from None
     except TooManyRunsError as full:
         raise HTTPException(409, str(full)) from None
 
 
-def _others(live: Live, asked: StartRun | None, words: Sequence[str]) -> list[StartProblem]:
-    """Return what is wrong besides: all of it is to be said at once."""
+def _further_problems(active: ActiveRuns, asked: StartRun | None, words: Sequence[str]) -> list[StartProblem]:
+    """Return the problems that only the command finds, so that all are reported at once."""
     if not any(word.startswith("--agent=") for word in words) or not any(
         word.startswith("--set=") for word in words
     ):
         return []
     try:
-        live.children.ask([*words, "--estimate", "--format=json"])
+        active.children.ask([*words, "--estimate", "--format=json"])
     except NotStartedError as refused:
-        return attributed(refused.problems, asked)
+        return attribute_problems(refused.problems, asked)
     return []

@@ -25,9 +25,9 @@ from proctor.common.quick_dataclasses import dataclass
 from proctor.common.secrets import without_secrets
 from proctor.errors import SetupError
 
-TELL = "PROCTOR_TELL"
+MESSAGES_VARIABLE = "PROCTOR_TELL"
 """The variable that names the file in which `proctor` tells what began, or what is wrong (see `cli/telling.py`)."""
-WORDS = "PROCTOR_WORDS"
+ARGUMENTS_VARIABLE = "PROCTOR_WORDS"
 """The variable that has `proctor` take its command line from standard input (see `cli/handed.py`): addresses of agents and
 stores may have passwords in them, and everybody may read the arguments of a process."""
 MOST_AT_ONCE = 3
@@ -42,7 +42,7 @@ _LAST_LINES = 20
 
 
 @dataclass(slots=True)
-class Child:
+class ChildRun:
     """A process that was started."""
 
     process: subprocess.Popen[bytes]
@@ -62,14 +62,14 @@ class TooManyRunsError(SetupError):
     """As many runs as may be are under way."""
 
 
-class Children:
+class ChildRuns:
     """The runs of one server. Any thread may use it; nothing here waits for a run to end."""
 
     def __init__(self, root: Path, folder: Path, *, most: int = MOST_AT_ONCE) -> None:
         """Take the project's folder, in which commands run, and the one for what is remembered."""
         self._root, self._folder, self._most = root, folder, most
-        self._children: dict[str, Child] = {}
-        self._starting = self._asked = 0
+        self._children: dict[str, ChildRun] = {}
+        self._starting = self._questions = 0
         self._nameless: list[tuple[subprocess.Popen[bytes], int]] = []
         """What was started and is no run, or none yet; and the signal that ends it."""
         self._is_closed = False
@@ -94,8 +94,8 @@ class Children:
             self._starting += 1
         try:
             child = self._spawn(words)
-            with self._nameless_until_told(child.process, signal.SIGINT):
-                told = self._first_told(child, _LONGEST_START)
+            with self._ends_with_server(child.process, signal.SIGINT):
+                told = self._wait_for_start(child, _LONGEST_START)
                 with self._lock:
                     self._remember(told["run"], child, words)
             return told
@@ -111,15 +111,15 @@ class Children:
             TooManyRunsError: as much is asked already as may be.
         """
         with self._lock:
-            if self._asked >= MOST_ASKED:
+            if self._questions >= MOST_ASKED:
                 raise TooManyRunsError(
                     f"{MOST_ASKED} estimates are under way, and no more may be: wait a moment"
                 )
-            self._asked += 1
+            self._questions += 1
         told = self._path("asked.jsonl")
         try:
             output, errors = self._outputs(words, told)
-            problems = [problem for one in _read(told) for problem in one.get("problems", ())]
+            problems = [problem for one in _read_messages(told) for problem in one.get("problems", ())]
             document = None if problems else _json(output)
             if document is None:
                 raise NotStartedError(problems or [_problem(errors)])
@@ -130,15 +130,15 @@ class Children:
         finally:
             told.unlink(missing_ok=True)
             with self._lock:
-                self._asked -= 1
+                self._questions -= 1
 
     def _outputs(self, words: Sequence[str], told: Path) -> tuple[bytes, bytes]:
-        with _handed(words) as given:
+        with _command_line_file(words) as given:
             process = subprocess.Popen(
                 self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
-        with process, self._nameless_until_told(process, signal.SIGKILL):  # it keeps nothing
+        with process, self._ends_with_server(process, signal.SIGKILL):  # it keeps nothing
             try:
                 return process.communicate(timeout=_LONGEST_ESTIMATE)
             except BaseException:
@@ -146,7 +146,7 @@ class Children:
                 raise
 
     @contextmanager
-    def _nameless_until_told(self, process: subprocess.Popen[bytes], ends_by: int) -> Iterator[None]:
+    def _ends_with_server(self, process: subprocess.Popen[bytes], ends_by: int) -> Iterator[None]:
         """Until its run is known a process ends with the server, too."""
         with self._lock:
             self._nameless.append((process, ends_by))
@@ -159,14 +159,14 @@ class Children:
             with self._lock:
                 self._nameless.remove((process, ends_by))
 
-    def _spawn(self, words: Sequence[str]) -> Child:
+    def _spawn(self, words: Sequence[str]) -> ChildRun:
         told, output = self._path("told.jsonl"), self._path("log")
-        with _handed(words) as given, output.open("wb") as log:
+        with _command_line_file(words) as given, output.open("wb") as log:
             process = subprocess.Popen(
                 self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        return Child(process, told, output)
+        return ChildRun(process, told, output)
 
     @staticmethod
     def _command(words: Sequence[str]) -> list[str]:
@@ -175,18 +175,18 @@ class Children:
 
     @staticmethod
     def _environment(told: Path) -> dict[str, str]:
-        return {**os.environ, TELL: str(told), WORDS: "stdin", "NO_COLOR": "1"}
+        return {**os.environ, MESSAGES_VARIABLE: str(told), ARGUMENTS_VARIABLE: "stdin", "NO_COLOR": "1"}
 
     def _path(self, suffix: str) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / f"{secrets.token_hex(6)}.{suffix}"
 
-    def _first_told(self, child: Child, seconds: float) -> dict[str, Any]:
+    def _wait_for_start(self, child: ChildRun, seconds: float) -> dict[str, Any]:
         """Wait until the command says that its run began; it ends instead where something is wrong."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             ended = child.process.poll() is not None
-            for one in _read(child.told):
+            for one in _read_messages(child.told):
                 if "run" in one:
                     return one
                 self._give_up(child, one["problems"])
@@ -199,7 +199,7 @@ class Children:
         raise AssertionError("unreachable")
 
     @staticmethod
-    def _give_up(child: Child, problems: Sequence[Mapping[str, Any]]) -> None:
+    def _give_up(child: ChildRun, problems: Sequence[Mapping[str, Any]]) -> None:
         try:
             child.process.wait(5)
         except subprocess.TimeoutExpired:  # nothing was run, and nobody would hear of its end any more
@@ -211,7 +211,7 @@ class Children:
 
     # --- what was started --------------------------------------------------------------------------------------------
 
-    def _remember(self, run_id: str, child: Child, words: Sequence[str]) -> None:
+    def _remember(self, run_id: str, child: ChildRun, words: Sequence[str]) -> None:
         child.told.unlink(missing_ok=True)
         child.output = child.output.replace(self._folder / f"{run_id}.log")
         self._children[run_id] = child
@@ -243,7 +243,7 @@ class Children:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def last_words(self, run_id: str) -> str:
+    def last_output(self, run_id: str) -> str:
         """Return the last lines that a run of this server wrote; empty where nothing is known of it."""
         if not run_id.isalnum():
             return ""
@@ -256,7 +256,7 @@ class Children:
     @staticmethod
     def interrupt(pid: int) -> None:
         """Tell a process to end as Ctrl-C does: what is under way may finish, and what finished is kept."""
-        Children._signal(pid, signal.SIGINT)
+        ChildRuns._signal(pid, signal.SIGINT)
 
     @staticmethod
     def _signal(pid: int, number: int) -> None:
@@ -282,7 +282,7 @@ class Children:
 
 
 @contextmanager
-def _handed(words: Sequence[str]) -> Iterator[IO[bytes]]:
+def _command_line_file(words: Sequence[str]) -> Iterator[IO[bytes]]:
     """Give a file without a name in which a process finds its command line."""
     if any("\0" in word for word in words):
         message = "what was asked for holds NUL, which no name has; no command line can have it"
@@ -293,7 +293,7 @@ def _handed(words: Sequence[str]) -> Iterator[IO[bytes]]:
         yield given
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read_messages(path: Path) -> list[dict[str, Any]]:
     """Return what was told so far; a line that is being written is not there yet."""
     try:
         text = path.read_text(encoding="utf-8")

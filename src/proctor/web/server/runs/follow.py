@@ -19,8 +19,8 @@ from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import ProctorError
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import Standing, Store
-from proctor.web.pages.live import LiveEnd, LiveProgress
 from proctor.web.pages.runs.case_table import CaseRow
+from proctor.web.pages.runs.run_events import LiveEnd, LiveProgress
 
 PAUSE = 0.25
 """Seconds between two looks at a run under way."""
@@ -44,7 +44,7 @@ Ours = Callable[[str, Standing], bool]
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Update:
     """What one look at the store found."""
 
     standing: Standing
@@ -119,11 +119,11 @@ class Follower:
 
     # --- whoever listens ---------------------------------------------------------------------------------------------
 
-    def arrive(self) -> None:
+    def add_listener(self) -> None:
         """Count one more who listens."""
         self.listeners += 1
 
-    def leave(self) -> None:
+    def remove_listener(self) -> None:
         """Count one less, and note when it was."""
         self.listeners -= 1
         self.left_at = time.monotonic()
@@ -133,7 +133,7 @@ class Follower:
         """Whether nothing more will come."""
         return self.end is not None or bool(self.error)
 
-    async def is_outdated(self) -> bool:
+    async def has_resumed(self) -> bool:
         """Tell whether the run has gone on since it came to its end here."""
         if self.end is None or self._store is None:
             return False
@@ -163,7 +163,7 @@ class Follower:
         missing = [position for position in dict.fromkeys(positions) if position not in self._newest]
         made = {position: self._newest[position] for position in positions if position in self._newest}
         if missing and self._store is not None:
-            rows = await run_in_threadpool(self._made, self._store, missing)
+            rows = await run_in_threadpool(self._read_rows, self._store, missing)
             made |= {row.position: _keep(self._newest, row) for row in rows}
         return [made[position] for position in positions if position in made]  # none once this is closed
 
@@ -190,14 +190,14 @@ class Follower:
     def _may_go(self, now: float) -> bool:
         return not self.listeners and now - self.left_at > LINGER
 
-    def _look(self) -> _Seen:
+    def _look(self) -> _Update:
         """Look at the store, in a thread."""
         if self._store is None:
             self._store = self._open_store()
             manifest = self._store.manifest(self.run_id)
             self._planned = sum(one.cases * one.num_runs for one in manifest.sets if one.failure is None)
         store = self._store
-        seen = _Seen(store.standing(self.run_id, self.judging))
+        seen = _Update(store.standing(self.run_id, self.judging))
         before = self._last.counts if self._last is not None else None
         if seen.standing.counts != before or self._is_over(seen.standing):
             found = store.outcomes(self.run_id, self.judging)
@@ -205,15 +205,15 @@ class Follower:
             self._known.update({at: str(found[at]) for at in seen.decided})
         without_cost = len(self._costs) < len(self._known)
         wanted = [at for at in (*seen.decided, *self.log) if at not in self._costs] if without_cost else []
-        seen.rows = self._made(store, wanted[:AT_ONCE])
+        seen.rows = self._read_rows(store, wanted[:AT_ONCE])
         if self._is_over(seen.standing):
-            seen.end = self._ended(store, seen.standing)
+            seen.end = self._end_event(store, seen.standing)
         return seen
 
     def _is_over(self, standing: Standing) -> bool:
         return standing.state is not RunState.RUNNING
 
-    def _ended(self, store: Store, standing: Standing) -> LiveEnd:
+    def _end_event(self, store: Store, standing: Standing) -> LiveEnd:
         summary = store.summary(self.run_id, self.judging)
         return LiveEnd(
             run_id=self.run_id,
@@ -223,12 +223,12 @@ class Follower:
             failure=summary.failure.message if summary.failure is not None else "",
         )
 
-    def _made(self, store: Store, positions: Sequence[int]) -> Sequence[CaseRow]:
+    def _read_rows(self, store: Store, positions: Sequence[int]) -> Sequence[CaseRow]:
         return self._rows_of(store, self.run_id, self.judging, positions)
 
     # --- on the event loop -------------------------------------------------------------------------------------------
 
-    def _take(self, seen: _Seen) -> None:
+    def _take(self, seen: _Update) -> None:
         for at in seen.decided:
             self._newest.pop(at, None)  # decided again: the old row is stale
         for row in seen.rows:
@@ -300,11 +300,11 @@ class Followers:
         self._open_store, self._rows_of, self._ours = open_store, rows_of, ours
         self._followers: dict[tuple[str, int], Follower] = {}
 
-    async def of(self, run_id: str, judging: int) -> Follower:
+    async def follower(self, run_id: str, judging: int) -> Follower:
         """Return who follows a run; one that came to its end is looked at anew when the run has gone on since."""
         await self._let_go()
         found = self._followers.get((run_id, judging))
-        if found is not None and (found.error or await found.is_outdated()):
+        if found is not None and (found.error or await found.has_resumed()):
             del self._followers[run_id, judging]
             await found.close()
             found = None

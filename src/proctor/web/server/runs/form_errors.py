@@ -24,7 +24,7 @@ class ProblemsError(Exception):
         super().__init__("; ".join(problem.message for problem in self.problems))
 
 
-async def problems_answer(_request: Request, error: Exception) -> JSONResponse:
+async def problems_response(_request: Request, error: Exception) -> JSONResponse:
     """Return 422 with all problems."""
     problems = error.problems if isinstance(error, ProblemsError) else []
     cleaned = [one.model_copy(update={"message": clean(one.message, lines=True)}) for one in problems]
@@ -32,12 +32,12 @@ async def problems_answer(_request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(body.model_dump(), status_code=422)
 
 
-def attributed(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[StartProblem]:
+def attribute_problems(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[StartProblem]:
     """Return what the command said, each thing with its field; without `asked` there is no form."""
-    return [_attributed(one, asked) for one in problems]
+    return [_attribute(one, asked) for one in problems]
 
 
-def _attributed(said: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
+def _attribute(said: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
     message, kind = _OUR_FILE.sub("", str(said["message"])), str(said.get("kind", ""))
     if asked is None:
         return StartProblem(field="", message=message, metric="")

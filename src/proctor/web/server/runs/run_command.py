@@ -22,8 +22,8 @@ from proctor.runs.settings import Settings, load_settings
 from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.context import ServerContext
-from proctor.web.server.security.allowed_agents import check_named
-from proctor.web.server.security.allowed_models import wrong_with_model, wrong_with_models
+from proctor.web.server.security.allowed_agents import check_agent
+from proctor.web.server.security.allowed_models import model_problem, model_problems
 
 _MOST_FILES = 2_000
 _NOT_LOOKED_INTO = {"node_modules", "venv", "build", "dist", "site-packages", "__pycache__"}
@@ -49,7 +49,7 @@ _FLAGS = {
 }
 
 
-class RefusedError(SetupError):
+class InvalidRunError(SetupError):
     """What was asked for cannot be put into a command; `words` is what is left of it, to find out what else is wrong."""
 
     def __init__(self, problems: Sequence[StartProblem], words: Sequence[str]) -> None:
@@ -63,10 +63,10 @@ def startable(context: ServerContext) -> dict[str, str]:
     for name, app in apps_of(context.agents, context.root).items():
         if app.is_remote:  # it is named as the settings name it, below
             continue
-        given = _near(app.reference, context.root)
+        given = _relative(app.reference, context.root)
         found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
     for reference in load_settings(context.root).agent:
-        given = _near(reference, context.root)
+        given = _relative(reference, context.root)
         found |= {} if given in found.values() else {without_secrets(given): given}
     return {**found, "replay": "replay"}
 
@@ -89,18 +89,18 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
         *store_words(context),
     ]
     if problems:
-        raise RefusedError(problems, words)
+        raise InvalidRunError(problems, words)
     return words
 
 
-def as_typed(words: Sequence[str]) -> str:
+def display_command(words: Sequence[str]) -> str:
     """Return a command line to copy; passwords in URLs and the like are hidden."""
     return shlex.join(["proctor", *map(without_secrets, words)])
 
 
 def store_words(context: ServerContext) -> list[str]:
     """Return the option that names the server's store, where it is not the project's own."""
-    return [] if context.store_url is None else [f"--store={_near(str(context.store_url), context.root)}"]
+    return [] if context.store_url is None else [f"--store={_relative(str(context.store_url), context.root)}"]
 
 
 def _plain(asked: StartRun) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]
         return [f"--agent={known[asked.agent]}"]
     if context.access.any_agent:
         try:
-            check_named(asked.agent, context.access)
+            check_agent(asked.agent, context.access)
         except SetupError as error:
             problems.append(_problem("agent", str(error)))
         return [f"--agent={asked.agent}"]
@@ -137,10 +137,10 @@ def _sets(asked: StartRun, root: Path, problems: list[StartProblem]) -> Iterator
     elif not asked.eval_sets:
         problems.append(_problem("eval_sets", "no eval set is chosen: choose at least one"))
     for chosen in asked.eval_sets:
-        yield from _set(chosen, root, problems)
+        yield from _set_option(chosen, root, problems)
 
 
-def _set(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterator[str]:
+def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterator[str]:
     if file_below(root, chosen.path, SET_SUFFIXES) is None:
         problems.append(_problem("eval_sets", f"{chosen.path}: no eval set below {root.name}"))
         return
@@ -177,7 +177,7 @@ def _judging(
         yield f"--metrics={','.join(asked.metrics)}"
     yield from (option for name, option in _FLAGS.items() if getattr(asked, name))
     if asked.judge is not None:
-        if said := wrong_with_model(asked.judge, settings):
+        if said := model_problem(asked.judge, settings):
             problems.append(_problem("judge", said))
         else:
             yield f"--judge={asked.judge}"
@@ -193,7 +193,7 @@ def _criteria(
         if name not in known:
             said = f"no metric named {name!r}.{did_you_mean(name, known)}"
             problems.append(_problem("criteria", said, name))
-    refused = {name: wrong_with_models(options, settings) for name, options in criteria.items()}
+    refused = {name: model_problems(options, settings) for name, options in criteria.items()}
     problems += [_problem("criteria", said, name) for name, all_said in refused.items() for said in all_said]
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
@@ -229,7 +229,7 @@ def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
             name for name in folders if not name.startswith(".") and name not in _NOT_LOOKED_INTO
         )
         found += [
-            _near(f"{place}{os.sep}{name}", root)
+            _relative(f"{place}{os.sep}{name}", root)
             for name in sorted(files)
             if name.lower().endswith(tuple(suffixes))
         ]
@@ -238,7 +238,7 @@ def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
     return found[:_MOST_FILES]
 
 
-def _near(path: str, root: Path) -> str:
+def _relative(path: str, root: Path) -> str:
     return path.removeprefix(f"{root}{os.sep}")
 
 

@@ -26,7 +26,7 @@ _lock = Lock()
 def start_page(root: Path) -> StartPage:
     """Return what there is to choose from."""
     settings = load_settings(root)
-    configs = [name for name in files_below(root, (".json", ".yaml", ".yml")) if _is_config(name)]
+    configs = [name for name in files_below(root, (".json", ".yaml", ".yml")) if _is_config_name(name)]
     return StartPage(
         sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
         configs=configs,
@@ -88,7 +88,7 @@ def _case(case: EvalCase) -> StartCase:
     )
 
 
-def _is_config(name: str) -> bool:
+def _is_config_name(name: str) -> bool:
     file = Path(name).name.lower()
     return (
         file in CONFIG_NAMES

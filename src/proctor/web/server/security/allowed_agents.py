@@ -11,8 +11,8 @@ from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Targets
 from proctor.errors import AgentError, AgentLoadError, SetupError
 from proctor.runs.settings import load_settings
+from proctor.web.server.access import Access
 from proctor.web.server.context import ServerContext
-from proctor.web.server.options import Access
 
 _URL = re.compile(
     r"(?P<kind>[a-z][a-z0-9]*(?:\+[a-z0-9]+)*):(?P<url>(?:[a-z][a-z0-9+.-]*:)?//.*)",
@@ -30,7 +30,7 @@ def address_of(reference: str) -> Address | None:
     return read_address(found["url"], kind=found["kind"]) if found else None
 
 
-def check_named(reference: str, access: Access) -> None:
+def check_agent(reference: str, access: Access) -> None:
     """See that the page may name an agent itself, and that it is nowhere where only this machine can reach.
 
     The connection is checked once more when it is made: until then a name may come to stand for something else.
@@ -70,7 +70,7 @@ def guard_targets(access: Access, known: Iterable[str]) -> None:
             continue
         if address is not None:
             allowed.add((address.host, address.port))
-    os.environ[TARGETS] = " ".join(sorted(_written(*target) for target in allowed))
+    os.environ[TARGETS] = " ".join(sorted(_host_text(*target) for target in allowed))
 
 
 def guard_targets_now(context: ServerContext) -> None:
@@ -83,6 +83,6 @@ def _bare(targets: Iterable[Target]) -> frozenset[Target]:
     return frozenset((host.strip("[]"), port) for host, port in targets)
 
 
-def _written(host: str, port: int | None) -> str:
+def _host_text(host: str, port: int | None) -> str:
     bare = f"[{host}]" if ":" in host else host
     return bare if port is None else f"{bare}:{port}"

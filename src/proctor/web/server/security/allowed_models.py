@@ -18,7 +18,7 @@ _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 """Keys of criteria and of the played user that name a model, however they are spelled."""
 
 
-def wrong_with_model(name: str, settings: Settings) -> str:
+def model_problem(name: str, settings: Settings) -> str:
     """Say why a model may not be asked for by a request; empty where it may, or where the run will say it."""
     if name == judge_named(None, settings.options.get("judge")):
         return ""  # it is the project's own, wherever it is
@@ -36,12 +36,12 @@ def wrong_with_model(name: str, settings: Settings) -> str:
     return ""
 
 
-def wrong_with_models(document: Any, settings: Settings) -> list[str]:
+def model_problems(document: Any, settings: Settings) -> list[str]:
     """Say so of every model that a part of a config names, however deep."""
-    return [said for name in dict.fromkeys(_named(document)) if (said := wrong_with_model(name, settings))]
+    return [said for name in dict.fromkeys(_model_names(document)) if (said := model_problem(name, settings))]
 
 
-def _named(document: Any) -> Iterator[str]:
+def _model_names(document: Any) -> Iterator[str]:
     left = [document]  # no recursion: what is nested by others may be nested deeply
     while left:
         value = left.pop()

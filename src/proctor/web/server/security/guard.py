@@ -17,16 +17,16 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proctor.web.server.adk.page import AT, PAGE_CSP
-from proctor.web.server.options import Access
-from proctor.web.server.security.origins import SAFE, Asked, Headers, Refusal, refusal
+from proctor.web.server.access import Access
+from proctor.web.server.adk.dev_ui import AT, PAGE_CSP
+from proctor.web.server.security.origins import SAFE, Headers, Refusal, RequestInfo, refusal
 
 LOGIN = "/login"
 _MONTH = 30 * 24 * 3600
 _MOST_COOKIES = 20
 
 
-def may_ask(asked: Asked, token: str) -> bool:
+def is_authenticated(asked: RequestInfo, token: str) -> bool:
     """Tell whether a request shows the token, or the cookie that was given for it; takes as long either way."""
     scheme, _, shown = asked.one(b"authorization").partition(" ")
     by_header = same(shown.strip(), token) and scheme.lower() == "bearer"
@@ -40,7 +40,7 @@ def same(shown: str, token: str) -> bool:
     return hmac.compare_digest(*digests)
 
 
-def cookie_for(token: str, asked: Asked) -> bytes:
+def cookie_for(token: str, asked: RequestInfo) -> bytes:
     """Return the header that gives a browser its cookie."""
     secure = "; Secure" if asked.scheme == "https" else ""
     return (
@@ -53,12 +53,12 @@ def _secret(token: str) -> str:
     return hmac.new(token.encode(), b"proctor web: a browser's cookie", hashlib.sha256).hexdigest()
 
 
-def _name(asked: Asked) -> str:
+def _name(asked: RequestInfo) -> str:
     """A name for each port: a browser sends cookies to all ports of a host."""
     return f"proctor_{asked.server[1]}"
 
 
-def _cookies_in(asked: Asked) -> list[str]:
+def _cookies_in(asked: RequestInfo) -> list[str]:
     """Every value that a browser has by our name. Other servers of this host have cookies of any form beside it."""
     parts = (part.partition("=") for part in asked.one(b"cookie").replace(",", ";").split(";"))
     return [value.strip().strip('"') for name, _, value in parts if name.strip() == _name(asked)][
@@ -96,7 +96,7 @@ _log = logging.getLogger("proctor.web.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Safety:
+class SecurityMiddleware:
     """An ASGI application around another one."""
 
     app: ASGIApp
@@ -105,26 +105,28 @@ class Safety:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on what may be answered."""
         if scope["type"] == "http":
-            await self._http(scope, receive, _Guarded(send, csp_at(scope["path"])))
+            await self._http(scope, receive, _HeaderSender(send, csp_at(scope["path"])))
         elif scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: _Guarded) -> None:
-        asked = _asked(scope)
+    async def _http(self, scope: Scope, receive: Receive, send: _HeaderSender) -> None:
+        asked = _request_info(scope)
         if no := refusal(asked, self.access) or _unusable(asked):
             await _refuse(send, no)
             return
         body = await _body(asked, receive)
         if isinstance(body, Refusal):
             await _refuse(send, body)
-        elif self.access.token and (asked.path in _LOGIN_FILES or not may_ask(asked, self.access.token)):
+        elif self.access.token and (
+            asked.path in _LOGIN_FILES or not is_authenticated(asked, self.access.token)
+        ):
             await _log_in(asked, body, self.access.token, send)
         else:
-            await self._answer(scope, _replayed(body, receive), send)
+            await self._answer(scope, _replay_body(body, receive), send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: _Guarded) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: _HeaderSender) -> None:
         try:
             await self.app(scope, receive, send)
         except Exception as error:
@@ -135,9 +137,9 @@ class Safety:
             await _refuse(send, Refusal(500, said))
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _asked(scope)
+        asked = _request_info(scope)
         no = refusal(asked, self.access)
-        if no is None and self.access.token and not may_ask(asked, self.access.token):
+        if no is None and self.access.token and not is_authenticated(asked, self.access.token):
             no = _NO_TOKEN
         if no is None:
             await self.app(scope, receive, send)
@@ -146,8 +148,8 @@ class Safety:
             await send({"type": "websocket.close", "code": 1008, "reason": no.detail[:120]})
 
 
-def _asked(scope: Scope) -> Asked:
-    return Asked(
+def _request_info(scope: Scope) -> RequestInfo:
+    return RequestInfo(
         method=scope.get("method", "GET"),
         headers=scope["headers"],
         scheme=scope.get("scheme", "http"),
@@ -160,7 +162,7 @@ def _asked(scope: Scope) -> Asked:
 # --- what comes in ---------------------------------------------------------------------------------------------------
 
 
-def _unusable(asked: Asked) -> Refusal | None:
+def _unusable(asked: RequestInfo) -> Refusal | None:
     """Return why a request is none that any route takes: preflights, packed bodies, bodies that are no JSON."""
     if asked.method == "OPTIONS":
         return Refusal(405, "pages of other sites are not served: there is no preflight that passes")
@@ -180,11 +182,11 @@ def _unusable(asked: Asked) -> Refusal | None:
     )
 
 
-def _has_body(asked: Asked) -> bool:
+def _has_body(asked: RequestInfo) -> bool:
     return bool(asked.all(b"transfer-encoding")) or asked.one(b"content-length") not in {"", "0"}
 
 
-async def _body(asked: Asked, receive: Receive) -> bytes | Refusal:
+async def _body(asked: RequestInfo, receive: Receive) -> bytes | Refusal:
     """Return a request's body, read to its end, or why it is none that is taken."""
     if not _has_body(asked):
         return b""
@@ -193,12 +195,12 @@ async def _body(asked: Asked, receive: Receive) -> bytes | Refusal:
     if stated.isdecimal() and int(stated) > most:
         return _too_large(most)
     try:
-        return await asyncio.wait_for(_read(receive, most), BODY_WITHIN)
+        return await asyncio.wait_for(_read_body(receive, most), BODY_WITHIN)
     except TimeoutError:
         return Refusal(408, f"the body of a request is to be sent within {BODY_WITHIN:g} seconds")
 
 
-async def _read(receive: Receive, most: int) -> bytes | Refusal:
+async def _read_body(receive: Receive, most: int) -> bytes | Refusal:
     parts, size = [], 0
     while True:
         message = await receive()
@@ -216,7 +218,7 @@ def _too_large(most: int) -> Refusal:
     return Refusal(413, f"the body of a request has {most:,} bytes at most")
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """Give a body that was read once more, then whatever comes."""
     left = [body]
 
@@ -237,10 +239,10 @@ _NO_TOKEN = Refusal(
 )
 
 
-async def _log_in(asked: Asked, body: bytes, token: str, send: _Guarded) -> None:
+async def _log_in(asked: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
     """Answer who has not shown the token: with the page to log in, with a cookie, or with a no."""
     if asked.path == LOGIN and asked.method == "POST":
-        if same(_shown(body), token):
+        if same(_token_in(body), token):
             await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, asked))])
         else:
             await _refuse(send, Refusal(401, "this is not the token that the server was started with"))
@@ -254,11 +256,11 @@ async def _log_in(asked: Asked, body: bytes, token: str, send: _Guarded) -> None
     await _respond(send, status, content, [(b"content-type", kind.encode())])
 
 
-def _opens_page(asked: Asked) -> bool:
+def _opens_page(asked: RequestInfo) -> bool:
     return "text/html" in asked.one(b"accept") and not asked.path.startswith("/api/")
 
 
-def _shown(body: bytes) -> str:
+def _token_in(body: bytes) -> str:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -270,7 +272,7 @@ def _shown(body: bytes) -> str:
 # --- what goes out ---------------------------------------------------------------------------------------------------
 
 
-class _Guarded:
+class _HeaderSender:
     """Sends, and gives every response the headers that it must have."""
 
     def __init__(self, send: Send, csp: str) -> None:
@@ -281,7 +283,10 @@ class _Guarded:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            message = {**message, "headers": list(_guarded(message.get("headers", ()), self._csp))}
+            message = {
+                **message,
+                "headers": list(_with_security_headers(message.get("headers", ()), self._csp)),
+            }
         await self._send(message)
 
 
@@ -290,7 +295,7 @@ def csp_at(path: str) -> str:
     return PAGE_CSP if path.startswith(f"{AT}/") else CSP
 
 
-def _guarded(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
+def _with_security_headers(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
     given = {name.lower() for name, _ in headers}
     yield from ((name, value) for name, value in headers if name.lower() not in _ALWAYS)
     yield from {**_ALWAYS, b"content-security-policy": csp.encode()}.items()
@@ -298,12 +303,12 @@ def _guarded(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
         yield b"cache-control", b"no-store"
 
 
-async def _refuse(send: _Guarded, no: Refusal, more: Headers = ()) -> None:
+async def _refuse(send: _HeaderSender, no: Refusal, more: Headers = ()) -> None:
     body = json.dumps({"detail": no.detail}).encode()
     await _respond(send, no.status, body, [(b"content-type", b"application/json"), *more])
 
 
-async def _respond(send: _Guarded, status: int, body: bytes, headers: Headers) -> None:
+async def _respond(send: _HeaderSender, status: int, body: bytes, headers: Headers) -> None:
     length = [(b"content-length", str(len(body)).encode())] if status != 204 else []
     await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
     await send({"type": "http.response.body", "body": body})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from proctor.web.server.options import Access
+from proctor.web.server.access import Access
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -35,7 +35,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestInfo:
     """What a request says about where it comes from."""
 
     method: str
@@ -55,7 +55,7 @@ class Asked:
         return b", ".join(self.all(name)).decode("latin-1")
 
 
-def refusal(asked: Asked, access: Access) -> Refusal | None:
+def refusal(asked: RequestInfo, access: Access) -> Refusal | None:
     """Return why a request must not be answered, before anybody looks at who it is from; `None` where it may be."""
     return _wrong_host(asked, access) or _wrong_origin(asked) or _wrong_site(asked)
 
@@ -63,7 +63,7 @@ def refusal(asked: Asked, access: Access) -> Refusal | None:
 # --- by which name --------------------------------------------------------------------------------------------------
 
 
-def _wrong_host(asked: Asked, access: Access) -> Refusal | None:
+def _wrong_host(asked: RequestInfo, access: Access) -> Refusal | None:
     given = asked.all(b"host")
     if len(given) != 1:
         return Refusal(400, f"a request has one Host header, this one has {len(given)}")
@@ -77,7 +77,7 @@ def _wrong_host(asked: Asked, access: Access) -> Refusal | None:
     )
 
 
-def _is_ours(host: re.Match[bytes], asked: Asked, access: Access) -> bool:
+def _is_ours(host: re.Match[bytes], asked: RequestInfo, access: Access) -> bool:
     name, stated = host["name"].decode().lower(), host["port"]
     port = int(stated) if stated else _PORTS.get(asked.scheme, 80)
     if (name, port) in access.hosts or (name, None) in access.hosts:
@@ -107,7 +107,7 @@ def _is_own_address(name: str, server: str) -> bool:
 # --- from which page ------------------------------------------------------------------------------------------------
 
 
-def _wrong_origin(asked: Asked) -> Refusal | None:
+def _wrong_origin(asked: RequestInfo) -> Refusal | None:
     """An Origin is said by browsers alone: it must be ours, whatever the method."""
     given = asked.all(b"origin")
     if not given:
@@ -133,7 +133,7 @@ def _is_same(origin: str, host: str) -> bool:
     return plain and "@" not in origin and found.hostname == called.hostname and port == expected
 
 
-def _wrong_site(asked: Asked) -> Refusal | None:
+def _wrong_site(asked: RequestInfo) -> Refusal | None:
     """A browser says from where a request comes; a link from elsewhere may open a page, and nothing more."""
     site = asked.one(b"sec-fetch-site")
     if not site or site in _OWN_SITES:

@@ -7,7 +7,7 @@ from importlib import import_module
 from fastapi import APIRouter
 
 SUBJECTS = (
-    "about",
+    "app_info",
     "sessions",
     "run",
     "eval_sets",
@@ -15,9 +15,9 @@ SUBJECTS = (
     "evaluating",
     "artifacts",
     "traces",
-    "live",
-    "page",
-    "others",
+    "web_socket",
+    "dev_ui_files",
+    "unsupported",
 )
 
 

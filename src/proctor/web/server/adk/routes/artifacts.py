@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Response
 
 from proctor.agents.chat_host import Json, NotPossibleError
-from proctor.web.server.adk.app_state import AdkWorld, World
-from proctor.web.server.adk.guard import AdkRoute
+from proctor.web.server.adk.adk_route import AdkRoute
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.wire import answer
 
@@ -26,18 +26,18 @@ class SaveArtifact(AdkRequest):
 
 
 @router.get(_ALL, response_model=None)
-async def adk_list_artifacts(world: World, app_name: str, user_id: str, session_id: str) -> Response:
+async def adk_list_artifacts(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
     """The names of a session's artifacts."""
-    return answer(await _ask(world, app_name, "names", [], user_id, session_id))
+    return answer(await _ask(adk, app_name, "names", [], user_id, session_id))
 
 
 @router.post(_ALL, response_model=None)
 async def adk_save_artifact(
-    world: World, app_name: str, user_id: str, session_id: str, request: SaveArtifact
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, request: SaveArtifact
 ) -> Response:
     """Keep a further version of an artifact."""
     part, metadata = request.artifact, request.custom_metadata
-    made = await _ask(world, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
+    made = await _ask(adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
     if made is None:
         raise NotPossibleError("this agent has no use for artifacts: only agents of google-adk have")
     return answer(made)
@@ -45,10 +45,10 @@ async def adk_save_artifact(
 
 @router.get(f"{_ONE}/versions/{{version_id}}/metadata", response_model=None)
 async def adk_describe_artifact_version(
-    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
     """What is known of one version."""
-    found = await _ask(world, app_name, "described", [], user_id, session_id, artifact_name)
+    found = await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name)
     version = _version(version_id)
     named = [one for one in found if version is None or one.get("version") == version]
     return answer(_there(named[-1] if named else None, "Artifact version not found"))
@@ -56,33 +56,33 @@ async def adk_describe_artifact_version(
 
 @router.get(f"{_ONE}/versions/metadata", response_model=None)
 async def adk_describe_artifact(
-    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
     """What is known of each version."""
-    return answer(await _ask(world, app_name, "described", [], user_id, session_id, artifact_name))
+    return answer(await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name))
 
 
 @router.get(f"{_ONE}/versions/{{version_id}}", response_model=None)
 async def adk_load_artifact_version(
-    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
     """An artifact in one version, or the `latest`."""
     version = _version(version_id)
-    found = await _ask(world, app_name, "load", None, user_id, session_id, artifact_name, version)
+    found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(_there(found, "Artifact not found"))
 
 
 @router.get(f"{_ONE}/versions", response_model=None)
 async def adk_list_artifact_versions(
-    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
     """The versions of an artifact."""
-    return answer(await _ask(world, app_name, "versions", [], user_id, session_id, artifact_name))
+    return answer(await _ask(adk, app_name, "versions", [], user_id, session_id, artifact_name))
 
 
 @router.get(_ONE, response_model=None)
 async def adk_load_artifact(
-    world: World,
+    adk: AdkDep,
     app_name: str,
     user_id: str,
     session_id: str,
@@ -90,26 +90,26 @@ async def adk_load_artifact(
     version: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
     """An artifact, in its last version or the one that is asked for."""
-    found = await _ask(world, app_name, "load", None, user_id, session_id, artifact_name, version)
+    found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(_there(found, "Artifact not found"))
 
 
 @router.delete(_ONE)
 async def adk_delete_artifact(
-    world: World, app_name: str, user_id: str, session_id: str, artifact_name: str
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> None:
     """Forget an artifact with all its versions."""
-    await _ask(world, app_name, "delete", None, user_id, session_id, artifact_name)
+    await _ask(adk, app_name, "delete", None, user_id, session_id, artifact_name)
 
 
-async def _ask(world: AdkWorld, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
+async def _ask(adk: AdkState, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
     """Ask an app's artifacts; `otherwise` is the answer of an agent that has none."""
 
     async def call() -> Any:
-        artifacts = (await world.host(app_name)).artifacts
+        artifacts = (await adk.host(app_name)).artifacts
         return otherwise if artifacts is None else await getattr(artifacts, method)(*args)
 
-    return await world.on_loop(call())
+    return await adk.on_loop(call())
 
 
 def _there(found: Json | None, otherwise: str) -> Json:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
 from proctor.web.server.adk import eval_files
-from proctor.web.server.adk.app_state import World
-from proctor.web.server.adk.guard import LOCAL, AdkRoute, unreadable
+from proctor.web.server.adk.adk_route import LOCAL, AdkRoute, body_error
+from proctor.web.server.adk.app_state import AdkDep
 from proctor.web.server.adk.wire import answer, wire
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: cases"])
@@ -19,25 +19,25 @@ _ONE_OLD = "/dev/apps/{app_name}/eval_sets/{eval_set_id}/evals/{eval_case_id}"
 
 @router.get("/dev/apps/{app_name}/eval_sets/{eval_set_id}/evals", response_model=None)
 @router.get("/dev/apps/{app_name}/eval-sets/{eval_set_id}/eval-cases", response_model=None)
-def adk_list_cases(world: World, app_name: str, eval_set_id: str) -> Response:
+def adk_list_cases(adk: AdkDep, app_name: str, eval_set_id: str) -> Response:
     """The ids of a set's cases, sorted."""
     try:
-        return answer(sorted(eval_files.open_set(world.app(app_name), eval_set_id).ids()))
-    except eval_files.NotThereError as error:
+        return answer(sorted(eval_files.open_set(adk.app(app_name), eval_set_id).ids()))
+    except eval_files.MissingEvalError as error:
         raise HTTPException(400, str(error)) from None  # as google-adk's server says it
 
 
 @router.get(_ONE, response_model=None)
 @router.get(_ONE_OLD, response_model=None, include_in_schema=False)
-def adk_get_case(world: World, app_name: str, eval_set_id: str, eval_case_id: str) -> Response:
+def adk_get_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str) -> Response:
     """A case."""
-    return answer(wire(eval_files.case_of(world.app(app_name), eval_set_id, eval_case_id)))
+    return answer(wire(eval_files.case_of(adk.app(app_name), eval_set_id, eval_case_id)))
 
 
 @router.put(_ONE, dependencies=LOCAL)
 @router.put(_ONE_OLD, dependencies=LOCAL, include_in_schema=False)
 def adk_update_case(
-    world: World, app_name: str, eval_set_id: str, eval_case_id: str, case: dict[str, Any]
+    adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str, case: dict[str, Any]
 ) -> None:
     """Change a case. What the request does not mention stays as it is: see docs/adk-rest.md."""
     stated_id = next((case[key] for key in ("evalId", "eval_id", "id") if key in case), eval_case_id)
@@ -47,13 +47,13 @@ def adk_update_case(
             f"Eval id in EvalCase should match the eval id in the API route: {stated_id!r} is not {eval_case_id!r}",
         )
     try:
-        eval_files.update_case(world.app(app_name), eval_set_id, eval_case_id, case)
+        eval_files.update_case(adk.app(app_name), eval_set_id, eval_case_id, case)
     except ValidationError as error:
-        raise unreadable(error) from None
+        raise body_error(error) from None
 
 
 @router.delete(_ONE, dependencies=LOCAL)
 @router.delete(_ONE_OLD, dependencies=LOCAL, include_in_schema=False)
-def adk_delete_case(world: World, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
+def adk_delete_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
     """Take a case out of its set."""
-    eval_files.delete_case(world.app(app_name), eval_set_id, eval_case_id)
+    eval_files.delete_case(adk.app(app_name), eval_set_id, eval_case_id)

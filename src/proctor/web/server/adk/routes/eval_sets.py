@@ -22,8 +22,8 @@ from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents
 from proctor.schema.format.session import SessionInput
 from proctor.web.server.adk import eval_files
-from proctor.web.server.adk.app_state import AdkWorld, World
-from proctor.web.server.adk.guard import LOCAL, AdkRoute, unreadable
+from proctor.web.server.adk.adk_route import LOCAL, AdkRoute, body_error
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.results import kept_session
 from proctor.web.server.adk.wire import answer, wire
@@ -47,19 +47,19 @@ class AddSession(AdkRequest):
 
 
 @router.get(f"{_OF_APP}/eval-sets", response_model=None)
-def adk_list_eval_sets(world: World, app_name: str) -> Response:
+def adk_list_eval_sets(adk: AdkDep, app_name: str) -> Response:
     """The ids of an app's eval sets; of an app that is not there, none."""
-    return answer({"evalSetIds": _ids(world, app_name)})
+    return answer({"evalSetIds": _ids(adk, app_name)})
 
 
 @router.get(f"{_OF_APP}/eval_sets", response_model=None)
-def adk_list_eval_sets_bare(world: World, app_name: str) -> Response:
+def adk_list_eval_sets_bare(adk: AdkDep, app_name: str) -> Response:
     """The same as a bare list."""
-    return answer(_ids(world, app_name))
+    return answer(_ids(adk, app_name))
 
 
 @router.post(f"{_OF_APP}/eval-sets", response_model=None, dependencies=LOCAL)
-def adk_create_eval_set(world: World, app_name: str, request: CreateSet) -> Response:
+def adk_create_eval_set(adk: AdkDep, app_name: str, request: CreateSet) -> Response:
     """Make an eval set, with the cases that it is given."""
     known = {name: value for name, value in request.eval_set.items() if value is not None}
     if "evalCases" not in known:
@@ -67,46 +67,46 @@ def adk_create_eval_set(world: World, app_name: str, request: CreateSet) -> Resp
     try:
         wanted = EvalSet.model_validate(known)
     except ValidationError as error:
-        raise unreadable(error, "evalSet") from None
-    return answer(wire(eval_files.create_set(world.app(app_name), wanted)))
+        raise body_error(error, "evalSet") from None
+    return answer(wire(eval_files.create_set(adk.app(app_name), wanted)))
 
 
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}", dependencies=LOCAL)
-def adk_create_eval_set_bare(world: World, app_name: str, eval_set_id: str) -> None:
+def adk_create_eval_set_bare(adk: AdkDep, app_name: str, eval_set_id: str) -> None:
     """Make an empty eval set."""
-    eval_files.create_set(world.app(app_name), EvalSet(eval_set_id=eval_set_id, eval_cases=[]))
+    eval_files.create_set(adk.app(app_name), EvalSet(eval_set_id=eval_set_id, eval_cases=[]))
 
 
 @router.get(f"{_OF_APP}/eval-sets/{{eval_set_id}}", response_model=None)
 @router.get(f"{_OF_APP}/eval_sets/{{eval_set_id}}", response_model=None, include_in_schema=False)
-def adk_get_eval_set(world: World, app_name: str, eval_set_id: str) -> Response:
+def adk_get_eval_set(adk: AdkDep, app_name: str, eval_set_id: str) -> Response:
     """A whole eval set."""
-    return answer(wire(eval_files.open_set(world.app(app_name), eval_set_id).eval_set()))
+    return answer(wire(eval_files.open_set(adk.app(app_name), eval_set_id).eval_set()))
 
 
 @router.delete(f"{_OF_APP}/eval-sets/{{eval_set_id}}", dependencies=LOCAL)
-def adk_delete_eval_set(world: World, app_name: str, eval_set_id: str) -> None:
+def adk_delete_eval_set(adk: AdkDep, app_name: str, eval_set_id: str) -> None:
     """Delete an eval set with all its cases. Results of it stay."""
-    eval_files.delete_set(world.app(app_name), eval_set_id)
+    eval_files.delete_set(adk.app(app_name), eval_set_id)
 
 
 @router.post(f"{_OF_APP}/eval-sets/{{eval_set_id}}/add-session", dependencies=LOCAL)
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}/add_session", dependencies=LOCAL, include_in_schema=False)
 async def adk_add_session(
-    world: World, app_name: str, eval_set_id: str, request: AddSession, response: Response
+    adk: AdkDep, app_name: str, eval_set_id: str, request: AddSession, response: Response
 ) -> None:
     """Put a session into an eval set, as a case that expects what the agent did.
 
     The header `Proctor-Warnings` is a JSON list of what a run would report of the case: that it asserts nothing, or is
     negative only.
     """
-    app = world.app(app_name)
+    app = adk.app(app_name)
     eval_files.path_of(app, eval_set_id)
-    session: Json | None = await world.ask(app_name, "get", request.user_id, request.session_id)
+    session: Json | None = await adk.ask(app_name, "get", request.user_id, request.session_id)
     session = session or kept_session(app, request.user_id, request.session_id)
     if session is None:
         raise HTTPException(404, "Session not found")
-    state = placeholders(await world.ask(app_name, "tree"))
+    state = placeholders(await adk.ask(app_name, "tree"))
     case = case_of_session(request.eval_id, session, state)
     if warnings := eval_files.add_case(app, eval_set_id, case):
         response.headers[WARNINGS] = json.dumps(warnings)  # in ASCII, as a header has to be
@@ -119,8 +119,8 @@ WARNINGS = "Proctor-Warnings"
 _log = logging.getLogger("proctor.web.server")
 
 
-def _ids(world: AdkWorld, app_name: str) -> list[str]:
-    app = world.apps().get(app_name)
+def _ids(adk: AdkState, app_name: str) -> list[str]:
+    app = adk.apps().get(app_name)
     return [] if app is None else eval_files.set_ids(app)
 
 

@@ -10,10 +10,10 @@ from pydantic import Field
 from proctor.agents.chat_host import Json
 from proctor.runs.metrics.adk_infos import metric_infos
 from proctor.schema.format.criterion import EvalMetric, Interval
-from proctor.web.server.adk.app_state import AdkWorld, World
-from proctor.web.server.adk.eval_files import NotThereError
-from proctor.web.server.adk.evaluations import config_asked_for, run_evaluation
-from proctor.web.server.adk.guard import LOCAL, AdkRoute
+from proctor.web.server.adk.adk_route import LOCAL, AdkRoute
+from proctor.web.server.adk.app_state import AdkDep, AdkState
+from proctor.web.server.adk.eval_files import MissingEvalError
+from proctor.web.server.adk.evaluations import config_of_request, run_evaluation
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.results import read_result, result_ids, result_json, run_result_json
 from proctor.web.server.adk.wire import answer, wire
@@ -36,34 +36,34 @@ class RunEval(AdkRequest):
 
 
 @router.post(f"{_OF_APP}/eval-sets/{{eval_set_id}}/run", response_model=None, dependencies=LOCAL)
-async def adk_run_eval(world: World, app_name: str, eval_set_id: str, request: RunEval) -> Response:
+async def adk_run_eval(adk: AdkDep, app_name: str, eval_set_id: str, request: RunEval) -> Response:
     """Run cases of a set (none named: all), and return the verdicts when all is done."""
-    return answer({"runEvalResults": await _run(world, app_name, eval_set_id, request)})
+    return answer({"runEvalResults": await _run(adk, app_name, eval_set_id, request)})
 
 
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}/run_eval", response_model=None, dependencies=LOCAL)
-async def adk_run_eval_bare(world: World, app_name: str, eval_set_id: str, request: RunEval) -> Response:
+async def adk_run_eval_bare(adk: AdkDep, app_name: str, eval_set_id: str, request: RunEval) -> Response:
     """The same, as a bare list."""
-    return answer(await _run(world, app_name, eval_set_id, request))
+    return answer(await _run(adk, app_name, eval_set_id, request))
 
 
 @router.get(f"{_OF_APP}/eval-results", response_model=None)
-def adk_list_eval_results(world: World, app_name: str) -> Response:
+def adk_list_eval_results(adk: AdkDep, app_name: str) -> Response:
     """The ids of an app's results, oldest first."""
-    return answer({"evalResultIds": _ids(world, app_name)})
+    return answer({"evalResultIds": _ids(adk, app_name)})
 
 
 @router.get(f"{_OF_APP}/eval_results", response_model=None)
-def adk_list_eval_results_bare(world: World, app_name: str) -> Response:
+def adk_list_eval_results_bare(adk: AdkDep, app_name: str) -> Response:
     """The same, as a bare list."""
-    return answer(_ids(world, app_name))
+    return answer(_ids(adk, app_name))
 
 
 @router.get(f"{_OF_APP}/eval-results/{{eval_result_id}}", response_model=None)
 @router.get(f"{_OF_APP}/eval_results/{{eval_result_id}}", response_model=None, include_in_schema=False)
-def adk_get_eval_result(world: World, app_name: str, eval_result_id: str) -> Response:
+def adk_get_eval_result(adk: AdkDep, app_name: str, eval_result_id: str) -> Response:
     """A result, with the sessions of its cases."""
-    app = world.app(app_name)
+    app = adk.app(app_name)
     found = read_result(app, eval_result_id)
     if found is None:
         raise HTTPException(404, f"Eval result `{eval_result_id}` not found.")
@@ -71,9 +71,9 @@ def adk_get_eval_result(world: World, app_name: str, eval_result_id: str) -> Res
 
 
 @router.get(f"{_OF_APP}/metrics-info", response_model=None)
-def adk_metrics_info(world: World, app_name: str) -> Response:
+def adk_metrics_info(adk: AdkDep, app_name: str) -> Response:
     """The metrics that an evaluation may ask for, the same for every app."""
-    world.app(app_name)
+    adk.app(app_name)
     return answer({"metricsInfo": [_with_interval(wire(info)) for info in metric_infos()]})
 
 
@@ -83,21 +83,21 @@ def _with_interval(info: Json) -> Json:
     return info
 
 
-async def _run(world: AdkWorld, app_name: str, eval_set_id: str, request: RunEval) -> list[Json]:
-    app, asked = world.app(app_name), request
-    config = config_asked_for(asked.eval_metrics, asked.user_simulator_config, asked.live_model_config)
+async def _run(adk: AdkState, app_name: str, eval_set_id: str, request: RunEval) -> list[Json]:
+    app, asked = adk.app(app_name), request
+    config = config_of_request(asked.eval_metrics, asked.user_simulator_config, asked.live_model_config)
     if asked.eval_case_ids and asked.eval_ids and set(asked.eval_case_ids) != set(asked.eval_ids):
         raise HTTPException(
             400, "evalCaseIds and evalIds (its older name) say different cases: send one of them"
         )
     eval_ids = asked.eval_case_ids or asked.eval_ids
     try:
-        found = await world.on_loop(run_evaluation(world.context, app, eval_set_id, eval_ids, config))
-    except NotThereError as error:
+        found = await adk.on_loop(run_evaluation(adk.context, app, eval_set_id, eval_ids, config))
+    except MissingEvalError as error:
         raise HTTPException(400, str(error)) from None  # as google-adk's server says it of a set
     return [run_result_json(case) for case in found]
 
 
-def _ids(world: AdkWorld, app_name: str) -> list[str]:
-    app = world.apps().get(app_name)
+def _ids(adk: AdkState, app_name: str) -> list[str]:
+    app = adk.apps().get(app_name)
     return [] if app is None else result_ids(app)

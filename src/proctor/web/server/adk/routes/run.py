@@ -14,8 +14,8 @@ from fastapi.responses import StreamingResponse
 from proctor.agents.chat_host import Json, TurnRequest
 from proctor.common.error_text import safe_str
 from proctor.schema.format.content import Content
-from proctor.web.server.adk.app_state import AdkWorld, World
-from proctor.web.server.adk.guard import AdkRoute, status_of
+from proctor.web.server.adk.adk_route import AdkRoute, status_of
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.wire import answer, json_bytes, parts_of
 
@@ -43,23 +43,23 @@ class RunAgent(AdkRequest):
 
 
 @router.post("/run", response_model=None)
-async def adk_run(world: World, request: RunAgent, connection: Request) -> Response:
+async def adk_run(adk: AdkDep, request: RunAgent, connection: Request) -> Response:
     """Let an agent answer, and return all events."""
-    app_name, turn = await _checked(world, request, streaming=False)
+    app_name, turn = await _check_request(adk, request, streaming=False)
     try:
-        events = world.run(app_name, turn)
+        events = adk.run(app_name, turn)
         return await _unless_left(connection, events)
     except Exception as error:
         if status_of(error) is not None:
             raise
-        return answer({"detail": _said(error)}, status_code=500)
+        return answer({"detail": _error_text(error)}, status_code=500)
 
 
 @router.post("/run_sse", response_model=None)
-async def adk_run_sse(world: World, request: RunAgent) -> StreamingResponse:
+async def adk_run_sse(adk: AdkDep, request: RunAgent) -> StreamingResponse:
     """Let an agent answer, and send each event as it comes (`data: EVENT`); what it raises is the last one."""
-    app_name, turn = await _checked(world, request, streaming=request.streaming)
-    events = world.run(app_name, turn)
+    app_name, turn = await _check_request(adk, request, streaming=request.streaming)
+    events = adk.run(app_name, turn)
     splits = not request.function_call_event_id
     return StreamingResponse(_lines(events, splits=splits), media_type="text/event-stream")
 
@@ -82,20 +82,20 @@ async def _all(events: AsyncGenerator[Json, None]) -> list[Json]:
         return [event async for event in found]
 
 
-async def _checked(world: AdkWorld, request: RunAgent, *, streaming: bool) -> tuple[str, TurnRequest]:
+async def _check_request(adk: AdkState, request: RunAgent, *, streaming: bool) -> tuple[str, TurnRequest]:
     """Return the app and the turn; what is wrong with them is said before anything is answered."""
     if not request.app_name:
         raise HTTPException(
-            400, f"appName is missing: it names one of the apps {', '.join(world.apps()) or '(none)'}"
+            400, f"appName is missing: it names one of the apps {', '.join(adk.apps()) or '(none)'}"
         )
-    if await world.ask(request.app_name, "get", request.user_id, request.session_id) is None:
+    if await adk.ask(request.app_name, "get", request.user_id, request.session_id) is None:
         raise HTTPException(404, f"Session not found: {request.session_id}")
     if request.new_message is None and request.invocation_id is None:
         raise HTTPException(400, "newMessage is missing: what the user says, as {role, parts: [{text}]}")
     if request.new_message is not None and not request.new_message.parts:
         raise HTTPException(400, "newMessage has no parts: an agent is sent at least one, such as {text}")
     turn = _turn(request, streaming=streaming)
-    await world.ask(request.app_name, "check", turn)
+    await adk.ask(request.app_name, "check", turn)
     return request.app_name, turn
 
 
@@ -137,9 +137,9 @@ def error_json(error: BaseException) -> Json:
     """Return what ends the events of a turn in which something was raised."""
     kind = getattr(error, "type", "") or type(error).__name__
     details = {"error_type": kind, "error_message": safe_str(error), "timestamp": time.time()}
-    return {"error": _said(error), "error_details": details}
+    return {"error": _error_text(error), "error_details": details}
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     kind = getattr(error, "type", "") or type(error).__name__
     return f"{kind}: {safe_str(error)}"

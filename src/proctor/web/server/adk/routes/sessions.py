@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from proctor.agents.chat_host import Json
 from proctor.engine.trial.trial_runner import SESSION_PREFIX
 from proctor.schema.evidence.event import Event
-from proctor.web.server.adk.app_state import AdkWorld, World
-from proctor.web.server.adk.guard import AdkRoute, unreadable
+from proctor.web.server.adk.adk_route import AdkRoute, body_error
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.results import kept_session
 from proctor.web.server.adk.wire import answer
@@ -47,15 +47,15 @@ class Remember(AdkRequest):
 
 
 @router.get(_ALL, response_model=None)
-async def adk_list_sessions(world: World, app_name: str, user_id: str) -> Response:
+async def adk_list_sessions(adk: AdkDep, app_name: str, user_id: str) -> Response:
     """A user's sessions, without their events; those of evaluations are left out."""
-    found = await world.ask(app_name, "list", user_id)
+    found = await adk.ask(app_name, "list", user_id)
     return answer([session for session in found if not session["id"].startswith(_OF_EVALS)])
 
 
 @router.post(_ALL, response_model=None)
 async def adk_create_session(
-    world: World, app_name: str, user_id: str, request: CreateSession | None = None
+    adk: AdkDep, app_name: str, user_id: str, request: CreateSession | None = None
 ) -> Response:
     """Make a session."""
     asked = request or CreateSession()
@@ -65,21 +65,21 @@ async def adk_create_session(
         )
     for index, event in enumerate(asked.events or ()):
         _check_event(index, event)
-    return await _made(world, app_name, user_id, asked)
+    return await _create(adk, app_name, user_id, asked)
 
 
 @router.get(_ONE, response_model=None)
-async def adk_get_session(world: World, app_name: str, user_id: str, session_id: str) -> Response:
+async def adk_get_session(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
     """A session with its events; one of an evaluation, too."""
-    found = await world.ask(app_name, "get", user_id, session_id)
+    found = await adk.ask(app_name, "get", user_id, session_id)
     if found is None:
-        found = kept_session(world.app(app_name), user_id, session_id)
+        found = kept_session(adk.app(app_name), user_id, session_id)
     return answer(_there(found))
 
 
 @router.post(_ONE, response_model=None, deprecated=True)
 async def adk_create_session_with_id(
-    world: World,
+    adk: AdkDep,
     app_name: str,
     user_id: str,
     session_id: str,
@@ -89,34 +89,34 @@ async def adk_create_session_with_id(
     try:
         asked = CreateSession(session_id=session_id, state=state)
     except ValidationError as error:
-        raise unreadable(error) from None
-    return await _made(world, app_name, user_id, asked)
+        raise body_error(error) from None
+    return await _create(adk, app_name, user_id, asked)
 
 
 @router.patch(_ONE, response_model=None)
 async def adk_patch_session(
-    world: World, app_name: str, user_id: str, session_id: str, request: PatchSession
+    adk: AdkDep, app_name: str, user_id: str, session_id: str, request: PatchSession
 ) -> Response:
     """Change keys of a session's state."""
-    return answer(_there(await world.ask(app_name, "patch", user_id, session_id, request.state_delta)))
+    return answer(_there(await adk.ask(app_name, "patch", user_id, session_id, request.state_delta)))
 
 
 @router.delete(_ONE)
-async def adk_delete_session(world: World, app_name: str, user_id: str, session_id: str) -> None:
+async def adk_delete_session(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> None:
     """Forget a session; one that is not there is forgotten already."""
-    await world.ask(app_name, "delete", user_id, session_id)
+    await adk.ask(app_name, "delete", user_id, session_id)
 
 
 @router.patch("/apps/{app_name}/users/{user_id}/memory")
-async def adk_remember_session(world: World, app_name: str, user_id: str, request: Remember) -> None:
+async def adk_remember_session(adk: AdkDep, app_name: str, user_id: str, request: Remember) -> None:
     """Put a session into the memory of an agent of google-adk."""
-    _there(await world.ask(app_name, "get", user_id, request.session_id))
-    await world.ask(app_name, "remember", user_id, request.session_id)
+    _there(await adk.ask(app_name, "get", user_id, request.session_id))
+    await adk.ask(app_name, "remember", user_id, request.session_id)
 
 
-async def _made(world: AdkWorld, app_name: str, user_id: str, asked: CreateSession) -> Response:
+async def _create(adk: AdkState, app_name: str, user_id: str, asked: CreateSession) -> Response:
     return answer(
-        await world.ask(app_name, "create", user_id, asked.session_id, asked.state, asked.events or [])
+        await adk.ask(app_name, "create", user_id, asked.session_id, asked.state, asked.events or [])
     )
 
 

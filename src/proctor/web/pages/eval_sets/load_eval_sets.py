@@ -1,13 +1,11 @@
-"""What the pages about eval sets show, read from the files of a project."""
+"""The pages about eval sets, read from the files of a project; with a cache of the files that did not change."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from threading import Lock
 
 from proctor.authoring.check import check_files
 from proctor.authoring.edit_case import CaseContent, opened, read_case
@@ -25,8 +23,9 @@ from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.persona import persona_ids
+from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.eval_sets.eval_case import CaseSaved, EvalCasePage, FieldNote, pointer
-from proctor.web.pages.eval_sets.eval_sets import (
+from proctor.web.pages.eval_sets.set_list import (
     EvalCaseList,
     EvalSetHead,
     EvalSetList,
@@ -38,45 +37,39 @@ from proctor.web.pages.eval_sets.eval_sets import (
 )
 
 _OLD = {Kind.OLD_TURNS, Kind.OLD_CASES}
-_KEPT = 500
-_OPEN = 8
+_MOST_CHECKED = 500
+_MOST_OPEN = 8
 _CASE = re.compile(r"^(?:(?:eval_cases|evalCases|cases)?\[(\d+)\])")
 
 
 @dataclass(slots=True)
-class Look:
-    """One set, looked at."""
+class LoadedSet:
+    """A set with its problems."""
 
     source: EvalSetFile | None
-    """`None` where it cannot be read."""
+    """`None`: the file cannot be read."""
     kind: str
     problems: list[ProblemNote]
-    stamp: tuple[object, ...]
+
+    @property
+    def why_not_editable(self) -> str:
+        """Why its cases cannot be edited; empty if they can."""
+        if self.source is None:
+            return "this file cannot be read; correct its errors in the file"
+        return changeable(self.source)
 
 
-class SetLooks:
-    """Eval sets of a project as they are now; what has not changed since is not read again."""
+class EvalSetLoader:
+    """Loads the pages of a project's eval sets; a file that has not changed is not read again."""
 
     def __init__(self, sets: ProjectSets) -> None:
-        """Take the project's sets."""
         self.sets = sets
-        self._looks: OrderedDict[Path, Look] = OrderedDict()
-        self._sources: OrderedDict[Path, tuple[object, EvalSetFile]] = OrderedDict()
-        self._lock = Lock()
+        self._checked: BoundedCache[LoadedSet] = BoundedCache(_MOST_CHECKED)
+        self._sources: BoundedCache[EvalSetFile] = BoundedCache(_MOST_OPEN)
 
-    def look(self, file: SetFile) -> Look:
+    def load(self, file: SetFile) -> LoadedSet:
         """Return a set with its problems."""
-        stamp = _stamp(file.path)
-        with self._lock:
-            known = self._looks.get(file.path)
-        if known is not None and known.stamp == stamp:
-            return known
-        made = _look(file, stamp)
-        with self._lock:
-            self._looks[file.path] = made
-            while len(self._looks) > _KEPT:
-                self._looks.popitem(last=False)
-        return made
+        return self._checked.get(file.path, lambda: _load_set(file), stamp=_state_with_config(file.path))
 
     def source(self, file: SetFile) -> EvalSetFile:
         """Return a set that is read but not checked, which takes a third of the time.
@@ -84,53 +77,36 @@ class SetLooks:
         Raises:
             EvalFileError: it cannot be read.
         """
-        stamp = _state(file.path)
-        with self._lock:
-            known = self._sources.get(file.path)
-        if known is not None and known[0] == stamp:
-            return known[1]
-        made = opened(file)
-        with self._lock:
-            self._sources[file.path] = (stamp, made)
-            while len(self._sources) > _OPEN:
-                self._sources.popitem(last=False)
-        return made
+        return self._sources.get(file.path, lambda: opened(file), stamp=_state(file.path))
 
     def forget(self, file: SetFile) -> None:
-        """Read a set anew the next time: it was written."""
-        with self._lock:
-            self._looks.pop(file.path, None)
-            self._sources.pop(file.path, None)
+        """Read a set again the next time, because it was written."""
+        self._checked.forget(file.path)
+        self._sources.forget(file.path)
 
     # --- pages ---
 
     def all(self) -> EvalSetList:
         """Return the list of all sets."""
         files = self.sets.all()
-        folders = {"": None} | dict.fromkeys(
-            sorted(
-                parent
-                for file in files
-                if not Path(file.label).is_absolute()
-                and (parent := Path(file.label).parent.as_posix()) != "."
-            )
-        )
+        relative = [Path(file.label) for file in files if not Path(file.label).is_absolute()]
+        folders = sorted({path.parent.as_posix() for path in relative} - {"."})
         return EvalSetList(
-            items=[EvalSetRow(**_row(file, self.look(file))) for file in files], folders=[*folders]
+            items=[EvalSetRow(**_row(file, self.load(file))) for file in files], folders=["", *folders]
         )
 
     def page(self, file: SetFile) -> EvalSetPage:
         """Return one set."""
-        look = self.look(file)
-        row = _row(file, look)
-        source = look.source
+        loaded = self.load(file)
+        row = _row(file, loaded)
+        source = loaded.source
         return EvalSetPage(
             **row,
             description=source.header.description if source is not None else None,
-            why_not=_why_not(look),
+            why_not=loaded.why_not_editable,
             has_head=source is not None and source.kind in WITH_HEAD,
             migrates_to=self.sets.beside(file).label if row["is_old"] else None,
-            problems=look.problems,
+            problems=loaded.problems,
             command=f"proctor eval AGENT {shlex.quote(file.label)}",
         )
 
@@ -140,24 +116,25 @@ class SetLooks:
         Raises:
             EvalFileError: it cannot be read.
         """
-        look = self.look(file)
-        source = look.source if look.source is not None else opened(file)
-        found = range(offset, min(len(source), offset + limit))
+        loaded = self.load(file)
+        source = loaded.source if loaded.source is not None else opened(file)
+        positions = range(offset, min(len(source), offset + limit))
         by_case: dict[int, list[ProblemNote]] = {}
-        for one in look.problems:
-            by_case.setdefault(-1 if one.position is None else one.position, []).append(one)
-        rows = [eval_case_row(source.case(at), at, source.line(at), by_case.get(at, ())) for at in found]
+        for problem in loaded.problems:
+            if problem.position is not None:
+                by_case.setdefault(problem.position, []).append(problem)
+        rows = [eval_case_row(source.case(at), at, source.line(at), by_case.get(at, ())) for at in positions]
         return EvalCaseList(items=rows, total=len(source))
 
     def case(self, file: SetFile, eval_id: str) -> EvalCasePage:
-        """Return one case, to be edited.
+        """Return one case for editing.
 
         Raises:
-            UnknownCaseError, EvalFileError: there is none, or its file cannot be read.
+            UnknownCaseError, EvalFileError: there is no such case, or its file cannot be read.
         """
         source = self.source(file)
-        found = read_case(source, eval_id)
-        ids, at = source.ids(), found.position
+        case = read_case(source, eval_id)
+        ids, at = source.ids(), case.position
         why_not = changeable(source)
         return EvalCasePage(
             eval_set=file.id,
@@ -170,58 +147,58 @@ class SetLooks:
             can_edit=not why_not,
             why_not=why_not,
             personas=persona_ids(),
-            **saved(found).model_dump(),
+            **saved_case(case).model_dump(),
         )
 
 
-def saved(found: CaseContent) -> CaseSaved:
-    """Return a case as it was written."""
+def saved_case(case: CaseContent) -> CaseSaved:
+    """Return a case as the response to saving it."""
     return CaseSaved(
-        eval_id=found.eval_id,
-        position=found.position,
-        line=found.line,
-        version=found.version,
-        value=found.value,
-        doubtful=field_notes(found.findings),
+        eval_id=case.eval_id,
+        position=case.position,
+        line=case.line,
+        version=case.version,
+        value=case.value,
+        doubtful=field_notes(case.findings),
     )
 
 
-def head_page(found: HeadContent) -> EvalSetHead:
-    """Return the head of a set, to be edited."""
+def head_page(head: HeadContent) -> EvalSetHead:
+    """Return the keys of a set for editing."""
     return EvalSetHead(
-        eval_set_id=found.eval_set_id,
-        version=found.version,
-        value=found.value,
-        doubtful=field_notes(found.findings),
+        eval_set_id=head.eval_set_id,
+        version=head.version,
+        value=head.value,
+        doubtful=field_notes(head.findings),
     )
 
 
-def text_page(file: SetFile, found: TextContent) -> EvalSetText:
-    """Return the text of a set, to be edited."""
+def text_page(file: SetFile, text: TextContent) -> EvalSetText:
+    """Return the text of a set for editing."""
     return EvalSetText(
         path=file.label,
-        text=found.text,
-        version=found.version,
-        readable=found.readable,
-        problems=[_note(problem, file) for problem in found.problems],
+        text=text.text,
+        version=text.version,
+        readable=text.readable,
+        problems=[_note(problem, file) for problem in text.problems],
     )
 
 
 def field_notes(findings: Sequence[Finding]) -> list[FieldNote]:
-    """Return what was found, field by field."""
+    """Return findings, field by field."""
     return [FieldNote(pointer=pointer(one.path), message=one.message, hint=one.hint) for one in findings]
 
 
-# --- looking -----------------------------------------------------------------------------------------------------------
+# --- loading -----------------------------------------------------------------------------------------------------------
 
 
-def _stamp(path: Path) -> tuple[object, ...]:
-    """What changes when a set, or what judges it, does."""
+def _state_with_config(path: Path) -> tuple[object, ...]:
+    """Return a value that changes with the file of a set and with its config."""
     try:
         config = find_config(path)
     except SetupError:
         config = None
-    return tuple(_state(one) for one in (path, config) if one is not None)
+    return tuple(_state(file) for file in (path, config) if file is not None)
 
 
 def _state(path: Path) -> object:
@@ -232,17 +209,16 @@ def _state(path: Path) -> object:
     return str(path), state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _look(file: SetFile, stamp: tuple[object, ...]) -> Look:
+def _load_set(file: SetFile) -> LoadedSet:
     if file.fault:
-        return Look(
-            None, "unknown document", [_note(Problem("error", file.label, 1, 1, "", file.fault), file)], stamp
-        )
+        problem = Problem("error", file.label, 1, 1, "", file.fault)
+        return LoadedSet(None, "unknown document", [_note(problem, file)])
     own, *others = check_files([file.path])
     try:
         source: EvalSetFile | None = opened(file)
     except EvalFileError:
         source = None
-    return Look(source, own.kind, list(_notes(file, own, others)), stamp)
+    return LoadedSet(source, own.kind, list(_notes(file, own, others)))
 
 
 def _notes(file: SetFile, own: Report, others: Sequence[Report]) -> Iterator[ProblemNote]:
@@ -266,27 +242,23 @@ def _note(problem: Problem, file: SetFile) -> ProblemNote:
     )
 
 
-def _why_not(look: Look) -> str:
-    if look.source is None:
-        return "this file cannot be read; put right what is wrong with it in the file"
-    return changeable(look.source)
-
-
-def _row(file: SetFile, look: Look) -> dict[str, object]:
-    source = look.source
-    errors = sum(one.severity == "error" for one in look.problems)
-    first = min(look.problems, key=lambda one: (one.severity != "error", one.line), default=None)
+def _row(file: SetFile, loaded: LoadedSet) -> dict[str, object]:
+    source = loaded.source
+    errors = sum(problem.severity == "error" for problem in loaded.problems)
+    first = min(
+        loaded.problems, key=lambda problem: (problem.severity != "error", problem.line), default=None
+    )
     return {
         "id": file.id,
         "path": file.label,
         "eval_set_id": source.eval_set_id if source is not None else None,
         "name": source.name if source is not None else None,
         "form": file.form,
-        "kind": look.kind,
-        "can_edit": not _why_not(look),
+        "kind": loaded.kind,
+        "can_edit": not loaded.why_not_editable,
         "is_old": source is not None and source.kind in _OLD,
         "cases": len(source) if source is not None else None,
         "errors": errors,
-        "warnings": len(look.problems) - errors,
+        "warnings": len(loaded.problems) - errors,
         "first_problem": f"{first.line}:{first.column}: {first.message}" if first else None,
     }

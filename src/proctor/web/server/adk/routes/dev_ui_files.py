@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
-from proctor.web.server.adk.guard import AdkRoute
-from proctor.web.server.adk.page import AT
+from proctor.web.server.adk.adk_route import AdkRoute
+from proctor.web.server.adk.dev_ui import AT
 from proctor.web.server.adk.wire import answer
-from proctor.web.server.context import Here
+from proctor.web.server.context import ContextDep
 from proctor.web.server.http.static import TYPES, file_of
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: page"])
@@ -27,13 +27,13 @@ def adk_page_slash() -> Response:
 
 
 @router.get(f"{AT}/{{path:path}}", response_model=None, include_in_schema=False)
-def adk_page(here: Here, path: str) -> Response:
+def adk_page(context: ContextDep, path: str) -> Response:
     """A file of the page."""
-    if here.adk_page is None:
+    if context.adk_page is None:
         raise HTTPException(
-            404, "google-adk's own page is not served here: start with `proctor web --adk-ui`"
+            404, "google-adk's own page is not served context: start with `proctor web --adk-ui`"
         )
-    file = file_of(here.adk_page, path or "index.html")
+    file = file_of(context.adk_page, path or "index.html")
     if file is None:
         raise HTTPException(404, "Not Found")
     return FileResponse(file, media_type=TYPES[file.suffix.lower()], headers={"cache-control": "no-cache"})

@@ -2,30 +2,120 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proctor.common.project_root import project_root
-from proctor.errors import ProctorError, StoreError
+from proctor.errors import ProctorError, SetupError, StoreError
 from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
-from proctor.web.server.adk.page import find_adk_page
+from proctor.web.server.access import Access, read_names, read_token
+from proctor.web.server.adk.dev_ui import find_adk_page
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.http.static import HOW_TO_BUILD
-from proctor.web.server.options import Access, read_names, read_token
-from proctor.web.server.runs.live import Live
-from proctor.web.server.security.address import find_address, listen
+from proctor.web.server.runs.active_runs import ActiveRuns
 from proctor.web.server.security.allowed_agents import guard_targets
 from proctor.web.server.serve import server_of
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host that was named, and the address that it comes down to."""
+
+    host: str
+    family: socket.AddressFamily
+    ip: str
+    port: int
+    scope: int = 0
+    """Of an IPv6 address within one network."""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return ipaddress.ip_address(self.ip).is_loopback
+
+    @property
+    def is_any(self) -> bool:
+        """Whether it stands for all addresses of this machine."""
+        return ipaddress.ip_address(self.ip).is_unspecified
+
+    def url(self, port: int) -> str:
+        """Return where a browser on this machine finds the server that listens at `port`."""
+        host = "127.0.0.1" if self.is_any else self.host if self.is_loopback else self.ip
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def find_address(host: str, port: int) -> Address:
+    """Return the address that `host` comes down to.
+
+    Raises:
+        SetupError: there is none.
+    """
+    try:
+        found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise SetupError(f"--host {host}: this names no address of this machine: {error}") from None
+    family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    ip = str(place[0]).partition("%")[0]
+    return Address(host, family, ip, port, place[3] if len(place) > 3 else 0)
+
+
+def listen(address: Address, *, has_token: bool) -> socket.socket:
+    """Return a socket that listens at `address`; port 0 takes any that is free.
+
+    Raises:
+        SetupError: others could reach it and there is no token, or it cannot be listened at.
+    """
+    if not address.is_loopback and not has_token:
+        raise SetupError(
+            f"--host {address.host}: others could reach the server there, and it would run agents and show all runs to "
+            "anybody. Give it a token (--token-file FILE, or PROCTOR_WEB_TOKEN in the environment), or leave --host out "
+            "and only this machine reaches it"
+        )
+    listening = socket.socket(address.family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if address.family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.bind(_place(address))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise SetupError(_why_not(address, error)) from None
+    return listening
+
+
+def _place(address: Address) -> tuple[Any, ...]:
+    place = (address.ip, address.port)
+    return (*place, 0, address.scope) if address.family == socket.AF_INET6 else place
+
+
+def _why_not(address: Address, error: OSError) -> str:
+    import errno
+
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {address.port} of {address.host} is taken by another program (maybe by another `proctor web`): "
+            "give another --port, or --port 0 for any that is free"
+        )
+    if error.errno == errno.EACCES:
+        return f"port {address.port} may not be used by you: give another --port (from 1024 on, or 0 for any free one)"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"--host {address.host}: {address.ip} is no address of this machine"
+    return f"cannot listen at {address.host}:{address.port}: {error.strerror}"
+
 
 _A_MOMENT = 0.5
 """Seconds until a browser is opened: then the server answers."""
@@ -79,11 +169,11 @@ def serve_page(
         opening = threading.Timer(_A_MOMENT, webbrowser.open, [link])
         opening.daemon = True
         opening.start()
-    threading.Thread(target=look_ahead, args=(context,), daemon=True).start()
+    threading.Thread(target=warm_cache, args=(context,), daemon=True).start()
     server = server_of(app)
     with ending:
         server.run(sockets=[listening])
-    live: Live | None = getattr(app.state, "live", None)
+    live: ActiveRuns | None = getattr(app.state, "active_runs", None)
     if (
         server.force_exit and live is not None
     ):  # by a second Ctrl-C; then the application was not asked to end
@@ -98,10 +188,10 @@ def _where_to_sign_in(url: str, file: Path | None) -> str:
     )
 
 
-def look_ahead(context: ServerContext) -> None:
+def warm_cache(context: ServerContext) -> None:
     """Look at the newest run before anybody asks: it is the one that they will ask for."""
     with suppress(ProctorError), context.runs() as store:  # who asks is told what is wrong
-        context.looks.look(store, "latest", None)
+        context.run_pages.rows(store, "latest")
 
 
 # --- The address with the token: on a terminal, else in a file that only the user can read, never in a log ------------

@@ -8,8 +8,8 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from proctor.agents.reference import CONFIG_FILE
-from proctor.web.server.adk.app_state import World
-from proctor.web.server.adk.guard import AdkRoute
+from proctor.web.server.adk.adk_route import AdkRoute
+from proctor.web.server.adk.app_state import AdkDep
 from proctor.web.server.http.not_found import NOT_SERVED, methods_at
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: others"])
@@ -24,16 +24,16 @@ def adk_telemetry() -> dict[str, bool]:
 
 
 @router.get(f"{_OF_APP}/tests")
-def adk_list_tests(world: World, app_name: str) -> list[str]:
+def adk_list_tests(adk: AdkDep, app_name: str) -> list[str]:
     """The names of an app's test files (`tests/*.json`), which `adk test` plays; here they are only listed."""
-    folder = world.app(app_name).folder / "tests"
+    folder = adk.app(app_name).folder / "tests"
     return sorted(path.name for path in folder.glob("*.json")) if folder.is_dir() else []
 
 
 @router.get(f"{_OF_APP}/builder", response_model=None)
-def adk_builder(world: World, app_name: str, file_path: str = "") -> Response:
+def adk_builder(adk: AdkDep, app_name: str, file_path: str = "") -> Response:
     """The YAML of an app that is written in YAML, to be read; empty for all others. It is not changed here."""
-    file = world.app(app_name).folder / CONFIG_FILE
+    file = adk.app(app_name).folder / CONFIG_FILE
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() and not file_path else ""
     return PlainTextResponse(text)
 
@@ -52,7 +52,7 @@ def adk_builder(world: World, app_name: str, file_path: str = "") -> Response:
     response_model=None,
     name=NOT_SERVED,
 )
-def adk_not_served(request: Request, path: str) -> NoReturn:
+def adk_reject(request: Request, path: str) -> NoReturn:
     """Say so: google-adk's agent tests, its builder of YAML agents and its deployment are not offered here."""
     if methods_at(request):
         raise HTTPException(405)

@@ -16,7 +16,7 @@ from proctor.common.error_text import safe_str
 from proctor.common.network import is_loopback_ip
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import require_path_segment
-from proctor.web.server.adk.eval_files import NotThereError
+from proctor.web.server.adk.eval_files import MissingEvalError
 from proctor.web.server.adk.requests import FiniteRequest
 from proctor.web.server.adk.wire import answer
 
@@ -47,7 +47,7 @@ class AdkRoute(APIRoute):
             except Exception as error:
                 if (status := status_of(error)) is None:
                     raise
-                return answer({"detail": _said(error)}, status_code=status)
+                return answer({"detail": _error_message(error)}, status_code=status)
 
         return told
 
@@ -63,18 +63,18 @@ def status_of(error: BaseException) -> int | None:
     """Return the status that an error is answered with; `None` for one that is no answer."""
     if isinstance(error, AgentLoadError | MissingExtraError):
         return 500  # the request is right, and the agent cannot be had: as google-adk's server says it
-    if isinstance(error, UnknownNameError | NotThereError):
+    if isinstance(error, UnknownNameError | MissingEvalError):
         return 404
     if isinstance(error, SessionExistsError):
         return 409
     return 400 if isinstance(error, SetupError | NotPossibleError) else None
 
 
-def _said(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     return f"Session already exists: {error}" if isinstance(error, SessionExistsError) else safe_str(error)
 
 
-def unreadable(error: ValidationError, *place: str) -> RequestValidationError:
+def body_error(error: ValidationError, *place: str) -> RequestValidationError:
     """Return what a body is refused with (422) that is read by hand; `place`: where in it the mistakes are."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return RequestValidationError([{**one, "loc": ("body", *place, *one["loc"])} for one in found])

@@ -1,4 +1,4 @@
-"""What the page says of itself."""
+"""The model of the server's description of itself (`GET /api/about`)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from proctor.schema.results.page_model import PageModel
 
 
 class AboutPage(PageModel):
-    """Which Proctor this is, of which project, and what can be done with it."""
+    """The version of Proctor, the project, and what the server can do."""
 
     version: str
     project: str
     """The name of the project's folder."""
     store: str
-    """Where runs are kept."""
+    """The store of runs."""
     agents: list[str]
     """The agents that the page may start, by name."""
     any_agent: bool
-    """Whether it may start any other, too."""
+    """Whether the page may start any other agent, too."""
     can_run: bool
     why_not: str
-    """Why no run can be started; empty where one can."""
+    """Why the server cannot start runs; empty if it can."""
     has_token: bool
-    """Whether clients had to show a token."""
+    """Whether clients need a token."""

@@ -1,6 +1,6 @@
-"""One run: the verdict as a sentence, its figures with their uncertainty, what judged it, and what exactly it was.
+"""The page of one run: the verdict as a sentence, figures with confidence intervals, LLM judges, the manifest.
 
-Nothing here is counted a second way: sentences, means and money are those of the terminal's report.
+Sentences, means and costs come from the same functions as the terminal's report.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from proctor.web.pages.runs.figures import Figures, MetricPart, PassK, pass_ks
 from proctor.web.pages.runs.run_parts import (
     JudgePart,
     JudgingPart,
-    KeptRun,
     ManifestPart,
     MoneyPart,
     SetPart,
+    StoredRun,
     judge_parts,
     judging_parts,
     manifest_part,
@@ -31,12 +31,12 @@ from proctor.web.pages.runs.run_parts import (
 
 
 class Against(PageModel):
-    """The run that this one is held against, and what came of that."""
+    """The run with which this one is compared, and the number of changes."""
 
     run_id: str
     short: str
     kind: str
-    """`previous`: the run before of the same agent and sets; else the baseline's name."""
+    """`previous`: the previous run of the same agent and sets; else the baseline's name."""
     created_at: float
     outcome: Outcome | None
     pass_rate: Share
@@ -44,18 +44,18 @@ class Against(PageModel):
     better: int
     same: int
     unpaired: int
-    """Cases of this run that are not in that one, or with another content."""
+    """Cases of this run that the other run lacks, or has in another version."""
 
 
 class RunPage(PageModel):
-    """One judging of one run."""
+    """One scoring of one run."""
 
     run_id: str
     short: str
     agent: str
     state: RunState
     outcome: Outcome
-    """So far, while it is under way."""
+    """The outcome so far, while the run is running."""
     sentence: str
     exit_code: int
     created_at: float
@@ -64,7 +64,7 @@ class RunPage(PageModel):
     interrupted: bool
     stopped_by: str
     failure: str
-    """Why the run itself could not go on; empty where it could."""
+    """The failure that ended the run itself; empty if there is none."""
     cases: int
     num_runs: int
     counts: dict[Outcome, int]
@@ -73,33 +73,33 @@ class RunPage(PageModel):
     """Trials by outcome."""
     planned_trials: int
     pass_rate: Share
-    """Cases that passed, of those that were run."""
+    """The share of the executed cases that passed."""
     pass_rate_text: str
-    """The same in words; empty for fewer than two cases."""
+    """The same as text; empty for fewer than two cases."""
     flaky: int
     pass_k: list[PassK]
-    """For k = 2 and on, where cases have several trials."""
+    """For k ≥ 2, if cases have several trials."""
     metrics: list[MetricPart]
-    """Those that decide first."""
+    """The deciding ones first."""
     figures: list[str]
-    """What a turn took: `1.5 tool calls`, `1,204 tokens a turn`."""
+    """Usage per turn: `1.5 tool calls`, `1,204 tokens a turn`."""
     cost: float | None
     cost_text: str
-    """Empty where nothing was reported."""
+    """Empty if nothing was reported."""
     money: list[MoneyPart]
     judges: list[JudgePart]
     sets: list[SetPart]
     warnings: list[str]
-    """Of the run; those of its cases are among its notes."""
+    """Warnings about the run; `NotesPage` has those of its cases."""
     judgings: list[JudgingPart]
     judging: int
-    """The one that this is."""
+    """The number of the scoring shown."""
     manifest: ManifestPart
     against: Against | None
 
 
-def run_page(run: RunResult, figures: Figures, kept: KeptRun, against: Against | None = None) -> RunPage:
-    """Return the page of a run; `figures` have taken all of its cases."""
+def run_page(run: RunResult, figures: Figures, kept: StoredRun, against: Against | None = None) -> RunPage:
+    """Return the page of a run; `figures`: those of all its cases."""
     listed, repeats = kept.listed, figures.repeats
     trials = figures.digest.trials
     return RunPage(

@@ -1,21 +1,23 @@
-"""What is known of the judges that gave verdicts: which they are, and what they are worth by labels of people."""
+"""The LLM judges of the stored runs, and how well they agree with the labels of people."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from proctor.schema.analysis.calibration import Calibration, Figure
 from proctor.schema.results.judged_by import JudgedBy
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.page_model import PageModel
+from proctor.stores.base import Store
 
 Standing = Literal["calibrated", "chance", "void", "unknown"]
 
 
 class FigurePart(PageModel):
-    """A figure with its interval; null where it is not defined."""
+    """A figure with its confidence interval; null if it is not defined."""
 
     value: float | None
     low: float
@@ -23,65 +25,65 @@ class FigurePart(PageModel):
 
 
 class CalibrationPart(PageModel):
-    """How a judge was held against labels of people."""
+    """The calibration of a judge: its agreement with labels of people."""
 
     created_at: float
     """Unix seconds."""
     run_id: str
     unit: str
-    """What was labelled: `trial`, `turn` or `rubric`."""
+    """The labelled unit: `trial`, `turn` or `rubric`."""
     confidence: float
     labels: int
     both_pass: int
     judge_fails: int
-    """People pass it, the judge does not."""
+    """False negatives: people pass it, the judge fails it."""
     judge_passes: int
-    """People fail it, the judge does not."""
+    """False positives: people fail it, the judge passes it."""
     both_fail: int
     accuracy: FigurePart
     tpr: FigurePart
-    """Of what people pass, the share that the judge passes."""
+    """The true positive rate: the share of the passing labels that the judge passes, too."""
     tnr: FigurePart
-    """Of what people fail, the share that the judge fails."""
+    """The true negative rate: the share of the failing labels that the judge fails, too."""
     kappa: FigurePart
 
 
 class JudgeRow(PageModel):
-    """One judge: a metric, a model, and what it is told."""
+    """One judge: a metric, a model and a prompt."""
 
     metric: str
     model: str
     prompt: str
-    """The hash of what it is told."""
+    """The hash of the prompt."""
     standing: Standing
-    """`chance`: it was held against people, and may agree with them by chance only (the interval of kappa reaches 0, or
-    kappa is not defined). `void`: there is a calibration of the metric, and it is of another model or prompt."""
+    """`chance`: the agreement with people may be due to chance (the interval of kappa includes 0, or kappa is not
+    defined). `void`: the metric was calibrated with another model or prompt."""
     void: list[str]
-    """Why what is known of the metric says nothing of this judge."""
+    """Why the metric's calibration does not apply to this judge."""
     calibration: CalibrationPart | None
-    """The newest that holds; where none does, the newest of the metric."""
+    """The newest calibration that applies, else the newest of the metric."""
     runs: int
-    """Runs with its verdicts, of those that were looked at."""
+    """The number of examined runs with its verdicts."""
     last_run: str | None
     """The newest of them."""
     last_at: float | None
-    """When that began, in Unix seconds."""
+    """The start of that run, in Unix seconds."""
     last_agent: str
     labels: int
-    """Labels of people in that run that count for this metric."""
+    """The number of labels in that run that count for this metric."""
 
 
 class KnownJudgesPage(PageModel):
-    """All judges that are known."""
+    """All known judges."""
 
     items: list[JudgeRow]
     runs: int
-    """The newest runs that were looked at."""
+    """The number of examined runs, which are the newest."""
 
 
 @dataclass(slots=True)
 class JudgeUse:
-    """Where a judge gave verdicts."""
+    """The runs in which a judge gave verdicts."""
 
     by: JudgedBy
     runs: int = 0
@@ -98,7 +100,7 @@ def known_judges_page(
 
 def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
     known = [one for one in calibrations if one.metric == use.by.metric]
-    found = next((one for one in reversed(known) if not _changed(one, use.by)), None)
+    found = next((one for one in reversed(known) if not _differences(one, use.by)), None)
     newest = known[-1] if known else None
     shown = found or newest
     return JudgeRow(
@@ -106,7 +108,7 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
         model=use.by.model,
         prompt=use.by.prompt,
         standing=_standing(found, newest),
-        void=_changed(newest, use.by) if newest and not found else [],
+        void=_differences(newest, use.by) if newest and not found else [],
         calibration=_calibration(shown) if shown else None,
         runs=use.runs,
         last_run=use.last.run_id if use.last is not None else None,
@@ -123,10 +125,8 @@ def _standing(holds: Calibration | None, newest: Calibration | None) -> Standing
     return "calibrated" if kappa.value is not None and kappa.low > 0 else "chance"
 
 
-def _changed(one: Calibration, by: JudgedBy) -> list[str]:
-    return one.changed(
-        by, one.threshold
-    )  # thresholds are those of runs, and this is of the judge in all of them
+def _differences(one: Calibration, by: JudgedBy) -> list[str]:
+    return one.changed(by, one.threshold)  # thresholds belong to runs, and this row covers several
 
 
 def _calibration(one: Calibration) -> CalibrationPart:
@@ -150,3 +150,42 @@ def _calibration(one: Calibration) -> CalibrationPart:
 
 def _figure(figure: Figure) -> FigurePart:
     return FigurePart(value=figure.value, low=figure.low, high=figure.high)
+
+
+# --- Which judges gave verdicts, over all runs, and what is known of them ---------------------------------------------
+
+
+RUN_LIMIT = 500
+"""The number of runs to examine, the newest."""
+
+
+def known_judges(store: Store, *, limit: int = RUN_LIMIT) -> KnownJudgesPage:
+    """Return the judges of the newest runs, the last used first; then those that only a calibration names."""
+    runs = list(islice(store.runs(), limit))
+    uses = _uses(runs)
+    calibrations = store.calibrations()
+    for use in uses.values():
+        use.labels = _labels(store, use)
+    return known_judges_page(
+        [*uses.values(), *_calibrated_only(uses, calibrations)], calibrations, runs=len(runs)
+    )
+
+
+def _uses(runs: Iterable[RunRecord]) -> dict[JudgedBy, JudgeUse]:
+    uses: dict[JudgedBy, JudgeUse] = {}
+    for run in runs:
+        for by in run.summary.judged_by:
+            use = uses.setdefault(by, JudgeUse(by, last=run))
+            use.runs += 1
+    return uses
+
+
+def _labels(store: Store, use: JudgeUse) -> int:
+    if use.last is None:
+        return 0
+    return sum(label.metric in {"", use.by.metric} for label in store.labels(use.last.run_id))
+
+
+def _calibrated_only(uses: dict[JudgedBy, JudgeUse], calibrations: Iterable[Calibration]) -> list[JudgeUse]:
+    calibrated = [JudgedBy(one.metric, one.model, one.prompt) for one in calibrations]
+    return [JudgeUse(by) for by in dict.fromkeys(calibrated) if by not in uses]

@@ -20,10 +20,10 @@ class ETags:
             await self.app(scope, receive, send)
         else:
             known = b",".join(value for name, value in scope["headers"] if name == b"if-none-match")
-            await self.app(scope, receive, _Tagging(send, known))
+            await self.app(scope, receive, _ETagSender(send, known))
 
 
-class _Tagging:
+class _ETagSender:
     def __init__(self, send: Send, known: bytes) -> None:
         self._send, self._known = send, known
         self._start: Message | None = None
@@ -36,11 +36,11 @@ class _Tagging:
         else:
             start, self._start = self._start, None
             if not message.get("more_body", False):
-                start, message = self._tagged(start, message)
+                start, message = self._add_tag(start, message)
             await self._send(start)
             await self._send(message)
 
-    def _tagged(self, start: Message, message: Message) -> tuple[Message, Message]:
+    def _add_tag(self, start: Message, message: Message) -> tuple[Message, Message]:
         body = message.get("body", b"")
         tag = b'W/"%s"' % blake2b(body, digest_size=16).hexdigest().encode()
         headers = [*start["headers"], (b"etag", tag)]
@@ -61,3 +61,39 @@ def _is_data(start: Message) -> bool:
 
 def _knows(known: bytes, tag: bytes) -> bool:
     return known.strip() == b"*" or tag in (one.strip() for one in known.split(b","))
+
+
+# --- HEAD: what GET would answer, without its body --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRequests:
+    """An ASGI application around another one, whose routes need to know of GET only."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; a HEAD as the GET of the same address begins."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+        else:
+            head = _HeadClient(receive, send)
+            await self.app({**scope, "method": "GET"}, head.receive, head.send)
+
+
+class _HeadClient:
+    """A client that leaves when it has seen the headers: a stream of events would never end."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._is_over = False
+
+    async def receive(self) -> Message:
+        return {"type": "http.disconnect"} if self._is_over else await self._receive()
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await self._send(message)
+        elif not self._is_over:
+            self._is_over = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})

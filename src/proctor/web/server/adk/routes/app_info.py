@@ -11,9 +11,9 @@ from proctor.agents.base import AgentInfo
 from proctor.agents.chat_host import Json
 from proctor.common.version import __version__
 from proctor.errors import SetupError
-from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.adk_route import AdkRoute
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.apps import find_app
-from proctor.web.server.adk.guard import AdkRoute
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: apps"])
 
@@ -32,28 +32,28 @@ def adk_version() -> dict[str, str]:
 
 @router.get("/list-apps", response_model=None)
 async def adk_list_apps(
-    world: World,
+    adk: AdkDep,
     *,
     detailed: Annotated[bool, Query(description="What each app is, too; loads the agents.")] = False,
 ) -> list[str] | Json:
     """The names of the apps, sorted; with `detailed` what each of them is."""
-    apps = world.apps()
-    return {"apps": [await _row(world, name) for name in apps]} if detailed else list(apps)
+    apps = adk.apps()
+    return {"apps": [await _row(adk, name) for name in apps]} if detailed else list(apps)
 
 
 @router.get("/apps/{app_name}/app-info", response_model=None)
-async def adk_app_info(world: World, app_name: str) -> Json:
+async def adk_app_info(adk: AdkDep, app_name: str) -> Json:
     """What an app is, with its agents: instructions and tools."""
-    find_app(world.apps(), app_name)
-    info: AgentInfo = await world.ask(app_name, "describe")
-    tree = await world.ask(app_name, "tree")
+    find_app(adk.apps(), app_name)
+    info: AgentInfo = await adk.ask(app_name, "describe")
+    tree = await adk.ask(app_name, "tree")
     return {**_info(app_name, info), "agents": {node["name"]: _agent(node) for node in _flat(tree)}}
 
 
-async def _row(world: AdkWorld, name: str) -> Json:
+async def _row(adk: AdkState, name: str) -> Json:
     """An app in the list; of one that cannot be loaded what is known of it, and why it cannot."""
     try:
-        info: AgentInfo = await world.ask(name, "describe")
+        info: AgentInfo = await adk.ask(name, "describe")
     except SetupError as error:
         info = AgentInfo(name, description=f"This app cannot be loaded: {error}")
     except HTTPException:

@@ -11,41 +11,41 @@ from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.eval_sets.eval_case import FieldNote
 
 EXCERPT = 160
-"""Characters of what a user asks that a list of cases shows."""
+"""The characters of a user's message that a list of cases shows."""
 
 
 class ProblemNote(PageModel):
-    """One thing that is wrong or doubtful in a file."""
+    """An error or a warning about a file."""
 
     severity: str
     """`error` or `warning`."""
     file: str | None
-    """Another file than the set's own: the config that would judge it."""
+    """The config, if the problem is in that file instead of the set's file."""
     line: int
     column: int
     field: str
     message: str
     hint: str
     position: int | None
-    """The case that it is about."""
+    """The position of the case that it concerns."""
 
 
 class EvalSetRow(PageModel):
     """One eval set in the list of all."""
 
     id: str
-    """Names the set in addresses; no path."""
+    """The set's id in addresses; it is not a path."""
     path: str
     eval_set_id: str | None
-    """Null where the file cannot be read."""
+    """Null if the file cannot be read."""
     name: str | None
     form: str
-    """How it is written: `json`, `yaml` or `lines`."""
+    """The syntax: `json`, `yaml` or `lines`."""
     kind: str
-    """Which generation of the format, in words."""
+    """The generation of the format, as text."""
     can_edit: bool
     is_old: bool
-    """It is in a format that is only read, and can be migrated."""
+    """The set has an old format: it cannot be edited, but migrated."""
     cases: int | None
     errors: int
     warnings: int
@@ -57,7 +57,7 @@ class EvalSetList(PageModel):
 
     items: list[EvalSetRow]
     folders: list[str]
-    """Folders in which a set can be made, from the project's own (`""`)."""
+    """The folders for new sets, relative to the project's folder (`""`)."""
 
 
 class EvalSetPage(EvalSetRow):
@@ -65,38 +65,38 @@ class EvalSetPage(EvalSetRow):
 
     description: str | None
     why_not: str
-    """Why its cases cannot be edited; empty where they can."""
+    """Why its cases cannot be edited; empty if they can."""
     has_head: bool
-    """It has keys of its own that can be edited: `EvalSetHead`."""
+    """Whether its keys can be edited: `EvalSetHead`."""
     migrates_to: str | None
-    """The path of the new file that migrating would write."""
+    """The path of the file that a migration would create."""
     problems: list[ProblemNote]
     command: str
-    """Runs this set."""
+    """The command that runs this set."""
 
 
 class EvalSetHead(PageModel):
-    """The keys of a set, without its cases, as its file has them."""
+    """The keys of a set in its file, without the cases."""
 
     eval_set_id: str
-    """Where the file names none: the one that it goes by."""
+    """The id in the file, else the one that Proctor derives."""
     version: str
-    """What `If-Match` has to say to change them; the same as its ETag."""
+    """The value of `If-Match` for a change; the same as the ETag."""
     value: Any
-    """Every key that the set has but the cases, in the file's own spelling."""
+    """All keys of the set except the cases, in the file's spelling."""
     doubtful: list[FieldNote]
 
 
 class EvalSetText(PageModel):
-    """The text of a set's file, or one that it is to have."""
+    """The text of a set's file, or a draft of it."""
 
     path: str
     text: str
-    """Each line ended by a line feed; the file keeps its own line ends."""
+    """Lines end with a line feed; the file keeps its own line ends."""
     version: str
-    """What `If-Match` has to say to change it; the same as its ETag."""
+    """The value of `If-Match` for a change; the same as the ETag."""
     readable: bool
-    """It can be opened as an eval set."""
+    """Whether it can be opened as an eval set."""
     problems: list[ProblemNote]
 
 
@@ -109,16 +109,16 @@ class EvalCaseRow(PageModel):
     kind: str
     """`turns` or `scenario`."""
     turns: int
-    """Recorded turns; of a scenario those that come before it."""
+    """The number of recorded turns; for a scenario those of its opening."""
     asks: str
-    """The beginning of what the user says first."""
+    """The beginning of the user's first message."""
     calls: int
     """Expected tool calls in all turns."""
     tags: list[str]
     rubrics: int
-    """Of the case and of all its turns."""
+    """The number of rubrics of the case and of all its turns."""
     has_state: bool
-    """It states a final state."""
+    """Whether it states a final state."""
     errors: int
     warnings: int
 
@@ -131,7 +131,7 @@ class EvalCaseList(PageModel):
 
 
 class SetMade(PageModel):
-    """A set that was made."""
+    """A new set."""
 
     id: str
     path: str
@@ -140,22 +140,28 @@ class SetMade(PageModel):
 def eval_case_row(
     case: EvalCase, position: int, line: int, problems: Sequence[ProblemNote] = ()
 ) -> EvalCaseRow:
-    """Return what the list of cases shows of one."""
-    scenario = case.conversation_scenario
-    turns = case.conversation if scenario is None else case.opening
+    """Return the row of a case in the list of cases."""
+    is_scenario = case.conversation_scenario is not None
+    turns = (case.opening if is_scenario else case.conversation) or []
     tags = (case.model_extra or {}).get("tags")
-    first = scenario.starting_prompt if scenario else text_of(turns[0].user_content) if turns else ""
+    first = _first_message(case)
     return EvalCaseRow(
         position=position,
         eval_id=case.eval_id,
         line=line,
-        kind="turns" if scenario is None else "scenario",
-        turns=len(turns or ()),
+        kind="scenario" if is_scenario else "turns",
+        turns=len(turns),
         asks=first if len(first) <= EXCERPT else f"{first[:EXCERPT]}…",
-        calls=sum(len(turn.tool_calls) for turn in turns or ()),
+        calls=sum(len(turn.tool_calls) for turn in turns),
         tags=[tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else [],
-        rubrics=len(case.rubrics or ()) + sum(len(turn.rubrics or ()) for turn in turns or ()),
+        rubrics=len(case.rubrics or ()) + sum(len(turn.rubrics or ()) for turn in turns),
         has_state=bool(case.final_session_state),
-        errors=sum(one.severity == "error" for one in problems),
-        warnings=sum(one.severity == "warning" for one in problems),
+        errors=sum(problem.severity == "error" for problem in problems),
+        warnings=sum(problem.severity == "warning" for problem in problems),
     )
+
+
+def _first_message(case: EvalCase) -> str:
+    if case.conversation_scenario is not None:
+        return case.conversation_scenario.starting_prompt
+    return text_of(case.conversation[0].user_content) if case.conversation else ""

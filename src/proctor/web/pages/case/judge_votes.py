@@ -1,11 +1,10 @@
-"""What judges said of a trial: every vote with its rationale, rubric by rubric, and what people say of the same."""
+"""The votes of LLM judges on a trial with their rationales, rubric by rubric, and the labels of people."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.reports.content.case_data import CaseView
 from proctor.schema.analysis.label import WHOLE, Labelled
@@ -20,10 +19,10 @@ __all__ = ["AskedMessage", "JudgesPage", "LabelPart", "PromptPage", "judges_page
 
 
 class LabelPart(PageModel):
-    """What a person says of a trial, of one of its turns, or of one rubric in it."""
+    """A person's label of a trial, of one of its turns, or of one rubric."""
 
     metric: str
-    """Empty: of whichever metric it is held against."""
+    """Empty: the label applies to every metric."""
     turn: int | None
     """From 0; null: the trial as a whole."""
     rubric_id: str
@@ -36,26 +35,26 @@ class VotePart(PageModel):
     """One vote."""
 
     verdict: str
-    """In words: `yes`, `no`, a number, or what was said of each thing; empty where there is none."""
+    """The verdict as text: `yes`, `no`, a number, or a verdict per item; empty if there is none."""
     passes: bool | None
-    """Where the verdict is a plain yes or no."""
+    """Set if the verdict is a plain yes or no."""
     said: list[FindingPart]
-    """Of a verdict on several things what it says of each; `name` is the rubric's id, where there are rubrics."""
+    """The parts of a verdict on several items; `name` is the rubric's id, if there are rubrics."""
     rationale: Clip
     problem: str
     """Why there is no verdict."""
     answers: list[Clip]
-    """What the model answered, as it came."""
+    """The raw answers of the model."""
     cached: bool
-    """Known from before: it cost nothing now."""
+    """The answer came from the cache: it cost nothing."""
     cost: float | None
-    """US dollars; null where not known."""
+    """US dollars; null if unknown."""
     input_tokens: int | None
     output_tokens: int | None
 
 
 class BallotPart(PageModel):
-    """One question that a judge was asked, and its votes."""
+    """One question to a judge, and its votes."""
 
     metric: str
     turn: int | None
@@ -68,36 +67,36 @@ class BallotPart(PageModel):
     prompt: str
     """The hash of the prompt."""
     planned: int | None
-    """How many votes were to be asked for at most."""
+    """The planned number of votes."""
     agreement: float | None
-    """The share of the votes on the side that has most, 0 to 1."""
+    """The share of the majority, 0 to 1."""
     votes: list[VotePart]
     findings: list[FindingPart]
     """Rubric by rubric, sentence by sentence; `name` is the rubric's id."""
     rubrics: bool
     """Whether the findings are rubrics, which can be labelled one by one."""
     labels: list[LabelPart]
-    """What people say of this turn (or of the trial), for this metric or for any."""
+    """The labels of this turn (or of the trial) for this metric or for all."""
 
 
 class JudgeOfTrial(PageModel):
-    """One metric that asks a model."""
+    """One metric with an LLM judge."""
 
     metric: str
     outcome: Outcome
     score: float | None
     threshold: float | None
     badge: str
-    """What the judge is worth; empty where nobody calibrated it."""
+    """The calibration of the judge; empty if it was not calibrated."""
     failure: CausePart | None
     cost: float | None
-    """US dollars of all votes in this trial; null where it is not known."""
+    """The cost of all votes in this trial in US dollars; null if unknown."""
     tokens: int
     ballots: list[BallotPart]
 
 
 class JudgesPage(PageModel):
-    """What judges said of a trial."""
+    """The votes of all LLM judges on a trial."""
 
     run_id: str
     position: int
@@ -115,20 +114,20 @@ class AskedMessage(PageModel):
 
 
 class PromptPage(PageModel):
-    """What a judge was asked."""
+    """The prompt of a judge."""
 
     metric: str
     turn: int | None
     messages: list[AskedMessage]
-    """Empty where it cannot be put together again."""
+    """Empty if the prompt cannot be reconstructed."""
     same: bool
-    """Whether the prompt of today is the one that was used then."""
+    """Whether the present prompt is the one that was sent."""
     told: str
-    """What to know about it, in a sentence."""
+    """A sentence about the prompt."""
 
 
 def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[Labelled] = ()) -> JudgesPage:
-    """Return what judges said of the trial at `place` of a case, beside the `labels` of people for it."""
+    """Return the votes on the trial at index `place` of a case, with the `labels` of people."""
     number = view.case.trials[place].number
     mine = [
         label_part(label)
@@ -144,7 +143,7 @@ def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[L
 
 
 def label_part(label: Labelled) -> LabelPart:
-    """Return a label for a page."""
+    """Return the page's model of a label."""
     turn = None if label.key[3] == WHOLE else label.key[3]
     return LabelPart(
         metric=label.metric, turn=turn, rubric_id=label.key[4], passes=label.passes, note=label.note
@@ -171,13 +170,13 @@ def _judge(
 
 def _ballots(metric: MetricVerdict, score: MetricScore, labels: Sequence[LabelPart]) -> Iterator[BallotPart]:
     for turn, each in enumerate(score.per_invocation):
-        if _was_judged(each.details):
+        if _has_votes(each.details):
             yield _Ballot(metric, each, turn, labels).part()
-    if _was_judged(score.details):
+    if _has_votes(score.details):
         yield _Ballot(metric, score, None, labels).part()
 
 
-def _was_judged(details: Mapping[str, Any] | None) -> bool:
+def _has_votes(details: Mapping[str, object] | None) -> bool:
     return any((details or {}).get(key) for key in ("ballot", "rubrics", "sentences"))
 
 
@@ -190,16 +189,16 @@ class _Ballot:
 
     def part(self) -> BallotPart:
         details = self.score.details or {}
-        given = details.get("ballot")
-        ballot: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        said = score_part(self.metric, self.score)
+        recorded = details.get("ballot")
+        ballot: Mapping[str, object] = recorded if isinstance(recorded, Mapping) else {}
+        part = score_part(self.metric, self.score)
         planned, agreed = ballot.get("planned"), ballot.get("agreement")
-        names = [one.name for one in said.findings] if details.get("rubrics") else []
+        names = [finding.name for finding in part.findings] if details.get("rubrics") else []
         return BallotPart(
             metric=self.metric.name,
             turn=self.turn,
-            outcome=said.outcome,
-            score=said.score,
+            outcome=part.outcome,
+            score=part.score,
             threshold=self.metric.threshold,
             reason=self.score.reason,
             model=str(ballot.get("model") or ""),
@@ -207,7 +206,7 @@ class _Ballot:
             planned=planned if isinstance(planned, int) else None,
             agreement=float(agreed) if isinstance(agreed, int | float) else None,
             votes=[_vote(vote, names) for vote in _dicts(ballot.get("votes"))],
-            findings=said.findings,
+            findings=part.findings,
             rubrics=bool(details.get("rubrics")),
             labels=[*self._labels()],
         )
@@ -216,13 +215,13 @@ class _Ballot:
         return (one for one in self.labels if one.turn == self.turn and one.metric in ("", self.metric.name))
 
 
-def _vote(vote: Mapping[str, Any], names: Sequence[str]) -> VotePart:
+def _vote(vote: Mapping[str, object], names: Sequence[str]) -> VotePart:
     verdict, cost = vote.get("verdict"), vote.get("cost")
-    answers: Iterable[Any] = found if isinstance(found := vote.get("answers"), list) else ()
+    answers = raw if isinstance(raw := vote.get("answers"), list) else ()
     return VotePart(
         verdict=_word(verdict),
         passes=verdict if isinstance(verdict, bool) else None,
-        said=[_said(one, names) for one in _dicts(verdict)],
+        said=[_vote_finding(one, names) for one in _dicts(verdict)],
         rationale=clip(str(vote.get("rationale") or "")),
         problem=str(vote.get("problem") or ""),
         answers=[clip(str(one)) for one in answers],
@@ -233,8 +232,8 @@ def _vote(vote: Mapping[str, Any], names: Sequence[str]) -> VotePart:
     )
 
 
-def _said(one: Mapping[str, Any], names: Sequence[str]) -> FindingPart:
-    """What a vote says of one of the things that it was asked about, counted from 1."""
+def _vote_finding(one: Mapping[str, object], names: Sequence[str]) -> FindingPart:
+    """Return a vote's verdict on one item; items are counted from 1."""
     word, number = str(one.get("verdict", one.get("label", ""))), one.get("number")
     known = isinstance(number, int) and 1 <= number <= len(names)
     return FindingPart(
@@ -249,11 +248,11 @@ _HOLDS = {"yes": True, "no": False, "supported": True, "not_applicable": True}
 _HOLDS |= {"unsupported": False, "contradictory": False, "disputed": False}
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _word(verdict: Any) -> str:
+def _word(verdict: object) -> str:
     if verdict is None:
         return ""
     if isinstance(verdict, bool):
@@ -263,6 +262,6 @@ def _word(verdict: Any) -> str:
     )
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    """The objects in a list: a metric that is not ours may have put anything there."""
+def _dicts(value: object) -> list[Mapping[str, object]]:
+    """Return the objects in a list; a custom metric may have written anything."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

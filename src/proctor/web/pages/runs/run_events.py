@@ -1,4 +1,4 @@
-"""What is told of a run while it is under way."""
+"""The events of a running run: its progress, each decided case, its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from proctor.web.pages.runs.case_table import CaseRow
 
 
 class LiveProgress(PageModel):
-    """How far a run is: event `progress`."""
+    """The progress of a run: event `progress`."""
 
     run_id: str
     state: RunState
@@ -19,39 +19,39 @@ class LiveProgress(PageModel):
     counts: dict[str, int]
     """Cases with a verdict, by outcome."""
     trials: int
-    """Trials whose evidence is on disk."""
+    """Trials whose evidence is stored."""
     trials_planned: int
     rate: float | None
-    """Trials a second over the last while; unknown until two were seen."""
+    """Recent trials per second; unknown until two have finished."""
     seconds_left: float | None
     """At that rate."""
     seconds: float
-    """How long processes were at work on it."""
+    """The time that processes have spent on it."""
     spent: float | None
-    """US dollars that the decided cases took, as far as their prices are known; null: of none."""
+    """The cost of the decided cases in US dollars, as far as prices are known; null: none is known."""
     spent_of: int
-    """How many of the decided cases that is the sum of."""
+    """The number of decided cases with a known cost."""
     worker: str
-    """Which process is at work on it; empty where none is."""
+    """The process that executes it; empty if there is none."""
     ours: bool
-    """Whether this server began it, so that it can be cancelled here."""
+    """Whether this server started it, so that it can be cancelled here."""
 
 
 class LiveEnd(PageModel):
-    """Nobody is at work on the run any more: event `finished`."""
+    """No process executes the run any more: event `finished`."""
 
     run_id: str
     state: RunState
     outcome: str | None
-    """What it came to; null where something was not reached."""
+    """The outcome; null if the run is incomplete."""
     stopped_by: str
-    """Why not everything was run; empty where it was, and where its process died."""
+    """Why the run stopped early; empty if it is complete or its process died."""
     failure: str
-    """Why the run itself could not go on."""
+    """The failure that ended the run itself."""
 
     @staticmethod
     def broken(run_id: str, why: str) -> LiveEnd:
-        """Return the end of following a run that may go on: the store cannot be read any more."""
+        """Return the end of an event stream whose run may continue: the store can no longer be read."""
         return LiveEnd(run_id=run_id, state=RunState.UNFINISHED, outcome=None, stopped_by="", failure=why)
 
 
@@ -60,13 +60,13 @@ class LiveEvents(PageModel):
 
     progress: LiveProgress
     case: CaseRow
-    """A case, as soon as its verdict is on disk."""
+    """A case, as soon as its verdict is stored."""
     finished: LiveEnd
     broken: LiveEnd
     """The store can no longer be read."""
 
 
 class Cancelled(PageModel):
-    """A run that was told to end."""
+    """A run that was interrupted."""
 
     run_id: str

@@ -40,13 +40,13 @@ def read_token(token: str | None, file: Path | None) -> str | None:
         raise SetupError("--token and --token-file: give one of them")
     said, found = "--token", token
     if file is not None:
-        said, found = f"--token-file {file}", _in(file)
+        said, found = f"--token-file {file}", _read_token_file(file)
     elif token is None:
         said, found = TOKEN, of_environment
-    return None if found is None else _checked(found, said)
+    return None if found is None else _check_token(found, said)
 
 
-def _in(file: Path) -> str:
+def _read_token_file(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -54,7 +54,7 @@ def _in(file: Path) -> str:
         raise SetupError(f"--token-file {file}: cannot be read: {why}") from None
 
 
-def _checked(token: str, said: str) -> str:
+def _check_token(token: str, said: str) -> str:
     how = "`python -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
     if len(token) < _SHORTEST:
         raise SetupError(

@@ -13,7 +13,7 @@ from proctor.common.error_text import safe_str
 from proctor.common.secrets import without_secrets
 from proctor.errors import SetupError
 from proctor.schema.format.content import Content
-from proctor.web.server.adk.app_state import AdkWorld, World
+from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.wire import json_bytes
 
@@ -45,7 +45,7 @@ class _RefusedError(Exception):
 
 @router.websocket("/run_live")
 async def adk_run_live(
-    socket: WebSocket, world: World, user_id: str, session_id: str, app_name: str | None = None
+    socket: WebSocket, adk: AdkDep, user_id: str, session_id: str, app_name: str | None = None
 ) -> None:
     """Take messages, and send the events of each answer, until the client leaves."""
     if not app_name:
@@ -53,7 +53,7 @@ async def adk_run_live(
         return
     await socket.accept()
     try:
-        await _talk(socket, world, app_name, user_id, session_id)
+        await _talk(socket, adk, app_name, user_id, session_id)
     except WebSocketDisconnect:
         return
     except _RefusedError as refused:
@@ -64,12 +64,12 @@ async def adk_run_live(
         await _close(socket, _BROKEN, f"{type(error).__name__}: {without_secrets(safe_str(error))}")
 
 
-async def _talk(socket: WebSocket, world: AdkWorld, app_name: str, user_id: str, session_id: str) -> None:
-    if await world.ask(app_name, "get", user_id, session_id) is None:
+async def _talk(socket: WebSocket, adk: AdkState, app_name: str, user_id: str, session_id: str) -> None:
+    if await adk.ask(app_name, "get", user_id, session_id) is None:
         raise _RefusedError(_PROTOCOL, "Session not found")
     while (message := _message(await _text(socket))) is not None:
         turn = TurnRequest(user_id=user_id, session_id=session_id, message=message, streaming=True)
-        async for event in world.run(app_name, turn):
+        async for event in adk.run(app_name, turn):
             await socket.send_text(json_bytes(event).decode())
         await socket.send_text(json_bytes({"turnComplete": True, "author": "", "actions": {}}).decode())
     await _close(socket, 1000, "")

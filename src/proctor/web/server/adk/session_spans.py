@@ -33,7 +33,7 @@ def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[J
     told: list[Json] = []
     for name, events in turns.items():
         if known := (traced or {}).get(name):
-            told += told_spans(known, session["id"], name)
+            told += recorded_spans(known, session["id"], name)
         elif len(events) > 1:
             told += _turn(name, events, session)
     return told
@@ -158,15 +158,15 @@ _HOLDS = 2**53
 """Numbers below this are what a page can tell apart."""
 
 
-def told_spans(spans: Sequence[Span], session_id: str, invocation_id: str) -> list[Json]:
+def recorded_spans(spans: Sequence[Span], session_id: str, invocation_id: str) -> list[Json]:
     """Return the spans of one turn, bounded and without secrets, in the order in which they began."""
     kept = trace_of(spans).spans
     known = {span.id for span in kept}
     first = next((span.started_at for span in kept if span.started_at is not None), 0.0)
-    return [_told(span, known, first, session_id, invocation_id) for span in kept]
+    return [_span_json(span, known, first, session_id, invocation_id) for span in kept]
 
 
-def _told(span: Span, known: set[str], first: float, session_id: str, invocation_id: str) -> Json:
+def _span_json(span: Span, known: set[str], first: float, session_id: str, invocation_id: str) -> Json:
     began = first if span.started_at is None else span.started_at
     return {
         "name": span.name,

@@ -1,0 +1,181 @@
+"""The pages of a single-file report that need a store: comparisons, histories, judges; and a comparison as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+from urllib.parse import quote
+
+from proctor.analysis.calibration.labels import labels_for
+from proctor.analysis.history.history import histories
+from proctor.errors import SetupError, UnknownNameError
+from proctor.reports.content.run_list import ListedRun
+from proctor.runs.lookup import case_of
+from proctor.schema.analysis.comparison import Comparison
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.judged_by import JudgedBy
+from proctor.stores.base import Store
+from proctor.web.pages.analysis.history import history_page
+from proctor.web.pages.analysis.known_judges import known_judges
+from proctor.web.pages.analysis.load_comparison import (
+    MOST_RUNS,
+    comparison_page_of,
+    load_comparison,
+    load_matrix,
+    load_pairs,
+)
+from proctor.web.pages.bundle.html_report import add_runs
+from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
+from proctor.web.pages.case.load_case import alignment_steps
+from proctor.web.pages.runs.load_run import SelectedRun, case_extras, read_cases, select_run
+from proctor.web.pages.runs.run_page import Against
+from proctor.web.pages.runs.run_parts import StoredRun
+
+if TYPE_CHECKING:
+    from proctor.schema.analysis.label import Labelled
+    from proctor.schema.results.page_model import PageModel
+    from proctor.web.pages.analysis.comparison import ComparisonPage
+
+
+class StoreExtras:
+    """The data of a store that a report shows in addition to the results (see `html_report.ReportExtras`)."""
+
+    def __init__(self, store: Store, judging: int | None = None) -> None:
+        """`store` must stay open while this object is used; `judging`: by default the scoring that counts."""
+        self._store, self._judging = store, judging
+
+    def stored_run(self, run_id: str) -> StoredRun | None:
+        """Return the stored run; `None` if the store does not have it."""
+        try:
+            return select_run(self._store, run_id, self._judging).stored
+        except UnknownNameError:
+            return None
+
+    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
+        """Return its cases as JSON rows, compared with the previous run of the same agent and sets."""
+        cases = read_cases(self._store, select_run(self._store, run_id, self._judging))
+        return cases.rows, cases.against
+
+    def case(self, run_id: str, position: int) -> EvalCase | None:
+        """Return a case as it was run."""
+        return case_of(self._store, run_id, position)
+
+    def labels(self, run_id: str) -> Sequence[Labelled]:
+        """Return the labels of people for the run."""
+        return labels_for(self._store, self._store.load(run_id, self._judging))
+
+    def related_pages(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+        """Yield the pages that relate runs to others, each with its path."""
+        return related_pages(self._store, run_ids, self._judging)
+
+    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, object]]:
+        """Align the calls of a turn with the expected ones."""
+        return alignment_steps(expected, actual)
+
+
+# --- related pages: comparisons, a matrix, judges, histories ------------------------------------------------------------
+
+
+PathAndPage = tuple[str, "PageModel"]
+"""A page with the path by which the page in a browser requests it."""
+
+MOST_PAIRS = 200
+"""The changed cases of a comparison that a file shows side by side, the important ones first."""
+MOST_VERDICTS = 60_000
+"""The verdicts that the history in a file covers."""
+MOST_READ = 1_000
+"""The cases that are read with their evidence for the histories of single cases."""
+_UNRESERVED = "-_.!~*'()"
+"""The characters that `encodeURIComponent` does not escape, besides letters and digits: the page uses such paths."""
+
+
+def api_path(path: str, **query: str) -> str:
+    """Return a path with its query, escaped as the page escapes it."""
+    pairs = [f"{name}={quote(value, _UNRESERVED, errors='replace')}" for name, value in query.items()]
+    return f"{path}?{'&'.join(pairs)}" if pairs else path
+
+
+def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = None) -> Iterator[PathAndPage]:
+    """Yield the pages that a server shows about several runs, as far as their size is reasonable."""
+    selected = [select_run(store, run_id, judging) for run_id in dict.fromkeys(run_ids)]
+    listed = [one.stored.listed for one in selected]
+    ids = [entry.run.run_id for entry in sorted(listed, key=lambda entry: entry.run.created_at)]
+    for base, candidate in _pairs_to_compare(selected, ids):
+        yield from _comparison(store, base, candidate)
+    if 1 < len(ids) <= MOST_RUNS:
+        yield api_path("/api/matrix", runs=",".join(ids)), load_matrix(store, ids)
+    for one in selected:
+        run_id = one.stored.listed.run.run_id
+        yield f"/api/runs/{run_id}/case-extras", case_extras(store, run_id, one.stored.judging)
+    yield from _judges(store, listed)
+    for eval_set in sorted({name for entry in listed for name in entry.run.sets}):
+        yield from _history(store, eval_set)
+
+
+def _pairs_to_compare(selected: Sequence[SelectedRun], ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each run with its earlier run, and two runs with each other."""
+    pairs = [
+        (one.earlier.run.run_id, one.stored.listed.run.run_id) for one in selected if one.earlier is not None
+    ]
+    if len(ids) == 2:
+        pairs.append((ids[0], ids[1]))
+    return list(dict.fromkeys(pairs))
+
+
+def _comparison(store: Store, base: str, candidate: str) -> Iterator[PathAndPage]:
+    with suppress(SetupError):  # the runs have no case in common
+        page = load_comparison(store, base, candidate)
+        yield api_path("/api/compare", base=base, candidate=candidate), page
+        yield from side_by_side(store, page, MOST_PAIRS)
+
+
+def side_by_side(store: Store, page: ComparisonPage, most: int | None = None) -> Iterator[PathAndPage]:
+    """Yield the changed cases (the first `most`) of a comparison of stored runs, each with both its trials."""
+    runs = {"base": page.base.run_id, "candidate": page.candidate.run_id}
+    for case, pair in load_pairs(store, page, most):
+        yield api_path("/api/compare/case", **runs, set=case.eval_set_id, case=case.eval_id), pair
+
+
+def _judges(store: Store, listed: Sequence[ListedRun]) -> Iterator[PathAndPage]:
+    """Yield the judges of these runs, with their calibrations."""
+    judges = {by for entry in listed for by in entry.run.summary.judged_by}
+    if judges:
+        page = known_judges(store)
+        page.items = [row for row in page.items if JudgedBy(row.metric, row.model, row.prompt) in judges]
+        yield "/api/judges", page
+
+
+def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
+    for case, history in histories(store, eval_set, most=MOST_VERDICTS, read=MOST_READ):
+        if case is None:
+            yield api_path("/api/history", set=eval_set), history_page(history, options=["--set", eval_set])
+        else:
+            yield api_path("/api/history", set=eval_set, case=case), history_page(history)
+
+
+# --- a comparison as one file -------------------------------------------------------------------------------------------
+
+
+def write_comparison_file(
+    store: Store, found: Comparison, page: BuiltPage, out: TextIO, *, baseline: str = ""
+) -> None:
+    """Write a comparison to `out`: its page, both runs, and every changed case side by side.
+
+    If the run of a baseline is not in `store`, the file contains only the figures of that run. `baseline`: the name of
+    the base, if it is a baseline.
+    """
+    comparison = comparison_page_of(store, found, baseline)
+    path = api_path("/api/compare", base=found.base.run_id, candidate=found.candidate.run_id)
+    file = SingleFileWriter(page, out, path.removeprefix("/api"))
+    file.begin()
+    file.add_initial(path, comparison)
+    extras = StoreExtras(store)
+    run_ids = [side.run_id for side in (comparison.base, comparison.candidate) if side.kept]
+    stored = [run for run_id in dict.fromkeys(run_ids) if (run := extras.stored_run(run_id)) is not None]
+    if len(stored) == len({found.base.run_id, found.candidate.run_id}):
+        for place, pair in side_by_side(store, comparison):
+            file.add(place, pair)
+    add_runs(file, [store.load(run.listed.run.run_id) for run in stored], stored, extras)
+    file.end()

@@ -1,0 +1,330 @@
+"""The pages of runs, read from a store: the list, one run, its notes; with the cache of runs that no longer change.
+
+The table of a run is read without evidence and without the scores of its trials, so that a run of ten thousand cases
+opens quickly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
+from proctor.common.json_values import JsonObject
+from proctor.engine.usage.run_costs import cost_of_case
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.run_list import ListedRun, short_ids
+from proctor.runs.lookup import judging_of
+from proctor.runs.queries import RunFilter
+from proctor.schema.analysis.comparison import CaseChange
+from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.stores.baselines import baseline_names
+from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.runs.case_table import CaseExtras, CaseRow, Changed, Direction, case_row
+from proctor.web.pages.runs.figures import Figures
+from proctor.web.pages.runs.notes import NotesPage, notes_page, turn_seconds
+from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
+from proctor.web.pages.runs.run_page import Against, RunPage, run_page
+from proctor.web.pages.runs.run_parts import StoredRun
+
+if TYPE_CHECKING:
+    from proctor.stores.base import RunEntry, Store
+
+# --- the list -----------------------------------------------------------------------------------------------------------
+
+
+def runs_page(store: Store, criteria: RunFilter, *, limit: int, before: str | None = None) -> RunsPage:
+    """Return the newest runs that meet `criteria`; with `before` those that follow this run in the list.
+
+    Raises:
+        UnknownNameError: there is no run `before`.
+    """
+    entries = store.index()
+    ids = [entry.run_id for entry in entries]
+    first = ids.index(store.find(before)) + 1 if before else 0
+    records = list(islice(_records(store, entries[first:], criteria), limit + 1))
+    short, trends = short_ids(ids), _trends(store, entries, records[:limit])
+    rows = [
+        run_row(_list_run(store, run, short[run.run_id]), trends.get(run.run_id, ()))
+        for run in records[:limit]
+    ]
+    return RunsPage(items=rows, next=rows[-1].run_id if len(records) > limit else None, total=len(ids))
+
+
+def _records(store: Store, entries: Sequence[RunEntry], criteria: RunFilter) -> Iterator[RunRecord]:
+    """Read the runs that meet `criteria`; if the index can decide that, the others are not read."""
+    if criteria.outcome or criteria.state:
+        candidates = {entry.run_id for entry in entries}
+        yield from (run for run in store.runs() if run.run_id in candidates and criteria.takes(run))
+        return
+    for entry in entries:
+        if criteria.takes_by_index(entry):
+            yield store.record(entry.run_id)
+
+
+def _list_run(store: Store, run: RunRecord, short: str) -> ListedRun:
+    manifest = store.manifest(run.run_id)
+    return ListedRun(run, short, manifest.agent.commit, manifest.imported_from)
+
+
+def _trends(store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]) -> dict[str, list[float]]:
+    """Return for each finished run the pass rates of the runs of the same agent and sets up to it, oldest first."""
+    similar: dict[tuple[str, tuple[str, ...]], list[str]] = {(run.agent, run.sets): [] for run in runs}
+    for entry in entries:
+        if entry.complete and (ids := similar.get((entry.agent, entry.sets))) is not None:
+            ids.append(entry.run_id)
+    known = {run.run_id: _rate(run) for run in runs}
+
+    def rate(run_id: str) -> float | None:
+        if run_id not in known:
+            known[run_id] = _rate(store.record(run_id))
+        return known[run_id]
+
+    trends = {}
+    for run in runs:
+        ids = similar[run.agent, run.sets]
+        if known[run.run_id] is None or run.run_id not in ids:
+            continue
+        rates = (value for run_id in ids[ids.index(run.run_id) :] if (value := rate(run_id)) is not None)
+        trends[run.run_id] = list(islice(rates, TREND))[::-1]
+    return trends
+
+
+def _rate(run: RunRecord) -> float | None:
+    return passed_of(run).rate if run.state is RunState.FINISHED else None
+
+
+# --- one run ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class RunCases:
+    """The results of one pass over the cases of a run."""
+
+    figures: Figures = field(default_factory=Figures)
+    rows: list[bytes] = field(default_factory=list)
+    """The rows of the table, as JSON."""
+    against: Against | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRun:
+    """The run that a page shows, and the run with which it is compared; their cases are not read yet."""
+
+    stored: StoredRun
+    earlier: ListedRun | None
+    """Of the runs of the same agent and sets the newest that is a baseline, else the previous one."""
+    kind: str = "previous"
+    """The baseline's name, or `previous`."""
+
+    @property
+    def key(self) -> str | None:
+        """The key of this run in a cache; `None` while the run may change."""
+        run, earlier = self.stored.listed.run, self.earlier
+        judging = next(one for one in self.stored.judgings if one.number == self.stored.judging)
+        if run.state is not RunState.FINISHED or not judging.finished:
+            return None
+        comparison = (
+            f"{self.kind}/{earlier.run.run_id}/{earlier.run.judging}/{earlier.run.summary!r}"
+            if earlier
+            else ""
+        )
+        return f"{run.run_id}/{self.stored.judging}/{run.summary!r}/{comparison}"
+
+
+def select_run(store: Store, name: str, judging: int | None = None) -> SelectedRun:
+    """Return the run called `name`: an id, the beginning of one, `latest` or `latest~1`.
+
+    Raises:
+        UnknownNameError: there is no such run or judging, or several ids begin like this.
+    """
+    run_id, entries = store.find(name), store.index()
+    short = short_ids([entry.run_id for entry in entries])
+    run, manifest = store.record(run_id), store.manifest(run_id)
+    listed = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
+    stored = StoredRun(listed, manifest, store.judgings(run_id), judging_of(store, run_id, judging))
+    earlier, kind = _comparison_run(store, entries, run)
+    if earlier is None:
+        return SelectedRun(stored, None)
+    return SelectedRun(stored, _list_run(store, earlier, short[earlier.run_id]), kind)
+
+
+def _comparison_run(
+    store: Store, entries: Sequence[RunEntry], run: RunRecord
+) -> tuple[RunRecord | None, str]:
+    """Return the finished run with which `run` is compared: the newest baseline, else the previous run; and its kind."""
+    ids = [entry.run_id for entry in entries]
+    similar = [entry.run_id for entry in entries if entry.run_id != run.run_id and _is_similar(entry, run)]
+    baselines = baseline_names(store) if similar else {}
+    earlier = _first_finished(store, (run_id for run_id in similar if run_id in baselines))
+    if earlier is None:
+        older = set(ids[ids.index(run.run_id) + 1 :])
+        earlier = _first_finished(store, (run_id for run_id in similar if run_id in older))
+    names = baselines.get(earlier.run_id) if earlier is not None else None
+    return earlier, names[0] if names else "previous"
+
+
+def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
+    return entry.complete and entry.agent == run.agent and set(entry.sets) == set(run.sets)
+
+
+def _first_finished(store: Store, run_ids: Iterable[str]) -> RunRecord | None:
+    records = (store.record(run_id) for run_id in run_ids)
+    return next((record for record in records if record.state is RunState.FINISHED), None)
+
+
+def read_cases(store: Store, selected: SelectedRun) -> RunCases:
+    """Read every case of a run and of the run with which it is compared once; no evidence is read."""
+    result, rows = RunCases(), list[CaseRow]()
+    run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
+    cases = _collect_rows(store.verdicts(run_id, judging), result.figures, rows)
+    if selected.earlier is None:
+        for _ in cases:
+            pass
+    else:
+        before = selected.earlier.run
+        changes = _mark_changes(rows, pair(store.verdicts(before.run_id, before.judging), cases))
+        result.against = _against(selected.earlier, selected.kind, changes, len(rows))
+    to_json = CaseRow.__pydantic_serializer__.to_json
+    result.rows = [to_json(row) for row in rows]
+    return result
+
+
+def _collect_rows(
+    cases: Iterable[tuple[str, CaseResult]], figures: Figures, rows: list[CaseRow]
+) -> Iterator[tuple[str, CaseResult]]:
+    for position, (content_hash, case) in enumerate(cases):
+        figures.add(case)
+        rows.append(case_row(position, case))
+        yield content_hash, case
+
+
+def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
+    """Write into each row how the case changed, and return the changes."""
+    places: defaultdict[tuple[str, str], list[CaseRow]] = defaultdict(list)
+    for row in rows:
+        if row.outcome is not Outcome.SKIPPED:
+            places[row.eval_set_id, row.eval_id].append(row)
+    changes = []
+    for (eval_set_id, eval_id, nth), before, now in pairs.both:
+        row = places[eval_set_id, eval_id][nth]
+        row.change, row.was = _direction(before, now), before.outcome
+        changes.append((row.change, row.was))
+    return changes
+
+
+def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
+    match change_of(before, now):
+        case CaseChange.REGRESSION | CaseChange.IN_ERROR:
+            return "worse"
+        case CaseChange.FIX:
+            return "better"
+        case CaseChange.FLAKY:
+            return "worse" if (now.trials.rate or 0) < (before.trials.rate or 0) else "better"
+    return None
+
+
+def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: int) -> Against:
+    directions = [direction for direction, _ in changes]
+    run = earlier.run
+    return Against(
+        run_id=run.run_id,
+        short=earlier.short,
+        kind=kind,
+        created_at=run.created_at,
+        outcome=run.summary.outcome,
+        pass_rate=passed_of(run),
+        worse=directions.count("worse"),
+        better=directions.count("better"),
+        same=directions.count(None),
+        unpaired=cases - len(directions),
+    )
+
+
+def _load_notes(store: Store, selected: SelectedRun) -> NotesPage:
+    """Read every case with the scores of its trials, and with its evidence if its user was simulated."""
+    digest, turns = Digest(), list[float]()
+    for case in store.load(selected.stored.listed.run.run_id, selected.stored.judging).cases:
+        digest.add(case)
+        turns += turn_seconds(case)
+    return notes_page(digest, turns)
+
+
+# --- tags and costs -----------------------------------------------------------------------------------------------------
+
+
+def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
+    """Return tags and costs of all cases of a run, by position; all evidence is read."""
+    run = store.load(run_id, judging)
+    costs = [cost_of_case(case) for case in run.cases] if run.spent else []
+    extras = CaseExtras(tags={}, costs=costs if any(cost is not None for cost in costs) else [])
+    for position in range(len(run.cases)):
+        for tag in tags_of(store.case(run_id, position)):
+            extras.tags.setdefault(tag, []).append(position)
+    return extras
+
+
+def tags_of(document: bytes | None) -> list[str]:
+    """Return the tags of a case, given its JSON (`None`: the case was not run)."""
+    if document is None or b'"tags"' not in document:
+        return []
+    case: JsonObject = json.loads(document)
+    tags = case.get("tags") or []
+    return [str(tag) for tag in tags] if isinstance(tags, list) else [tags] if isinstance(tags, str) else []
+
+
+# --- the cache ----------------------------------------------------------------------------------------------------------
+
+_CACHE_BYTES = 64 * 1024 * 1024
+_SMALL = 10_000
+"""Bytes that the fixed part of a page takes, roughly."""
+
+
+class RunPageCache:
+    """Loads the pages of runs; what it read of a run that no longer changes stays in memory.
+
+    Each method raises UnknownNameError: there is no such run or judging, or several ids begin like this.
+    """
+
+    def __init__(self) -> None:
+        self._cases: BoundedCache[RunCases] = BoundedCache(_CACHE_BYTES)
+        self._notes: BoundedCache[NotesPage] = BoundedCache(_CACHE_BYTES)
+        self._extras: BoundedCache[CaseExtras] = BoundedCache(_CACHE_BYTES)
+
+    def run(self, store: Store, name: str, judging: int | None = None) -> RunPage:
+        """Return the page of the run called `name`."""
+        selected = select_run(store, name, judging)
+        cases = self._read(store, selected)
+        run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
+        return run_page(run, cases.figures, selected.stored, cases.against)
+
+    def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
+        """Return the rows of its table of cases, as JSON."""
+        return self._read(store, select_run(store, name, judging)).rows
+
+    def notes(self, store: Store, name: str, judging: int | None = None) -> NotesPage:
+        """Return its notes, which take all evidence to know."""
+        selected = select_run(store, name, judging)
+        return self._notes.get(selected.key, lambda: _load_notes(store, selected), lambda _: _SMALL)
+
+    def extras(self, store: Store, name: str, judging: int | None = None) -> CaseExtras:
+        """Return tags and costs of its cases, which take all evidence to know."""
+        selected = select_run(store, name, judging)
+        run_id, number = selected.stored.listed.run.run_id, selected.stored.judging
+        return self._extras.get(
+            selected.key,
+            lambda: case_extras(store, run_id, number),
+            lambda extras: _SMALL + 32 * len(extras.costs),
+        )
+
+    def _read(self, store: Store, selected: SelectedRun) -> RunCases:
+        return self._cases.get(
+            selected.key,
+            lambda: read_cases(store, selected),
+            lambda cases: _SMALL + sum(map(len, cases.rows)) + 64 * len(cases.rows),
+        )
