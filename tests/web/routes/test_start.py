@@ -19,7 +19,7 @@ from proctor.common.secrets import without_secrets
 from proctor.registry import METRICS
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.child_runs import MOST_AT_ONCE, NotStartedError, TooManyRunsError
+from proctor.web.server.runs.child_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
 from tests.web.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
