@@ -68,7 +68,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_does_not_listen_for_others_without_a_token(host: str) -> None:
     done = in_this_process("web", "--port", "0", "--host", host)
     assert done.returncode == 2
-    assert f"--host {host}: others could reach the server there" in done.stderr
+    assert f"--host {host}: other machines could reach the server there" in done.stderr
 
 
 def test_a_port_that_is_taken_is_told() -> None:
@@ -91,10 +91,10 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "an empty file": (["--token-file", "proctor.toml"], "a token of 0 characters"),
     "no such folder": (["nowhere"], "'nowhere'"),
     "no such port": (["--port", "70000"], "70000"),
-    "a host that is none": (["--host", "no such host"], "--host no such host: this names no address"),
+    "a host that is none": (["--host", "no such host"], "--host no such host: not an address"),
     "an address of another machine": (
         ["--host", "192.0.2.1", "--token", TOKEN],
-        "192.0.2.1 is no address of this machine",
+        "192.0.2.1 is not an address of this machine",
     ),
     "a name that is none": (["--allow-host", "a/b"], "--allow-host a/b: expected the name"),
     "a target that is none": (["--allow-target", "http://x"], "--allow-target http://x: expected the name"),

@@ -68,4 +68,4 @@ def test_a_folder_that_was_removed_under_the_server_is_said(
         shutil.rmtree(root)
         answer = client.get(path)
     assert answer.status_code == 409, answer.text
-    assert "no longer there" in answer.json()["detail"]
+    assert "was removed" in answer.json()["detail"]

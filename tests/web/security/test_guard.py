@@ -399,7 +399,7 @@ def test_a_browser_that_has_not_logged_in_is_shown_how(guarded: FastAPI) -> None
     page = ask(guarded, "GET", "/runs/latest", html)
     assert (page.status, page.headers["content-type"]) == (401, "text/html; charset=utf-8")
     assert TOKEN.encode() not in page.body
-    assert ask(guarded, "GET", "/api/runs", html).detail.startswith("this server wants a token")
+    assert ask(guarded, "GET", "/api/runs", html).detail.startswith("this server requires a token")
     for name in ("/login", "/login.js", "/login.css"):
         assert ask(guarded, "GET", name).status == 200
     assert not [markup for markup in (b"style=", b"<script>", b"<style>") if markup in page.body]

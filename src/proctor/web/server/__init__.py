@@ -1,1 +1,4 @@
-"""The web server: our own API for the page, and an ADK-compatible one. Needs the extra `web`."""
+"""The web server: Proctor's API for the page, and an API compatible with ADK's. It needs the extra `web`.
+
+Start with `app`, which assembles the routes; `launch` starts the server.
+"""

@@ -1,4 +1,4 @@
-"""What the server was started with that its routes and guards go by."""
+"""The access options of the server: token, names of the host, agents that the page may start."""
 
 from __future__ import annotations
 
@@ -17,66 +17,66 @@ _NAME = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(?P<port>\d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Who may ask, and by which names."""
+    """Which clients are served, and under which host names."""
 
     token: str | None = None
-    """What a client must know; `None`: whoever reaches the server may ask."""
+    """The token that a client must send; `None`: every client that reaches the server is served."""
     hosts: frozenset[tuple[str, int | None]] = frozenset()
-    """Names beside those of this machine by which the server may be called, in lower case; `None`: at any port."""
+    """Additional host names of the server, in lower case, each with a port (`None`: any)."""
     targets: frozenset[tuple[str, int | None]] = frozenset()
-    """Private hosts and ports that agents named by their URL may be at."""
+    """Private hosts and ports that are allowed in the URLs of agents."""
     any_agent: bool = False
     """Whether the page may start agents that the server was not started with."""
 
 
 def read_token(token: str | None, file: Path | None) -> str | None:
-    """Return the token that was given: by itself, in a file, or in the environment; `None` where none was.
+    """Return the token of the option, of the file or of the environment; `None` if there is none.
 
     Raises:
-        SetupError: two were given, the file cannot be read, or it is no token.
+        SetupError: there are two, the file cannot be read, or the token is invalid.
     """
-    of_environment = os.environ.pop(TOKEN, None)  # what the server starts, agents among it, has no use for it
+    from_environment = os.environ.pop(TOKEN, None)  # agents and other child processes must not see it
     if token is not None and file is not None:
         raise SetupError("--token and --token-file: give one of them")
-    said, found = "--token", token
+    source = "--token"
     if file is not None:
-        said, found = f"--token-file {file}", _read_token_file(file)
+        source, token = f"--token-file {file}", _read_token_file(file)
     elif token is None:
-        said, found = TOKEN, of_environment
-    return None if found is None else _check_token(found, said)
+        source, token = TOKEN, from_environment
+    return None if token is None else _check_token(token, source)
 
 
 def _read_token_file(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SetupError(f"--token-file {file}: cannot be read: {why}") from None
 
 
-def _check_token(token: str, said: str) -> str:
-    how = "`python -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
+def _check_token(token: str, source: str) -> str:
+    how = "`python -c 'import secrets; print(secrets.token_urlsafe())'` generates a good one"
     if len(token) < _SHORTEST:
         raise SetupError(
-            f"{said}: a token of {len(token)} characters can be guessed: {_SHORTEST} at least; {how}"
+            f"{source}: a token of {len(token)} characters can be guessed: {_SHORTEST} at least; {how}"
         )
     if not _TOKEN.fullmatch(token):
-        raise SetupError(f"{said}: a token has letters, digits and signs of ASCII, and no spaces; {how}")
+        raise SetupError(f"{source}: a token has letters, digits and signs of ASCII, and no spaces; {how}")
     return token
 
 
-def read_names(given: tuple[str, ...], option: str) -> frozenset[tuple[str, int | None]]:
-    """Return hosts, with ports where they have some.
+def read_names(values: tuple[str, ...], option: str) -> frozenset[tuple[str, int | None]]:
+    """Return hosts with their ports, if they have any.
 
     Raises:
-        SetupError: one is no name of a host.
+        SetupError: a value is not a host name.
     """
-    found = set()
-    for text in given:
+    names = set()
+    for text in values:
         name = _NAME.fullmatch(text)
         if name is None or int(name["port"] or 0) > 65_535:
             raise SetupError(
-                f"{option} {text}: expected the name or address of a host, with :PORT where it matters"
+                f"{option} {text}: expected the name or address of a host, optionally with :PORT"
             )
-        found.add((name["name"].lower(), int(name["port"]) if name["port"] else None))
-    return frozenset(found)
+        names.add((name["name"].lower(), int(name["port"]) if name["port"] else None))
+    return frozenset(names)

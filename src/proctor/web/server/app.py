@@ -1,4 +1,4 @@
-"""The application: routes, and what all of them have in common."""
+"""The FastAPI application: all routes, error handlers and middleware."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ def create_app(context: ServerContext) -> FastAPI:
     app.add_middleware(ETags)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=3)
     app.add_middleware(HeadRequests)
-    app.add_middleware(SecurityMiddleware, access=context.access)  # the last one is the outermost
+    app.add_middleware(SecurityMiddleware, access=context.access)  # the last one added is the outermost
     return app
 
 
-@cache  # FastAPI takes a third of a second to work them out, and the tests create an application each
+@cache  # FastAPI takes a third of a second for them, and each test creates an application
 def _routes() -> list[BaseRoute]:
-    """Return the routes of every application of this process: what they serve is in the state of theirs."""
+    """Return the routes, which all applications of this process share; each application's state has its own data."""
     api = APIRouter(prefix="/api", generate_unique_id_function=_operation_id)
     for name in ROUTES:
         api.include_router(
             import_module(f"proctor.web.server.routes.{name}").router,
             generate_unique_id_function=_operation_id,
         )
-    every = APIRouter()
-    every.include_router(api, generate_unique_id_function=_operation_id)
-    every.include_router(adk_router(), include_in_schema=False)
-    routes: list[BaseRoute] = every.routes
+    root = APIRouter()
+    root.include_router(api, generate_unique_id_function=_operation_id)
+    root.include_router(adk_router(), include_in_schema=False)
+    routes: list[BaseRoute] = root.routes
     return routes
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Let go of whatever the routes hold when the server ends."""
+    """Release the resources of the routes when the server ends."""
     async with adk_lifespan(app):
         yield
-        if (live := getattr(app.state, "active_runs", None)) is not None:
-            await live.close()
+        if (active := getattr(app.state, "active_runs", None)) is not None:
+            await active.close()
         if (chats := getattr(app.state, "chats", None)) is not None:
             await chats.close_all()
 

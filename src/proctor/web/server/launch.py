@@ -1,4 +1,4 @@
-"""The start of a server: what it was told is checked, then it listens, says where, and serves."""
+"""The start of a server: check the options, listen at the address, print it, and serve."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from proctor.web.server.serve import server_of
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host that was named, and the address that it comes down to."""
+    """A host name and its address."""
 
     host: str
     family: socket.AddressFamily
     ip: str
     port: int
     scope: int = 0
-    """Of an IPv6 address within one network."""
+    """The scope id of a link-local IPv6 address."""
 
     @property
     def is_loopback(self) -> bool:
@@ -48,41 +48,41 @@ class Address:
 
     @property
     def is_any(self) -> bool:
-        """Whether it stands for all addresses of this machine."""
+        """Whether it means all addresses of this machine."""
         return ipaddress.ip_address(self.ip).is_unspecified
 
     def url(self, port: int) -> str:
-        """Return where a browser on this machine finds the server that listens at `port`."""
+        """Return the URL at which a browser on this machine reaches the server at `port`."""
         host = "127.0.0.1" if self.is_any else self.host if self.is_loopback else self.ip
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def find_address(host: str, port: int) -> Address:
-    """Return the address that `host` comes down to.
+    """Resolve `host` to an address.
 
     Raises:
-        SetupError: there is none.
+        SetupError: it cannot be resolved.
     """
     try:
         found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise SetupError(f"--host {host}: this names no address of this machine: {error}") from None
+        raise SetupError(f"--host {host}: not an address of this machine: {error}") from None
     family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
     ip = str(place[0]).partition("%")[0]
     return Address(host, family, ip, port, place[3] if len(place) > 3 else 0)
 
 
 def listen(address: Address, *, has_token: bool) -> socket.socket:
-    """Return a socket that listens at `address`; port 0 takes any that is free.
+    """Return a socket that listens at `address`; port 0 selects any free one.
 
     Raises:
-        SetupError: others could reach it and there is no token, or it cannot be listened at.
+        SetupError: other machines could reach it and there is no token, or listening fails.
     """
     if not address.is_loopback and not has_token:
         raise SetupError(
-            f"--host {address.host}: others could reach the server there, and it would run agents and show all runs to "
-            "anybody. Give it a token (--token-file FILE, or PROCTOR_WEB_TOKEN in the environment), or leave --host out "
-            "and only this machine reaches it"
+            f"--host {address.host}: other machines could reach the server there, and any client could run agents and read "
+            "all runs. Give it a token (--token-file FILE, or PROCTOR_WEB_TOKEN in the environment), or leave --host out "
+            "so that only this machine reaches it"
         )
     listening = socket.socket(address.family, socket.SOCK_STREAM)
     try:
@@ -108,17 +108,17 @@ def _why_not(address: Address, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken by another program (maybe by another `proctor web`): "
-            "give another --port, or --port 0 for any that is free"
+            "give another --port, or --port 0 for any free one"
         )
     if error.errno == errno.EACCES:
-        return f"port {address.port} may not be used by you: give another --port (from 1024 on, or 0 for any free one)"
+        return f"no permission for port {address.port}: give another --port (from 1024 on, or 0 for any free one)"
     if error.errno == errno.EADDRNOTAVAIL:
-        return f"--host {address.host}: {address.ip} is no address of this machine"
+        return f"--host {address.host}: {address.ip} is not an address of this machine"
     return f"cannot listen at {address.host}:{address.port}: {error.strerror}"
 
 
 _A_MOMENT = 0.5
-"""Seconds until a browser is opened: then the server answers."""
+"""Seconds after which the browser is opened, so that the server already responds."""
 
 
 def serve_page(
@@ -128,10 +128,10 @@ def serve_page(
     tell: Callable[[str], object],
     warn: Callable[[str], object],
 ) -> None:
-    """Serve the page and the API until somebody ends it; `tell` is told where, `warn` what is missing.
+    """Serve the page and the API until a signal; `tell` receives the address, `warn` a warning about a missing page.
 
     Raises:
-        SetupError: it cannot be listened there, others could reach it without a token, or an option is none.
+        SetupError: listening fails, other machines could reach it without a token, or an option is invalid.
     """
     here = Path.cwd()
     access = Access(
@@ -158,7 +158,7 @@ def serve_page(
         link = f"{url}login#token={access.token}"
     if access.token is None or sys.stdout.isatty():
         tell(f"Proctor is at {link}  (Ctrl-C ends it)")
-    else:  # the output is kept somewhere, and others may read it
+    else:  # other people may read the output
         tell(f"Proctor is at {url}  (Ctrl-C ends it)")
         tell(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
     if adk_page is not None:
@@ -173,24 +173,20 @@ def serve_page(
     server = server_of(app)
     with ending:
         server.run(sockets=[listening])
-    live: ActiveRuns | None = getattr(app.state, "active_runs", None)
-    if (
-        server.force_exit and live is not None
-    ):  # by a second Ctrl-C; then the application was not asked to end
-        live.children.close(at_once=True)
+    active: ActiveRuns | None = getattr(app.state, "active_runs", None)
+    if server.force_exit and active is not None:  # after a second Ctrl-C the application has no shutdown
+        active.children.close(at_once=True)
 
 
 def _where_to_sign_in(url: str, file: Path | None) -> str:
     if file is None:
         return f"Sign in at {url}login with the token."
-    return (
-        f"The address with the token is in {file}, which only you can read and which is removed at the end."
-    )
+    return f"The address with the token is in {file}, which only you can read and which the server removes at its end."
 
 
 def warm_cache(context: ServerContext) -> None:
-    """Look at the newest run before anybody asks: it is the one that they will ask for."""
-    with suppress(ProctorError), context.runs() as store:  # who asks is told what is wrong
+    """Read the newest run in advance, because the first request is usually for it."""
+    with suppress(ProctorError), context.runs() as store:  # the request itself reports the problem
         context.run_pages.rows(store, "latest")
 
 
@@ -202,9 +198,9 @@ FOLDER = ".proctor"
 
 @contextmanager
 def login_file(root: Path, port: int, link: str) -> Iterator[Path | None]:
-    """Keep `link` in a file of the project while the server runs; `None` if it cannot be written.
+    """Write `link` to a file of the project while the server runs; yield `None` if that fails.
 
-    The file is new, and only its owner can read it (0600). Whatever an earlier server left in its place is removed.
+    The file is new, and only its owner can read it (0600). A file of an earlier server is replaced.
     """
     folder = root / FOLDER
     path = folder / f"web-{port}.url"

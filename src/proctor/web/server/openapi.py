@@ -1,4 +1,4 @@
-"""Write the description of our own API, for the types of the page: `python -m proctor.web.server.openapi`."""
+"""Write the OpenAPI description of Proctor's API, for the types of the page: `python -m proctor.web.server.openapi`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def main() -> None:
     from proctor.web.server.app import create_app
     from proctor.web.server.context import ServerContext
 
-    described = create_app(ServerContext(root=Path())).openapi()
-    described["info"].pop("version", None)  # a new version alone changes no type
-    json.dump(described, sys.stdout, indent=1)
+    document = create_app(ServerContext(root=Path())).openapi()
+    document["info"].pop("version", None)  # a new version alone changes no type
+    json.dump(document, sys.stdout, indent=1)
 
 
 if __name__ == "__main__":

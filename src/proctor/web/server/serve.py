@@ -1,4 +1,4 @@
-"""Serving the application until somebody ends it: connections with bounds, and an end that waits for nobody for long."""
+"""The uvicorn server with limits: slow clients are disconnected, and shutdown waits for clients only briefly."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 MOST_CONNECTIONS = 1_000
-"""At once; what comes beyond is told to come back."""
+"""The limit of concurrent connections; further ones receive 503."""
 MOST_HEADERS = 64 * 1024
-"""Bytes of a request before its body."""
+"""The most bytes of a request before its body."""
 HEADERS_WITHIN = 15.0
-"""Seconds that a client may take to send a request's headers, from its first byte on; as long for a new connection."""
+"""Seconds that a client has to send a request's headers, from its first byte or from a new connection on."""
 READ_WITHIN = 60.0
-"""Seconds that a client may leave what it is sent unread."""
+"""Seconds after which a client that does not read is disconnected."""
 GRACE = 1
-"""Seconds that clients have to finish once the server is to end."""
+"""Seconds that clients have to finish when the server shuts down."""
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection that lets go of clients that send headers byte by byte, or read nothing."""
+    """A connection that ends if the client sends its headers too slowly, or does not read."""
 
     _headers_due: asyncio.TimerHandle | None = None
     _read_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Begin to wait for the first request."""
+        """Start to wait for the first request."""
         super().connection_made(transport)
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; while no request is under way it belongs to the headers of the next one."""
+        """Receive data, which belongs to the headers of the next request if no request is running."""
         super().data_received(data)
         if not _is_idle(self.cycle):
             self._headers_due = _cancel(self._headers_due)
@@ -47,28 +47,28 @@ class BoundedProtocol(H11Protocol):
             self._wait_for_headers()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """The headers are here; a web socket may be silent for as long as it likes, and is pinged."""
+        """Stop waiting for headers: a web socket may be silent, and is pinged."""
         self._headers_due = _cancel(self._headers_due)
         super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
-        """The next request may have come in part already."""
+        """Start to wait again if a part of the next request has already arrived."""
         super().on_response_complete()
         if _is_idle(self.cycle) and self._headers_due is None and self.conn.trailing_data[0]:
             self._wait_for_headers()
 
     def pause_writing(self) -> None:
-        """The client is slow: from now on it has a time."""
+        """Start the time limit of a client that does not read."""
         super().pause_writing()
         self._read_due = self._read_due or self.loop.call_later(READ_WITHIN, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It has read."""
+        """Stop the time limit: the client has read."""
         super().resume_writing()
         self._read_due = _cancel(self._read_due)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the times."""
+        """Stop all time limits."""
         self._headers_due, self._read_due = _cancel(self._headers_due), _cancel(self._read_due)
         super().connection_lost(exc)
 
@@ -86,18 +86,18 @@ def _is_idle(cycle: RequestResponseCycle | None) -> bool:
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """Return nothing, which is what is left of a timer."""
+    """Cancel a timer, and return `None` as its replacement."""
     if timer is not None:
         timer.cancel()
     return None
 
 
 class PageServer(uvicorn.Server):
-    """Ends by a signal as by a word: that is how a server is ended, and no failure. `should_exit = True` ends it, too."""
+    """A server that ends normally on a signal, because that is how users stop it; `should_exit = True` ends it, too."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Hear of SIGINT and SIGTERM; only the main thread can."""
+        """Handle SIGINT and SIGTERM; only the main thread can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -115,8 +115,10 @@ class PageServer(uvicorn.Server):
 
 
 def server_of(app: FastAPI) -> PageServer:
-    """Return what serves `app`, with its bounds; `run(sockets=[...])` does it."""
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its words at the end are not for users
+    """Return the server of `app`, with its limits; `run(sockets=[...])` starts it."""
+    logging.getLogger("uvicorn.error").setLevel(
+        logging.CRITICAL
+    )  # its messages on shutdown are not for users
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,

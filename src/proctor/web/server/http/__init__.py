@@ -1,1 +1,1 @@
-"""HTTP without a subject: errors, entity tags, server-sent events, static files."""
+"""General HTTP support: error responses, middleware, server-sent events, static files."""

@@ -1,4 +1,4 @@
-"""What a mistake becomes on its way out: a status, and one clear sentence."""
+"""The response to an exception: a status, and one clear sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (SetupError, 400),
     (ProctorError, 409),
 )
-"""What each of our errors is for a client; the first that fits."""
+"""The status of each type of error; the first match applies."""
 
 
 _USER_ERRNOS = frozenset(
@@ -43,7 +43,7 @@ _USER_ERRNOS = frozenset(
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have whatever is raised in a route become an answer."""
+    """Register the handlers that turn an exception of a route into a response."""
     app.add_exception_handler(ProctorError, _proctor_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(ProblemsError, problems_response)
@@ -51,12 +51,12 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def answer(status: int, text: str) -> JSONResponse:
-    """Return the answer that says `text`: what came, what was expected, what to do next."""
+    """Return a response with the message `text`: the expected and the actual value, and what to do next."""
     return JSONResponse({"detail": clean(text, lines=True)}, status_code=status)
 
 
 def status_of(error: Exception) -> int:
-    """Return the status that one of our errors has."""
+    """Return the status of one of Proctor's errors."""
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
@@ -65,7 +65,7 @@ async def _proctor_error(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _system_error(_request: Request, error: Exception) -> JSONResponse:
-    """A folder that is gone or may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
+    """Respond to a missing or read-only folder and to a full disk; any other system error is a bug, so raise it."""
     if _folder_is_gone():
         return answer(409, _FOLDER_GONE)
     if not isinstance(error, OSError) or error.errno not in _USER_ERRNOS:
@@ -73,18 +73,18 @@ async def _system_error(_request: Request, error: Exception) -> JSONResponse:
     place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
     return answer(
         409,
-        f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or make room",
+        f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or free disk space",
     )
 
 
 _FOLDER_GONE = (
-    "the folder that this server was started in is no longer there, so nothing can be read or kept: "
-    "end the server, and start it again in the project's folder (one at the same place is another folder)"
+    "the folder in which this server was started was removed, so nothing can be read or stored: "
+    "end the server, and start it again in the project's folder (even if there is a new folder at the same path)"
 )
 
 
 def _folder_is_gone() -> bool:
-    """Whether the working folder was removed: then no relative path can be told, whatever it names."""
+    """Return whether the working folder was removed, so that no relative path can be resolved."""
     try:
         Path.cwd().stat()
     except FileNotFoundError:
@@ -98,18 +98,18 @@ async def _validation_error(_request: Request, error: Exception) -> JSONResponse
 
 
 def _sentence(problems: Sequence[Any]) -> str:
-    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_input_text(one)}" for one in problems]
-    return "; ".join(told) or "the request is not what was expected"
+    texts = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_input_text(one)}" for one in problems]
+    return "; ".join(texts) or "the request is invalid"
 
 
 def _input_text(problem: Any) -> str:
-    given = problem.get("input")
-    return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""
+    value = problem.get("input")
+    return f", got {value!r:.80}" if isinstance(value, str | int | float | bool) else ""
 
 
-# --- Pages of many rows: sent as pydantic writes them, without going through Python's own JSON ------------------------
+# --- large pages: pydantic writes the JSON directly ---------------------------------------------------------------------
 
 
 def as_json(page: PageModel) -> Response:
-    """Return a page as an answer. Of a route that has the page's model as its `response_model`."""
+    """Return a page as a response, for a route whose `response_model` is the page's model."""
     return Response(page.model_dump_json(), media_type="application/json")

@@ -1,4 +1,4 @@
-"""Answers that have not changed need not be sent again: an ETag on every answer in JSON, and 304 for who has it."""
+"""ASGI middleware: an ETag for every JSON response (304 if the client has it already), and HEAD requests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 @dataclass(frozen=True, slots=True)
 class ETags:
-    """An ASGI application around another one. Answers that come in pieces, or have an ETag, are left alone."""
+    """Adds ETags to the responses of an application, except those that are streamed or already have one."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with an ETag where one can be made."""
+        """Handle a request."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self.app(scope, receive, send)
         else:
@@ -63,17 +63,17 @@ def _knows(known: bytes, tag: bytes) -> bool:
     return known.strip() == b"*" or tag in (one.strip() for one in known.split(b","))
 
 
-# --- HEAD: what GET would answer, without its body --------------------------------------------------------------------
+# --- HEAD: the response to GET without its body --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class HeadRequests:
-    """An ASGI application around another one, whose routes need to know of GET only."""
+    """Handles HEAD for an application whose routes know only GET."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; a HEAD as the GET of the same address begins."""
+        """Handle a request; HEAD gets the headers of GET."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
         else:
@@ -82,7 +82,7 @@ class HeadRequests:
 
 
 class _HeadClient:
-    """A client that leaves when it has seen the headers: a stream of events would never end."""
+    """A client that disconnects after the headers, because an event stream would never end."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send

@@ -1,4 +1,4 @@
-"""Server-sent events: what has happened from a place on, told as it happens, to clients that may be slow or gone."""
+"""Server-sent events to clients that may be slow or may disconnect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 PATIENCE = 20.0
-"""Seconds that a client may take to accept what it is sent; a slower one is dropped, and may come back."""
+"""Seconds that a client may take to accept a chunk; a slower one is disconnected, and may reconnect."""
 
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -20,24 +20,24 @@ _HEADERS = [
 
 
 def event(name: str, data: bytes, place: str) -> bytes:
-    """Return one event; `data` is JSON in one line, `place` what `Last-Event-ID` will say."""
+    """Return one event; `data`: JSON in one line; `place`: its id, which a client sends back as `Last-Event-ID`."""
     return b"id: %s\nevent: %s\ndata: %s\n\n" % (place.encode(), name.encode(), data)
 
 
 def number_in(place: str) -> int:
-    """Return the number that a `Last-Event-ID` has; 0 for one that was never sent."""
+    """Return the number in a `Last-Event-ID`; 0 if it is not one."""
     return int(place) if len(place) < 16 and place.isdecimal() else 0
 
 
 COMMENT = b": still here\n\n"
-"""Keeps what is between server and client from taking a silent connection for a dead one."""
+"""Keeps proxies between server and client from closing a silent connection."""
 
 
 class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, and not followed by mypy
-    """A response (an ASGI application) that sends what an iterator of bytes gives, chunk by chunk.
+    """A response (an ASGI application) that sends the chunks of an iterator.
 
-    Unlike a plain stream it stops as soon as the client has gone, and it gives up a client that does not take what it is
-    sent: a chunk waits for the last one to be on its way, so at most one is held for each client.
+    Unlike a plain stream it stops as soon as the client disconnects, and it disconnects a client that does not read. A chunk
+    waits until the previous one is sent, so at most one is in memory per client.
     """
 
     media_type = "text/event-stream"
@@ -45,15 +45,12 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
     def __init__(
         self, chunks: AsyncIterator[bytes], status_code: int = 200, *, patience: float = PATIENCE
     ) -> None:
-        """Take what is to be sent; it is closed (`aclose`) in the end, whatever happens.
-
-        `status_code` is where FastAPI looks for it when it describes a route.
-        """
+        """`chunks` is closed (`aclose`) at the end in any case; FastAPI needs `status_code` to describe a route."""
         super().__init__(status_code=status_code)
         self._chunks, self._patience = chunks, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the chunks end, or the client does."""
+        """Send until the chunks end or the client disconnects."""
         del scope
         sending = asyncio.create_task(self._send(send))
         leaving = asyncio.create_task(_wait_for_disconnect(receive))
@@ -75,7 +72,7 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
                     send, {"type": "http.response.body", "body": chunk, "more_body": True}
                 )
             await self._send_message(send, {"type": "http.response.body", "body": b"", "more_body": False})
-        except (TimeoutError, OSError):  # too slow, or gone
+        except (TimeoutError, OSError):  # too slow, or disconnected
             return
         finally:
             if (close := getattr(self._chunks, "aclose", None)) is not None:

@@ -1,4 +1,4 @@
-"""The built page: its files, and `index.html` for every address that the page itself understands."""
+"""The built page: its files, and `index.html` for every address of one of its screens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proctor.web.server.http.errors import answer
 
 HOW_TO_BUILD = (
     f"The web page is not built: this is a checkout, or an installation from one. {HOW_TO_BUILD_THE_PAGE}. "
-    "The API answers all the same: /api/about, /api/openapi.json"
+    "The API works without it: /api/about, /api/openapi.json"
 )
 
 TYPES = {
@@ -28,22 +28,22 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".webmanifest": "application/manifest+json",
 }
-"""What is served, and as what: neither the system's tables nor a file's content decide."""
+"""The served file types, independent of the system's tables and of a file's content."""
 
 SCREENS = frozenset(
     ("", "runs", "compare", "matrix", "history", "judges", "start", "eval-sets", "chat", "login")
 )
-"""How the addresses of the page begin (`ui/src/app/routes.tsx`)."""
+"""The first parts of the page's addresses (`ui/src/app/routes.tsx`)."""
 PAGE = "page"
-"""The name of the route of every address that no other route has."""
+"""The name of the fallback route for all addresses."""
 NOTHING = "there is nothing at this address"
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _ASSETS = "assets"
-"""Where the build puts what has a hash in its name."""
+"""The folder of the built files that have a hash in their name."""
 
 
 def add_page(app: FastAPI) -> None:
-    """Serve the page at every address that no route has. To be added last."""
+    """Add the fallback route, which serves the page; call it after all other routes were added."""
 
     @app.get("/{path:path}", include_in_schema=False, name=PAGE)
     async def page(request: Request, path: str) -> Response:
@@ -65,9 +65,9 @@ def _answer(path: str, accept: str) -> Response:
 
 
 def _is_page(path: str, accept: str) -> bool:
-    """Tell a page of ours from what is not there: ids may have dots, and browsers ask for pages as such.
+    """Return whether an address is one of the page: ids may contain dots, and browsers accept `text/html`.
 
-    A program that asks for just anything gets a page where one is, and hears elsewhere that nothing is.
+    A program that accepts any type receives the page at the addresses of its screens, and 404 elsewhere.
     """
     if "text/html" in accept:
         return True
@@ -76,14 +76,14 @@ def _is_page(path: str, accept: str) -> bool:
 
 
 def file_of(folder: Path, path: str) -> Path | None:
-    """Return the file of the page that `path` names; `None` where there is none, or it is not within `folder`."""
+    """Return the file of the page at `path`; `None` if there is none, or if it is not below `folder`."""
     parts = path.split("/")
     if any(part in {"", ".", ".."} or part.startswith(".") or not part.isprintable() for part in parts):
         return None
     if any(sign in path for sign in '\\:"<>|*?\0') or Path(path).suffix.lower() not in TYPES:
         return None
     try:
-        root, found = folder.resolve(), folder.joinpath(*parts).resolve()
-        return found if found.is_relative_to(root) and found.is_file() else None
-    except (OSError, ValueError):  # a name that no file can have
+        root, file = folder.resolve(), folder.joinpath(*parts).resolve()
+        return file if file.is_relative_to(root) and file.is_file() else None
+    except (OSError, ValueError):  # an invalid file name
         return None

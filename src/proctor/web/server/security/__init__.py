@@ -1,4 +1,4 @@
-"""Who may ask for what: tokens, origins, addresses, and which agents and models a page may name.
+"""Access control: tokens, origins, request limits, and the agents and models that a page may name.
 
 Start with `guard`.
 """

@@ -1,4 +1,4 @@
-"""Agents that the page names itself: none, unless the server was started so; and where those may be that are URLs."""
+"""Agents that a request names: none unless the server allows any agent, and then only at allowed addresses."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _URL = re.compile(
 
 
 def address_of(reference: str) -> Address | None:
-    """Return where an AGENT string that has a URL says that its agent is; `None` for any other.
+    """Return the address in an AGENT string with a URL; `None` for any other.
 
     Raises:
-        AgentLoadError: its URL is none of http or https.
+        AgentLoadError: its URL is not http or https.
     """
-    found = _URL.match(reference.strip())
-    return read_address(found["url"], kind=found["kind"]) if found else None
+    match = _URL.match(reference.strip())
+    return read_address(match["url"], kind=match["kind"]) if match else None
 
 
 def check_agent(reference: str, access: Access) -> None:
-    """See that the page may name an agent itself, and that it is nowhere where only this machine can reach.
+    """Check that a request may name an agent, and that the agent's address is not a private one of this machine.
 
-    The connection is checked once more when it is made: until then a name may come to stand for something else.
+    The address is checked again when a connection is made, because the host name may then resolve differently.
 
     Raises:
-        SetupError: it may not; the message says what does.
+        SetupError: the agent is not allowed; the message explains how to allow it.
     """
     if not access.any_agent:
         raise SetupError(
-            f"{reference!r} is no agent of this server: start it with the agent's folder, name the agent in the project's "
+            f"{reference!r} is not an agent of this server: start it with the agent's folder, name the agent in the project's "
             "settings, or start it with --allow-any-agent"
         )
     address = address_of(reference)
@@ -54,19 +54,19 @@ def check_agent(reference: str, access: Access) -> None:
 
 def _look_up(address: Address) -> list[str]:
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise AgentLoadError(f"the agent's host {address.host} is not known: {error}") from None
-    return [str(place[0]) for *_, place in found]
+    return [str(place[0]) for *_, place in addresses]
 
 
 def guard_targets(access: Access, known: Iterable[str]) -> None:
-    """Have this process, and those that it starts, check where agents are that were not `known` when it was started."""
+    """Make this process and its children check the addresses of agents that were not `known` at the start."""
     allowed = set(_bare(access.targets))
     for reference in known:
         try:
             address = address_of(reference)
-        except AgentLoadError:  # it says so itself when somebody starts it
+        except AgentLoadError:  # the error is reported when the agent is started
             continue
         if address is not None:
             allowed.add((address.host, address.port))
@@ -74,7 +74,7 @@ def guard_targets(access: Access, known: Iterable[str]) -> None:
 
 
 def guard_targets_now(context: ServerContext) -> None:
-    """As `guard_targets`, with the agents that the settings name now: they may have changed since the start."""
+    """Do the same as `guard_targets` with the present settings, which may have changed since the start."""
     if TARGETS in os.environ:
         guard_targets(context.access, load_settings(context.root).agent)
 

@@ -1,12 +1,11 @@
-"""Models that a request names: any of a known provider, but none at an address of its own, and none that is a file.
+"""Models that a request names: any of a known provider, but none with a URL, and none that reads a file.
 
-The key of a provider goes to where its model is: a page, or whoever reaches the server, must not say where that is.
+The API key of a provider is sent to the model's address, so a request must not choose the address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from proctor.errors import SetupError
 from proctor.models.names import parse_name
@@ -15,34 +14,35 @@ from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
 
 _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
-"""Keys of criteria and of the played user that name a model, however they are spelled."""
+"""Keys of criteria and of the simulated user that name a model, in a normalized spelling."""
 
 
 def model_problem(name: str, settings: Settings) -> str:
-    """Say why a model may not be asked for by a request; empty where it may, or where the run will say it."""
+    """Return why a request may not name a model; empty if it may, or if the run reports the problem."""
     if name == judge_named(None, settings.options.get("judge")):
-        return ""  # it is the project's own, wherever it is
+        return ""  # the project's own judge is allowed at any address
     try:
-        found = parse_name(name, MODELS.names())
+        model = parse_name(name, MODELS.names())
     except SetupError:
-        return ""  # the command says it, beside all else that is wrong
-    if found.url:
+        return ""  # the command reports it together with all other problems
+    if model.url:
         return (
-            f"{name}: a judge at an address of its own is not taken from the page, because its key would be sent there: "
+            f"{name}: the page may not name a judge with a URL, because its key would be sent there: "
             "name it as `judge` in proctor.toml"
         )
-    if found.provider == "scripted":
+    if model.provider == "scripted":
         return f"{name}: a scripted judge reads a file; name it as `judge` in proctor.toml"
     return ""
 
 
-def model_problems(document: Any, settings: Settings) -> list[str]:
-    """Say so of every model that a part of a config names, however deep."""
-    return [said for name in dict.fromkeys(_model_names(document)) if (said := model_problem(name, settings))]
+def model_problems(document: object, settings: Settings) -> list[str]:
+    """Return the problems of all models in a part of a config, at any depth."""
+    names = dict.fromkeys(_model_names(document))
+    return [problem for name in names if (problem := model_problem(name, settings))]
 
 
-def _model_names(document: Any) -> Iterator[str]:
-    left = [document]  # no recursion: what is nested by others may be nested deeply
+def _model_names(document: object) -> Iterator[str]:
+    left = [document]  # no recursion: a request may be nested deeply
     while left:
         value = left.pop()
         if isinstance(value, list):

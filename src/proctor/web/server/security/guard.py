@@ -1,7 +1,7 @@
-"""The outermost layer: what reaches a route came from this server's own page or from a program, and is of bounded size.
+"""The outermost middleware: it accepts only requests of this server's page or of programs, with a bounded size.
 
-It stands before every route, static files, streams and web sockets alike, so that a new route cannot be missed; what leaves
-goes through it, too, and gets the headers that keep a browser from doing more with it than it should.
+It covers every route, static file, stream and web socket, so that no new route can be missed. It also adds the security
+headers to every response.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_COOKIES = 20
 
 
 def is_authenticated(asked: RequestInfo, token: str) -> bool:
-    """Tell whether a request shows the token, or the cookie that was given for it; takes as long either way."""
+    """Return whether a request has the token or the cookie of a login, in constant time."""
     scheme, _, shown = asked.one(b"authorization").partition(" ")
     by_header = same(shown.strip(), token) and scheme.lower() == "bearer"
     by_cookie = [same(shown, _secret(token)) for shown in _cookies_in(asked)]
@@ -35,13 +35,13 @@ def is_authenticated(asked: RequestInfo, token: str) -> bool:
 
 
 def same(shown: str, token: str) -> bool:
-    """Compare in a time that does not tell where the two part."""
+    """Compare two texts in constant time."""
     digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (shown, token))
     return hmac.compare_digest(*digests)
 
 
 def cookie_for(token: str, asked: RequestInfo) -> bytes:
-    """Return the header that gives a browser its cookie."""
+    """Return the header that sets a browser's cookie."""
     secure = "; Secure" if asked.scheme == "https" else ""
     return (
         f"{_name(asked)}={_secret(token)}; HttpOnly; SameSite=Strict; Path=/; Max-Age={_MONTH}{secure}"
@@ -49,17 +49,17 @@ def cookie_for(token: str, asked: RequestInfo) -> bytes:
 
 
 def _secret(token: str) -> str:
-    """What stands for the token in a cookie: nobody learns the token from it."""
+    """Return the value of the cookie, from which the token cannot be derived."""
     return hmac.new(token.encode(), b"proctor web: a browser's cookie", hashlib.sha256).hexdigest()
 
 
 def _name(asked: RequestInfo) -> str:
-    """A name for each port: a browser sends cookies to all ports of a host."""
+    """Return the name of the cookie, one per port, because a browser sends cookies to all ports of a host."""
     return f"proctor_{asked.server[1]}"
 
 
 def _cookies_in(asked: RequestInfo) -> list[str]:
-    """Every value that a browser has by our name. Other servers of this host have cookies of any form beside it."""
+    """Return all values of this server's cookie; other servers of this host may add cookies of any form."""
     parts = (part.partition("=") for part in asked.one(b"cookie").replace(",", ";").split(";"))
     return [value.strip().strip('"') for name, _, value in parts if name.strip() == _name(asked)][
         :_MOST_COOKIES
@@ -67,9 +67,9 @@ def _cookies_in(asked: RequestInfo) -> list[str]:
 
 
 MOST_BODY = 32 * 1024 * 1024
-"""Bytes of a request's body."""
+"""The most bytes of a request's body."""
 BODY_WITHIN = 30.0
-"""Seconds that a client may take to send it."""
+"""Seconds that a client has to send the body."""
 MOST_LOGIN = 4096
 MOST_HEADERS = 200
 
@@ -97,13 +97,13 @@ _log = logging.getLogger("proctor.web.server")
 
 @dataclass(frozen=True, slots=True)
 class SecurityMiddleware:
-    """An ASGI application around another one."""
+    """The middleware around an application."""
 
     app: ASGIApp
     access: Access = field(default_factory=Access)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on what may be answered."""
+        """Forward the requests that are allowed."""
         if scope["type"] == "http":
             await self._http(scope, receive, _HeaderSender(send, csp_at(scope["path"])))
         elif scope["type"] == "websocket":
@@ -133,8 +133,8 @@ class SecurityMiddleware:
             _log.exception("%s %s broke", scope["method"], scope["path"])
             if send.has_begun:
                 raise
-            said = f"{type(error).__name__}: this is a bug in Proctor; the server's log has where"
-            await _refuse(send, Refusal(500, said))
+            message = f"{type(error).__name__}: this is a bug in Proctor; the server's log has the traceback"
+            await _refuse(send, Refusal(500, message))
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _request_info(scope)
@@ -159,13 +159,13 @@ def _request_info(scope: Scope) -> RequestInfo:
     )
 
 
-# --- what comes in ---------------------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------------
 
 
 def _unusable(asked: RequestInfo) -> Refusal | None:
-    """Return why a request is none that any route takes: preflights, packed bodies, bodies that are no JSON."""
+    """Return why no route accepts a request: a preflight, a compressed body, a body that is not JSON."""
     if asked.method == "OPTIONS":
-        return Refusal(405, "pages of other sites are not served: there is no preflight that passes")
+        return Refusal(405, "pages of other sites are not served: every preflight is refused")
     if len(asked.headers) > MOST_HEADERS:
         return Refusal(
             431, f"a request has {MOST_HEADERS} headers at most, this one has {len(asked.headers)}"
@@ -187,7 +187,7 @@ def _has_body(asked: RequestInfo) -> bool:
 
 
 async def _body(asked: RequestInfo, receive: Receive) -> bytes | Refusal:
-    """Return a request's body, read to its end, or why it is none that is taken."""
+    """Read a request's body; return why it is refused if it is too large or too slow."""
     if not _has_body(asked):
         return b""
     most = MOST_LOGIN if asked.path == LOGIN else MOST_BODY
@@ -219,33 +219,33 @@ def _too_large(most: int) -> Refusal:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read once more, then whatever comes."""
+    """Return a `receive` that yields the body that was already read, then further messages."""
     left = [body]
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         if left:
             return {"type": "http.request", "body": left.pop(), "more_body": False}
         return await receive()
 
-    return again
+    return receive_again
 
 
 # --- the token -------------------------------------------------------------------------------------------------------
 
 _NO_TOKEN = Refusal(
     401,
-    "this server wants a token: Authorization: Bearer TOKEN, or log in at /login. It is in the address that `proctor web` "
-    "printed, or in the file or variable that it was told",
+    "this server requires a token: Authorization: Bearer TOKEN, or log in at /login. The token is in the address that "
+    "`proctor web` printed, or in the file or variable with which it was started",
 )
 
 
 async def _log_in(asked: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
-    """Answer who has not shown the token: with the page to log in, with a cookie, or with a no."""
+    """Respond to a client without a token: with the login page, with a cookie after a login, or with a refusal."""
     if asked.path == LOGIN and asked.method == "POST":
         if same(_token_in(body), token):
             await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, asked))])
         else:
-            await _refuse(send, Refusal(401, "this is not the token that the server was started with"))
+            await _refuse(send, Refusal(401, "this is not the token of the server"))
         return
     if asked.method not in SAFE or (asked.path not in _LOGIN_FILES and not _opens_page(asked)):
         await _refuse(send, _NO_TOKEN, [(b"www-authenticate", b'Bearer realm="proctor"')])
@@ -262,18 +262,18 @@ def _opens_page(asked: RequestInfo) -> bool:
 
 def _token_in(body: bytes) -> str:
     try:
-        found = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    token = found.get("token") if isinstance(found, dict) else None
+    token = document.get("token") if isinstance(document, dict) else None
     return token if isinstance(token, str) else ""
 
 
-# --- what goes out ---------------------------------------------------------------------------------------------------
+# --- responses ---------------------------------------------------------------------------------------------------
 
 
 class _HeaderSender:
-    """Sends, and gives every response the headers that it must have."""
+    """Sends messages, and adds the security headers to every response."""
 
     def __init__(self, send: Send, csp: str) -> None:
         self._send = send
@@ -291,15 +291,15 @@ class _HeaderSender:
 
 
 def csp_at(path: str) -> str:
-    """Return what a page may do: ours next to nothing; google-adk's own, where that is served, a little more."""
+    """Return the Content-Security-Policy of a page; that of google-adk's own page is looser."""
     return PAGE_CSP if path.startswith(f"{AT}/") else CSP
 
 
 def _with_security_headers(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
-    given = {name.lower() for name, _ in headers}
+    present = {name.lower() for name, _ in headers}
     yield from ((name, value) for name, value in headers if name.lower() not in _ALWAYS)
     yield from {**_ALWAYS, b"content-security-policy": csp.encode()}.items()
-    if b"cache-control" not in given:
+    if b"cache-control" not in present:
         yield b"cache-control", b"no-store"
 
 

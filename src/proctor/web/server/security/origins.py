@@ -1,8 +1,7 @@
-"""Which requests come from this server's own page, or from no page at all: Host, Origin and Sec-Fetch-*.
+"""Accept only requests of this server's own page or of programs: the checks of Host, Origin and Sec-Fetch-*.
 
-A page of another site can make a browser send requests here, and by DNS rebinding even under a name of its own. Browsers
-say truly by which name they called (`Host`) and which page made them (`Origin`, `Sec-Fetch-Site`); others may say what they
-like, and have a token to show where that matters.
+A page of another site can make a browser send requests here, by DNS rebinding even under that site's name. Browsers set
+`Host`, `Origin` and `Sec-Fetch-Site` truthfully. Other programs may send any values; the token protects against them.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not answered."""
+    """Why a request is refused."""
 
     status: int
     detail: str
@@ -36,13 +35,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """What a request says about where it comes from."""
+    """The parts of a request that show its origin."""
 
     method: str
     headers: Headers
     scheme: str
     server: tuple[str, int | None]
-    """The address that it came in at."""
+    """The address at which the server received it."""
     path: str = "/"
     is_websocket: bool = False
 
@@ -51,28 +50,28 @@ class RequestInfo:
         return [value.strip() for key, value in self.headers if key.lower() == name]
 
     def one(self, name: bytes) -> str:
-        """Return a header that is there once; empty where it is missing, and of several all."""
+        """Return the value of a header; empty if it is missing, and several values joined by commas."""
         return b", ".join(self.all(name)).decode("latin-1")
 
 
 def refusal(asked: RequestInfo, access: Access) -> Refusal | None:
-    """Return why a request must not be answered, before anybody looks at who it is from; `None` where it may be."""
+    """Return why a request is refused independently of its token; `None` if it is allowed."""
     return _wrong_host(asked, access) or _wrong_origin(asked) or _wrong_site(asked)
 
 
-# --- by which name --------------------------------------------------------------------------------------------------
+# --- Host --------------------------------------------------------------------------------------------------
 
 
 def _wrong_host(asked: RequestInfo, access: Access) -> Refusal | None:
-    given = asked.all(b"host")
-    if len(given) != 1:
-        return Refusal(400, f"a request has one Host header, this one has {len(given)}")
-    found = _HOST.fullmatch(given[0])
-    if found is not None and _is_ours(found, asked, access):
+    hosts = asked.all(b"host")
+    if len(hosts) != 1:
+        return Refusal(400, f"a request has one Host header, this one has {len(hosts)}")
+    host = _HOST.fullmatch(hosts[0])
+    if host is not None and _is_ours(host, asked, access):
         return None
     return Refusal(
         421,
-        f"this server is not called {given[0].decode('latin-1')!r}: call it localhost or 127.0.0.1 with its port, or start it "
+        f"unknown host {hosts[0].decode('latin-1')!r}: call this server localhost or 127.0.0.1 with its port, or start it "
         "with --allow-host NAME[:PORT]",
     )
 
@@ -86,9 +85,9 @@ def _is_ours(host: re.Match[bytes], asked: RequestInfo, access: Access) -> bool:
 
 
 def _is_own_address(name: str, server: str) -> bool:
-    """Tell whether `name` is an address of this machine: of its own network, or the one that was called.
+    """Return whether `name` is a loopback address, or the address at which the server received the request.
 
-    No name stands for it, so no name server can have made it one.
+    An address cannot be forged by DNS rebinding, because no name server resolves it.
     """
     bare = name[1:-1] if name.startswith("[") else name
     if not name.startswith("[") and not _DOTTED.fullmatch(name):
@@ -104,37 +103,37 @@ def _is_own_address(name: str, server: str) -> bool:
         return False
 
 
-# --- from which page ------------------------------------------------------------------------------------------------
+# --- Origin and Sec-Fetch-Site ------------------------------------------------------------------------------------------------
 
 
 def _wrong_origin(asked: RequestInfo) -> Refusal | None:
-    """An Origin is said by browsers alone: it must be ours, whatever the method."""
-    given = asked.all(b"origin")
-    if not given:
+    """Refuse a foreign Origin for every method; only browsers send that header."""
+    origins = asked.all(b"origin")
+    if not origins:
         return None
-    if len(given) == 1 and _is_same(given[0].decode("latin-1"), asked.one(b"host")):
+    if len(origins) == 1 and _is_same(origins[0].decode("latin-1"), asked.one(b"host")):
         return None
     return Refusal(
         403,
-        f"a page of {asked.one(b'origin')!r} asked: only this server's own page, and programs without a browser, may do that",
+        f"request of a page of {asked.one(b'origin')!r}: only this server's own page, and programs without a browser, are allowed",
     )
 
 
 def _is_same(origin: str, host: str) -> bool:
-    """Tell whether a page of `origin` was served by `host`; behind a proxy it may have come by https."""
+    """Return whether `origin` is that of `host`; behind a proxy its scheme may be https."""
     try:
-        found = urlsplit(origin)
-        port = found.port or _PORTS.get(found.scheme)
+        url = urlsplit(origin)
+        port = url.port or _PORTS.get(url.scheme)
         called = urlsplit(f"//{host}")
-        expected = called.port or _PORTS.get(found.scheme)
+        expected = called.port or _PORTS.get(url.scheme)
     except ValueError:
         return False
-    plain = found.scheme in {"http", "https"} and origin == f"{found.scheme}://{found.netloc}"
-    return plain and "@" not in origin and found.hostname == called.hostname and port == expected
+    plain = url.scheme in {"http", "https"} and origin == f"{url.scheme}://{url.netloc}"
+    return plain and "@" not in origin and url.hostname == called.hostname and port == expected
 
 
 def _wrong_site(asked: RequestInfo) -> Refusal | None:
-    """A browser says from where a request comes; a link from elsewhere may open a page, and nothing more."""
+    """Refuse requests of other sites' pages, except links that open a page."""
     site = asked.one(b"sec-fetch-site")
     if not site or site in _OWN_SITES:
         return None
@@ -142,5 +141,6 @@ def _wrong_site(asked: RequestInfo) -> Refusal | None:
     if asked.method in SAFE and opens and not asked.is_websocket and not asked.path.startswith("/api/"):
         return None
     return Refusal(
-        403, f"a page of another site asked (Sec-Fetch-Site: {site}): only this server's own page may do that"
+        403,
+        f"request of another site's page (Sec-Fetch-Site: {site}): only this server's own page is allowed",
     )
