@@ -248,9 +248,17 @@ class TestWhatIsWrong:
             ({"criteria": {}}, "criteria", "no metric is chosen"),
             ({"tags": ["nobody"]}, "tags", "no case carries the tag nobody"),
             ({"failed_of": "../x", "eval_sets": []}, "failed_of", "no id of a run"),
-            ({"judge": "openai:gpt@http://evil.example/v1"}, "judge", "the page may not name a judge with a URL"),
+            (
+                {"judge": "openai:gpt@http://evil.example/v1"},
+                "judge",
+                "the page may not name a judge with a URL",
+            ),
             ({"judge": "scripted:/etc/passwd"}, "judge", "scripted judge reads a file"),
-            (_judged_by("openai:gpt@http://evil.example/v1"), "criteria", "the page may not name a judge with a URL"),
+            (
+                _judged_by("openai:gpt@http://evil.example/v1"),
+                "criteria",
+                "the page may not name a judge with a URL",
+            ),
             (_judged_by("scripted:/etc/passwd"), "criteria", "scripted judge reads a file"),
             (
                 _judged_by("openai:gpt@http://evil.example/v1", "judgeModelOptions", "judgeModel"),
