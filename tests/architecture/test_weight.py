@@ -126,6 +126,19 @@ def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
     return set(done.stdout.partition("LOADED ")[2].split())
 
 
+DECLARED_OPTIONS = {
+    "proctor.common.byte_sizes",
+    "proctor.common.limits",
+    "proctor.common.option_kinds",
+    "proctor.common.quick_dataclasses",
+    "proctor.engine",
+    "proctor.engine.planning",
+    "proctor.engine.planning.run_options",
+    "proctor.errors",
+}
+"""The declarations of a run's options, from which the plug-in makes its own: the standard library is all that they import."""
+
+
 def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it():\n    assert True\n")
     (tmp_path / "data.test.json").write_text("{}")
@@ -140,4 +153,5 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
         "proctor.pytest_plugin",
         "proctor.pytest_plugin.options",
         "proctor.pytest_plugin.session_watch",
+        *DECLARED_OPTIONS,
     }

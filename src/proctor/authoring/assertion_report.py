@@ -106,5 +106,5 @@ def _bound(path: Path, settings: Settings) -> Bound | None:
     config, _ = Configs(settings.config, problems, []).of(path)
     if config is None or problems:
         return None
-    bound = bind_without_code(config, settings.options.get("user"))
+    bound = bind_without_code(config, settings.user)
     return None if bound.problems else bound

@@ -12,7 +12,7 @@ import pytest
 
 from proctor import api
 from proctor.errors import SettingsError, SetupError
-from proctor.pytest_plugin.options import given, stated
+from proctor.pytest_plugin.options import command_line_values, ini_values
 from proctor.runs.queries import is_for_results, open_store
 from proctor.runs.settings import Settings, load_settings, setting_kinds
 from proctor.runs.setup.project_defaults import (
@@ -40,7 +40,8 @@ class Project:
     def __init__(self, config: pytest.Config) -> None:
         """Take pytest's configuration; nothing is read yet."""
         self.config = config
-        self._given = given(config)
+        self._given = command_line_values(config)
+        del self._given["agent"], self._given["store"]  # neither is an option of each run
         self._open: list[Store] = []
         self.unfinished: list[str] = []
         """Kept runs of which something was not reached."""
@@ -56,14 +57,14 @@ class Project:
         prepare_process(settings)
         ini = self.config.inipath
         try:
-            said = stated(self.config)
+            values = ini_values(self.config)
         except ValueError as error:
             raise SettingsError(f"{ini}: {error}") from None
         folder = ini.parent if ini is not None else self.config.rootpath
         kinds = setting_kinds()
-        others = {name: value for name, value in said.items() if name not in kinds}
+        others = {name: value for name, value in values.items() if name not in kinds}
         self._given = {**others, **{name: value for name, value in self._given.items() if value is not None}}
-        return settings.updated({name: value for name, value in said.items() if name in kinds}, folder)
+        return settings.updated({name: value for name, value in values.items() if name in kinds}, folder)
 
     @cached_property
     def agent_ref(self) -> str:

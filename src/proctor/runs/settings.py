@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
@@ -40,8 +40,21 @@ class Settings:
     @property
     def config(self) -> str | None:
         """The path of the config that scores every set."""
-        config = self.options.get("config")
-        return config if isinstance(config, str) else None
+        return self._text("config")
+
+    @property
+    def judge(self) -> str | None:
+        """The name of the model of judges whose criterion names none."""
+        return self._text("judge")
+
+    @property
+    def user(self) -> str | None:
+        """The simulated user of scenarios."""
+        return self._text("user")
+
+    def _text(self, name: Literal["config", "judge", "user"]) -> str | None:
+        value = self.options.get(name)
+        return value if isinstance(value, str) else None
 
     def updated(self, values: Mapping[str, Any], folder: Path) -> Settings:
         """Return these settings with `values`, by the names of settings, over them; paths in `values` are relative to `folder`."""

@@ -82,7 +82,7 @@ def _score(
         execution = Execution(shown, stdout)
         executions.append(execution)
         execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
-        return execution.carry_out(_scoring(run, opened, given, settings.options.get("judge")))
+        return execution.carry_out(_scoring(run, opened, given, settings.judge))
 
 
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:

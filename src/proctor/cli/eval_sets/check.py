@@ -73,9 +73,7 @@ def check(
     reports = [check_file(path, **accepted) for path in _named(files)]
     reports += _in_folders(files, accepted)
     allowed = allow_unasserted or settings.options.get("allow_unasserted", False)
-    reports += check_meaning(
-        reports, config or settings.config, settings.options.get("user"), allow_unasserted=allowed
-    )
+    reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
     if warnings_as_errors or settings.options.get("warnings_as_errors", False):
         for report in reports:
             report.refuse_warnings()

@@ -152,7 +152,7 @@ class RunOptions:
     )  # fmt: skip
     tags: Sequence[str] = option(
         (), RepeatedText(), "Only cases with this tag; may be repeated.", "--tag", metavar="T", group=Group.CASES,
-        python="A list of tags.",
+        python="A list.",
     )  # fmt: skip
     only: Mapping[str, Sequence[str]] | None = option(
         None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=Group.CASES,
@@ -216,7 +216,7 @@ class RunOptions:
     )  # fmt: skip
     timeout: float | None = option(
         300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
-        uses=[SETTING, PYTEST, SCORE], python="`None`: no limit.",
+        uses=[SETTING, PYTEST, SCORE], python="`None` sets no limit.",
     )  # fmt: skip
     trial_timeout: float | None = option(
         None, Amount(), "Seconds that one trial may take.", "--trial-timeout", metavar="S", group=Group.EXECUTION,
@@ -230,7 +230,7 @@ class RunOptions:
         MAX_EVENTS, WholeNumber(), "Stop an agent after N events in one turn, which is an error.", "--max-events",
         metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
-    user: object = option(
+    user: Any = option(
         None, Kind("the name of a model, module:function or file.py:function"),
         "The simulated user of scenarios: a model, module:function or file.py:function.", "--user", metavar="WHO",
         group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME], unset="the config's user_simulator_config",
@@ -319,8 +319,8 @@ class RunOptions:
         False, Flag(), "Leave out the metrics that ask a language model.", "--no-judge", group=Group.SCORING,
         uses=[PYTEST, SCORE],
     )  # fmt: skip
-    judge: object = option(
-        None, Kind("the name of a model"), "The model of judges whose criterion names none: openai:gpt-5, ollama/llama3.2 …",
+    judge: Any = option(
+        None, Kind("the name of a model"), "The model of judges whose criterion names none, such as openai:gpt-5 or ollama/llama3.2.",
         "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE],
         unset="PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash",
         python="Also a `ChatModel` or a function from messages to an answer, for every judge.",

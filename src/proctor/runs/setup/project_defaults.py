@@ -30,7 +30,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
     if settings.config is not None:
         options["config"] = as_seen_from_here(settings.config)
     options |= {name: given[name] for name in OPTIONS if _has_value(given.get(name))}
-    judge = judge_named(given.get("judge"), settings.options.get("judge"))
+    judge = judge_named(given.get("judge"), settings.judge)
     return {**options, "judge": judge} if judge is not None else options
 
 

@@ -53,7 +53,7 @@ def list_agents(active: ActiveRunsDep) -> AgentsPage:
 @router.get("/metrics")
 def list_metrics(active: ActiveRunsDep) -> MetricsPage:
     """List the metrics with their descriptions, needs and options."""
-    setting = load_settings(active.context.root).options.get("judge")
+    setting = load_settings(active.context.root).judge
     return metrics_page(str(judge_named(None, setting) or JudgeModelOptions().judge_model))
 
 

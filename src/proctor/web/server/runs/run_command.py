@@ -14,7 +14,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from proctor.common.option_kinds import Flag, Names, RepeatedText
 from proctor.common.secrets import without_secrets
+from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quoted
 from proctor.registry import METRICS
@@ -28,25 +30,8 @@ from proctor.web.server.security.allowed_models import model_problem, model_prob
 _MOST_FILES = 2_000
 _NOT_LOOKED_INTO = {"node_modules", "venv", "build", "dist", "site-packages", "__pycache__"}
 _CONFIG_SUFFIXES = (".json", ".yaml", ".yml")
-_PLAIN = {
-    "num_runs": "--num-runs",
-    "concurrency": "--concurrency",
-    "timeout": "--timeout",
-    "retry_errors": "--retry-errors",
-    "limit": "--limit",
-    "max_cost": "--max-cost",
-    "max_judge_calls": "--max-judge-calls",
-    "max_tokens": "--max-tokens",
-    "max_time": "--max-time",
-    "max_failures": "--max-failures",
-}
-"""Fields that are options of the same meaning."""
-_FLAGS = {
-    "no_judge": "--no-judge",
-    "allow_unasserted": "--allow-unasserted",
-    "allow_unknown_keys": "--allow-unknown-keys",
-    "warnings_as_errors": "--warnings-as-errors",
-}
+_CHECKED = {"config", "metrics", "judge"}
+"""Options of a run whose values are checked before they become a word of a command."""
 
 
 class InvalidRunError(SetupError):
@@ -85,7 +70,6 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
         *_sets(asked, context.root, problems),
         *_judging(asked, context, settings, problems),
         *_plain(asked),
-        *(f"--tag={tag}" for tag in asked.tags),
         *store_words(context),
     ]
     if problems:
@@ -103,10 +87,26 @@ def store_words(context: ServerContext) -> list[str]:
     return [] if context.store_url is None else [f"--store={_relative(str(context.store_url), context.root)}"]
 
 
-def _plain(asked: StartRun) -> Iterator[str]:
-    for name, option in _PLAIN.items():
-        if (value := getattr(asked, name)) is not None:
-            yield f"{option}={value}"
+def _words(name: str, value: object) -> list[str]:
+    """Return an option of a run as words of a command."""
+    declared = OPTIONS[name]
+    flag = declared.flags[0]
+    match declared.kind:
+        case Flag():
+            return [flag] if value else []
+        case RepeatedText() if isinstance(value, list):
+            return [f"{flag}={item}" for item in value]
+        case Names() if isinstance(value, list):
+            return [f"{flag}={','.join(value)}"]
+        case _:
+            return [] if value is None else [f"{flag}={value}"]
+
+
+def _plain(form: StartRun) -> Iterator[str]:
+    """Return the fields of the form that are options of a run and need no check here."""
+    for name in StartRun.model_fields:
+        if name in OPTIONS and name not in _CHECKED:
+            yield from _words(name, getattr(form, name))
 
 
 def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
@@ -168,19 +168,18 @@ def _judging(
         if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
             problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
         else:
-            yield f"--config={asked.config}"
+            yield from _words("config", asked.config)
     elif asked.criteria is not None:
         yield from _criteria(asked, context, settings, problems)
     if asked.metrics is not None:
         wrong = [name for name in asked.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is no name of a metric") for name in wrong]
-        yield f"--metrics={','.join(asked.metrics)}"
-    yield from (option for name, option in _FLAGS.items() if getattr(asked, name))
+        yield from _words("metrics", asked.metrics)
     if asked.judge is not None:
         if said := model_problem(asked.judge, settings):
             problems.append(_problem("judge", said))
         else:
-            yield f"--judge={asked.judge}"
+            yield from _words("judge", asked.judge)
 
 
 def _criteria(
@@ -206,7 +205,7 @@ def _criteria(
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8", errors="replace")
     if criteria:
-        yield f"--config={path.relative_to(context.root)}"
+        yield from _words("config", path.relative_to(context.root))
 
 
 def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:

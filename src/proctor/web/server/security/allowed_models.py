@@ -19,7 +19,7 @@ _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 
 def model_problem(name: str, settings: Settings) -> str:
     """Return why a request may not name a model; empty if it may, or if the run reports the problem."""
-    if name == judge_named(None, settings.options.get("judge")):
+    if name == judge_named(None, settings.judge):
         return ""  # the project's own judge is allowed at any address
     try:
         model = parse_name(name, MODELS.names())
