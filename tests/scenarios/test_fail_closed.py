@@ -348,7 +348,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
         3,
         ["never: metric timed out: no score", "(0.5 s)"],
     ),
-    ("a metric with unknown parameters", metric("strange"), 2, ["strange", "'x' is none that Proctor knows"]),
+    ("a metric with unknown parameters", metric("strange"), 2, ["strange", "unknown parameter 'x'"]),
     ("a metric that is not there", metric("missing"), 2, ["my_metrics", "missing"]),
     (
         "a metric name is misspelled",

@@ -247,7 +247,7 @@ def test_one_of_several_cannot_be_anything(kind: str) -> None:
     reader = MatcherReader()
     reader.template(match("one_of", values=["a", match(kind)]), "x")
     assert reader.problems == [
-        f'x.values[1]: "{kind}" takes every value, so the others of `values` say nothing; write "{kind}" alone, or leave it out'
+        f'x.values[1]: "{kind}" accepts every value, so the other `values` have no effect; write "{kind}" alone, or leave it out'
     ]
 
 
@@ -259,5 +259,5 @@ def test_times_of_day_that_all_fit_are_refused(spec: dict[str, Any]) -> None:
     reader = MatcherReader()
     reader.template(spec, "x")
     assert reader.problems == [
-        "x: `within`: no two times of day are more than 43200 seconds apart, so all would fit"
+        "x: `within`: two times of day differ by at most 43200 seconds, so all would fit"
     ]

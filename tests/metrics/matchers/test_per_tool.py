@@ -113,9 +113,7 @@ def test_what_a_case_expects_and_nothing_can_be_compared_with_is_no_fault_of_the
         assert problem.startswith(f"{metric.facts.name}: turn 2: `f` is expected with ")
         assert told in problem
         for came in (dict.fromkeys(args, "other"), args):
-            with pytest.raises(
-                MetricError, match=r"the expected value .* so nothing can be compared with it"
-            ):
+            with pytest.raises(MetricError, match=r"the expected value .* so it cannot be compared"):
                 metric.score(view([turn("a", [("f", came)])], [wanted]))
     state = FinalSessionState(BaseCriterion(threshold=1, state=matchers))
     (problem,) = state.check(EvalCase(eval_id="c", conversation=[], final_session_state=args))

@@ -42,10 +42,10 @@ def test_answers_that_the_schema_allows(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("It is sunny.", "the answer is no JSON: "),
+        ("It is sunny.", "the answer is not JSON: "),
         ("", "the agent gave no answer"),
         (None, "the agent gave no answer"),
-        (f"Here: {GOOD}", "there is JSON in it, which counts with `anywhere`"),
+        (f"Here: {GOOD}", "it contains JSON, which counts with `anywhere`"),
         ("[]", "the answer is [], expected an object"),
         ('{"city": "Paris"}', "celsius is missing, expected a number"),
         ('{"city": 1, "celsius": "x"}', 'celsius is "x", expected a number; city is 1, expected text'),
@@ -58,7 +58,7 @@ def test_answers_that_the_schema_allows(answer: str) -> None:
         ('{"city": "P", "celsius": 1, "days": [1]}', "days[0] is 1, expected text or null"),
         ('{"city": "P", "celsius": 1, "days": ["a", "a"]}', "expected items that are all different"),
         ('{"city": "P", "celsius": 1, "days": ["a", "b", "c"]}', "expected at most 2 items"),
-        ('{"city": "P", "city": "P", "celsius": 1}', 'the key "city" stands in one object twice'),
+        ('{"city": "P", "city": "P", "celsius": 1}', 'an object has the key "city" twice'),
     ],
 )
 def test_answers_that_it_does_not_allow_and_why(answer: str | None, reason: str) -> None:

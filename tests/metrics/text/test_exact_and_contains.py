@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
-from proctor.metrics.text.contains import NOTHING_SAID
+from proctor.metrics.text.contains import NO_TEXT_TO_SEARCH
 from proctor.metrics.text.visible import is_blank
 from tests.metrics.text.text_scores import explanation, metric, reason, value
 
@@ -262,17 +262,17 @@ def test_an_answer_that_says_nothing_forbidden_because_it_says_nothing_is_warned
     from tests.metrics.text.text_scores import case_of, scored
 
     score = scored(metric("contains", forbidden="sorry"), case_of(None, ""))
-    assert score.per_invocation[0].warning == NOTHING_SAID
+    assert score.per_invocation[0].warning == NO_TEXT_TO_SEARCH
 
 
 @pytest.mark.parametrize(
     ("answer", "options", "told"),
     [
-        ("a b", {"expected": ["a", "b"]}, "the answer has what it must and nothing that it must not"),
+        ("a b", {"expected": ["a", "b"]}, "the answer contains the expected texts and no forbidden ones"),
         ("a", {"expected": ["a", "b", "c"]}, 'not in the answer: "b", "c"'),
-        ("a", {"expected": ["a", "b"], "require": "any"}, "the answer has what it must and nothing that it must not"),
+        ("a", {"expected": ["a", "b"], "require": "any"}, "the answer contains the expected texts and no forbidden ones"),
         ("x", {"expected": ["a", "b"], "require": "any"}, 'not in the answer: "a", "b"'),
-        ("x", {"expected": "a", "forbidden": ["x", "y"]}, 'forbidden, and in the answer: "x"; not in the answer: "a"'),
+        ("x", {"expected": "a", "forbidden": ["x", "y"]}, 'forbidden text in the answer: "x"; not in the answer: "a"'),
     ],
 )  # fmt: skip
 def test_contains_reasons(answer: str, options: dict[str, Any], told: str) -> None:
@@ -293,8 +293,11 @@ def test_details_say_what_was_found() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"expected": "...", "ignore_punctuation": True}, "expected: a text with nothing to look for in it"),
-        ({"forbidden": " "}, "forbidden: a text with nothing to look for in it"),
+        (
+            {"expected": "...", "ignore_punctuation": True},
+            "expected: a text without characters to search for",
+        ),
+        ({"forbidden": " "}, "forbidden: a text without characters to search for"),
         ({"require": "some"}, "require: Input should be 'all' or 'any'"),
         ({"forbiden": "x"}, "Did you mean 'forbidden'"),
         ({"forbidden": []}, "forbidden"),

@@ -101,7 +101,7 @@ def test_a_reference_that_is_no_json_is_an_error_not_a_zero(reference: str) -> N
 )
 def test_odd_answers_are_zeros(answer: str) -> None:
     assert value("json_equal", "[]", answer) == 0.0
-    assert reason("json_equal", "[]", answer).startswith("the answer is no JSON: ")
+    assert reason("json_equal", "[]", answer).startswith("the answer is not JSON: ")
 
 
 NFC, NFD = "é", "e\u0301"
@@ -152,9 +152,9 @@ NO_JSON = {
     "nearly nothing": ("[-0.1e-400]", "is beyond"),
     "very many digits": (f"[{'1' * 5000}]", "a number of 5000 digits is beyond"),
     "very many decimals": (f"[0.{'1' * 5000}]", "a number of 5002 digits is beyond"),
-    "a key twice": ('{"a": 1, "a": 1}', 'the key "a" stands in one object twice'),
-    "a key twice, inside": ('[{"b": {"a": 1, "a": 1}}]', 'the key "a" stands in one object twice'),
-    "a key twice, as an escape": ('{"a": 1, "\\u0061": 1}', 'the key "a" stands in one object twice'),
+    "a key twice": ('{"a": 1, "a": 1}', 'an object has the key "a" twice'),
+    "a key twice, inside": ('[{"b": {"a": 1, "a": 1}}]', 'an object has the key "a" twice'),
+    "a key twice, as an escape": ('{"a": 1, "\\u0061": 1}', 'an object has the key "a" twice'),
     "text behind": ("[1] is it", "Extra data"),
     "text before": ("It is [1]", "Expecting value"),
     "two values": ("[1] [1]", "Extra data"),
@@ -232,7 +232,7 @@ def test_an_expected_value_that_no_json_can_be_is_refused(expected: Any, problem
 
 
 def test_the_key_that_stands_twice_is_named() -> None:
-    assert '"a" stands in one object twice' in reason("json_equal", "[]", '{"b": 1, "a": 1, "a": 2}')
+    assert 'an object has the key "a" twice' in reason("json_equal", "[]", '{"b": 1, "a": 1, "a": 2}')
 
 
 def test_text_that_holds_json_is_refused_as_an_option() -> None:
@@ -253,8 +253,8 @@ def test_text_that_holds_json_is_refused_as_an_option() -> None:
         ({"a": 1}, "[]", {}, '$ is [], expected {"a": 1}'),
         ({"a": 1}, '{"a": true}', {}, "$.a is true, expected 1"),
         ({"a": 1}, '{"a": 1.0}', {"strict": True}, "$.a is 1.0, expected 1"),
-        ({"a": 1}, 'is {"a": 1}', {}, "the answer is no JSON: Expecting value: line 1 column 1 (char 0); there is JSON in it, which counts with `anywhere`"),
-        ({"a": 1}, "none", {"anywhere": True}, "the answer is no JSON: no JSON object or list is in it"),
+        ({"a": 1}, 'is {"a": 1}', {}, "the answer is not JSON: Expecting value: line 1 column 1 (char 0); it contains JSON, which counts with `anywhere`"),
+        ({"a": 1}, "none", {"anywhere": True}, "the answer is not JSON: it contains no JSON object or list"),
         ({"a": 1, "b": 1}, 'x [] {"a": 1}', {"anywhere": True}, "$ is [], expected {\"a\": 1, \"b\": 1}"),
     ],
 )  # fmt: skip

@@ -47,7 +47,7 @@ def test_values(turns: str, called: list[str], value: float, per_turn: list[floa
         ("all", [""], 0, "`f` was not called; no tool was"),
         ("all", ["ggh"], 0, "`f` was not called; what was called: `g`, `h`"),
         ("any", ["g", "f"], 0, ELSEWHERE),
-        ("last", ["g", "f"], 0, "only the last turn is asked about"),
+        ("last", ["g", "f"], 0, "only the last turn is scored"),
     ],
 )
 def test_reasons(turns: str, called: list[str], index: int, reason: str) -> None:

@@ -1,1 +1,4 @@
-"""What an argument, a tool's response or a piece of state may be: exact, a pattern, a number about so large …"""
+"""Matchers: how an argument, a tool's response or a part of the state is compared with the expected one.
+
+`kinds` holds the matchers, `parse` reads them from JSON, `templates` combines them with plain values.
+"""

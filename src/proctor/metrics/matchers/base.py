@@ -1,4 +1,4 @@
-"""What all matchers share. Light: matchers themselves are loaded where one is used."""
+"""The contract of matchers, and what is needed before any matcher is loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 INLINE = "$match"
-"""The key of a matcher that stands in the place of a value."""
+"""The key of a matcher that replaces a value."""
 DEEPEST = 100
 ARGUMENTS = {
     "arguments": 'matchers by tool ("*": every tool) and argument, as in {"book": {"date": {"match": "date"}}}',
@@ -33,7 +33,7 @@ ARGUMENTS = {
 
 
 class _Absent:
-    """No value at all, which null is not."""
+    """No value at all, which differs from null."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -43,39 +43,37 @@ ABSENT: Final[Any] = _Absent()
 
 
 class Matcher(Protocol):
-    """Says whether a value that came is one that was expected."""
+    """Tells whether an actual value is the expected one."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Compare; either may be `ABSENT`.
+        """Compare two values; either may be `ABSENT`.
 
         Raises:
-            MetricError: this cannot be told.
+            MetricError: they cannot be compared.
         """
 
     def tell(self, expected: Any) -> str:
-        """What is expected, in words."""
+        """Return what is expected, in words."""
 
     def unreadable(self, expected: Any) -> str:
-        """Why nothing could be compared with this value ("no date or time"); empty for what is expected well."""
+        """Return why the matcher cannot compare with this value ("not a number"); empty if it can."""
 
 
 def ask(matcher: Matcher, expected: Any, actual: Any) -> bool:
-    """Ask a matcher. Null is expected where it is expected, whatever the matcher compares.
+    """Compare with a matcher; an expected null is compared with null by every matcher.
 
     Raises:
-        MetricError: the expected value is none of the kind that the matcher compares: not the agent's fault.
+        MetricError: the expected value is not of the kind that the matcher compares, which is not the agent's fault.
     """
     if expected is ABSENT or not (why := matcher.unreadable(expected)):
         return matcher.fits(expected, actual)
     if expected is None:
         return actual is None
-    raise MetricError(
-        f"the expected value {show_value(expected)} is {why}, so nothing can be compared with it"
-    )
+    raise MetricError(f"the expected value {show_value(expected)} is {why}, so it cannot be compared")
 
 
 def holds_matcher(value: Any, depth: int = 0) -> bool:
-    """Whether a matcher stands anywhere within a value."""
+    """Tell whether there is a matcher anywhere inside a value."""
     if depth > DEEPEST:
         return False
     if isinstance(value, Mapping):
@@ -84,7 +82,7 @@ def holds_matcher(value: Any, depth: int = 0) -> bool:
 
 
 def misspelled_matcher(value: Any, depth: int = 0) -> str:
-    """Return a key within a value that can only be a slip of `$match`; empty when there is none."""
+    """Return a key inside a value that is certainly a misspelled `$match`; empty if there is none."""
     if depth > DEEPEST or not isinstance(value, Mapping | list | tuple):
         return ""
     if isinstance(value, Mapping):
@@ -100,19 +98,19 @@ def _is_close(key: str) -> bool:
 
 
 def doubt(matching: object, case: CaseView) -> str:
-    """What a matching that was made of `arguments` has to say about its own names; empty for any other."""
+    """Return the warning of a matching with the option `arguments` about its own names; empty for any other."""
     ask = getattr(matching, "doubt", None)
     return str(ask(case)) if ask else ""
 
 
 def unreadable(metric: str, matching: object, case: EvalCase) -> Iterable[str]:
-    """What a case expects that the matchers of `arguments` cannot compare; nothing for any other matching."""
+    """Return the expected values that the matchers of `arguments` cannot compare; nothing for any other matching."""
     find = getattr(matching, "unreadable", None)
     return [f"{metric}: {problem}" for problem in find(case)] if find else ()
 
 
 def survey_of(matching: object) -> Survey | None:
-    """What a matching that was made of `arguments` wants to know of all cases; `None` for any other."""
+    """Return the survey of a matching with the option `arguments`; `None` for any other."""
     ask = getattr(matching, "survey", None)
-    found: Survey | None = ask() if ask else None
-    return found
+    survey: Survey | None = ask() if ask else None
+    return survey

@@ -1,7 +1,6 @@
-"""Contrary values: a handful of values so unlike each other that what accepts all of them cannot fail.
+"""Contrary values: a few very different values; an expectation that accepts all of them cannot fail.
 
-Each check tries values, and does not analyse what is configured: an expectation that accepts every contrary value of its
-own kind accepts anything, however it is written.
+An expectation is tried with these values instead of being analysed, so that its form does not matter.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ TEXTS = (
     "I'm sorry, but I cannot help with that.", "Call +1 (555) 010-9999 or write to someone@example.com today",
     "https://example.com/a?b=c#d", '{"k": [1, null]}', "<b>50 %</b> of $3.99", "2024-05-01T10:00:00Z", "snake_case CamelCase",
 )  # fmt: skip
-"""Texts that a person sees, of one line and of several. None repeats one character only: `[^~]` would fail on `~`."""
+"""Visible texts, of one line and of several. None repeats one character only: `[^~]` would fail on `~`."""
 SINGLES = ("§", "7")
-"""Texts of one character. A pattern that accepts one of them, and all of `TEXTS`, tells no text from another."""
+"""Texts of one character. A pattern that accepts one of them, and all of `TEXTS`, accepts any answer."""
 BLANKS = ("\n", " ")
-"""Texts that a person does not see."""
+"""Invisible texts."""
 NUMBERS = (0, 1, -1, 0.5, 1e6, -1e6, 1e15, -1e15)
 DATES = ("0001-01-02", "1970-01-01", "2024-05-01", "9998-12-31")
 _LISTS: tuple[Any, ...] = ([], [0], ["qzx", None], [[1], {}])

@@ -1,4 +1,4 @@
-"""Dates and times: the same moment, however it is written."""
+"""Dates and times: the same moment in any notation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MONTHS = (
     "december",
 )  # fmt: skip
 DAY = 86_400
-"""Seconds; two times of day are at most half as far apart."""
+"""In seconds; two times of day differ by half a day at most."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r"(?P<year>\d{4})"
@@ -41,63 +41,63 @@ class Moment:
     clock: time | None
 
     def at(self, zone: tzinfo | None) -> datetime:
-        """As a point in time; one without zone is taken in `zone`."""
-        made = datetime.combine(self.day or date(2000, 1, 1), self.clock or time())
-        return made.replace(tzinfo=zone) if made.tzinfo is None else made
+        """Return a point in time; a moment without zone is taken in `zone`."""
+        moment = datetime.combine(self.day or date(2000, 1, 1), self.clock or time())
+        return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
 
 
 @dataclass(frozen=True, slots=True)
 class SameMoment:
-    """The same date, time, or date and time, however written; at most `within` seconds apart.
+    """The same date, time, or date and time in any notation; at most `within` seconds apart.
 
     `part`: compare only the date, or only the time of day. Of two texts, one with and one without time zone, the latter
-    is taken in `zone`; without `zone` they do not fit. A date is not the midnight it begins with. Times of day are compared on
-    the clock: midnight is between 23:50 and 00:05.
+    is taken in `zone`; without `zone` they do not fit. A date differs from the midnight at its start. Times of day are compared
+    on the clock: midnight is between 23:50 and 00:05.
     """
 
     part: str | None = None
     within: float = 0.0
     zone: tzinfo | None = None
     formats: tuple[str, ...] = ()
-    """How else texts may be written (`strptime`)."""
+    """Further formats of texts (`strptime`)."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Compare; only texts that are a date or time can fit."""
-        wanted, came = self.read(expected), self.read(actual)
-        if wanted is None or came is None:
+        """Compare; only texts with a date or time can fit."""
+        wanted, made = self.moment_of(expected), self.moment_of(actual)
+        if wanted is None or made is None:
             return False
-        if (wanted.day is None, wanted.clock is None) != (came.day is None, came.clock is None):
+        if (wanted.day is None, wanted.clock is None) != (made.day is None, made.clock is None):
             return False
-        one, other = wanted.at(self.zone), came.at(self.zone)
+        one, other = wanted.at(self.zone), made.at(self.zone)
         if (one.tzinfo is None) != (other.tzinfo is None):
             return False
-        apart = abs((one - other).total_seconds())
-        if wanted.day is None:  # a clock goes round: 23:50 and 00:05 are a quarter of an hour apart
-            apart = min(apart % DAY, DAY - apart % DAY)
-        return apart <= self.within
+        distance = abs((one - other).total_seconds())
+        if wanted.day is None:  # times of day are circular: 23:50 and 00:05 are 15 minutes apart
+            distance = min(distance % DAY, DAY - distance % DAY)
+        return distance <= self.within
 
     def unreadable(self, expected: Any) -> str:
-        """What is no date or time, or has not the part that is compared."""
-        return "" if self.read(expected) is not None else f"no {self.part or 'date or time'}"
+        """Return that a value is not a date or time, or lacks the part that is compared."""
+        return "" if self.moment_of(expected) is not None else f"not a {self.part or 'date or time'}"
 
     def tell(self, expected: Any) -> str:
-        """The date or time."""
+        """Return the date or time."""
         about = f", ± {self.within:g} s" if self.within else ""
         return f"{show_value(expected)} (as a {self.part or 'date or time'}{about})"
 
-    def read(self, value: Any) -> Moment | None:
-        """The moment that a value is, as far as it is compared; `None`: it is none."""
+    def moment_of(self, value: object) -> Moment | None:
+        """Return the part of a moment that is compared; `None` if the value has none."""
         moment = read_moment(value, self.formats) if isinstance(value, str) else None
         if moment is None or self.part is None:
             return moment
-        wanted = Moment(moment.day, None) if self.part == "date" else Moment(None, moment.clock)
-        return None if wanted == Moment(None, None) else wanted
+        part = Moment(moment.day, None) if self.part == "date" else Moment(None, moment.clock)
+        return None if part == Moment(None, None) else part
 
 
 def read_moment(text: str, formats: tuple[str, ...] = ()) -> Moment | None:
-    """Read `formats`, ISO 8601, English dates with the month's name, and clock times; `None` where it is none of them.
+    """Read `formats`, ISO 8601, English dates with the month's name, and clock times; `None` for any other text.
 
-    Typographic hyphens are hyphens, and characters without width are none.
+    Typographic hyphens count as hyphens, and characters without width are ignored.
     """
     text = " ".join(without_invisible(text).translate(_HYPHENS).split())
     for form in formats:
@@ -182,10 +182,10 @@ def _read_clock(text: str) -> time | None:
 
 
 def read_zone(name: str) -> tzinfo:
-    """A time zone by its name (`Europe/Rome`, `UTC`) or its offset (`+02:00`).
+    """Return a time zone by its name (`Europe/Rome`, `UTC`) or its offset (`+02:00`).
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: there is no zone of this name.
     """
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

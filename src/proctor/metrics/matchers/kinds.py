@@ -1,4 +1,4 @@
-"""The kinds of matchers: each one notion of "this value is the expected one"."""
+"""The kinds of matchers: each is a different comparison of an actual with an expected value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proctor.metrics.trajectory.call_equality import equal_strictly
 __all__ = ["Exact", "Ignore", "Json", "Number", "Pattern", "Present", "SameSet", "Subset", "Text"]
 
 SECONDS = 1.0
-"""What a pattern that might take very long may take for one value, in a process of its own."""
+"""The time limit for a pattern on one value."""
 
 
 _WRITTEN = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
@@ -33,55 +33,55 @@ class Exact:
     """Equal as JSON values: 1 is 1.0, true is not 1, keys in any order, lists in theirs."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Compare; what is absent is equal to what is absent."""
+        """Compare; absent equals absent."""
         return bool(equal_json(expected, actual))
 
     def unreadable(self, expected: Any) -> str:
-        """Nothing: any value will do."""
+        """Return nothing: any value can be compared."""
         return ""
 
     def tell(self, expected: Any) -> str:
-        """The value."""
+        """Return the value."""
         return show_value(expected)
 
 
 class Ignore:
-    """Whatever it is, and whether it is there."""
+    """Any value, or none."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Yes."""
+        """Accept everything."""
         return True
 
     def unreadable(self, expected: Any) -> str:
-        """Nothing: any value will do."""
+        """Return nothing: any value can be compared."""
         return ""
 
     def tell(self, expected: Any) -> str:
-        """Anything."""
+        """Return that anything fits."""
         return "anything or nothing"
 
 
 class Present:
-    """It is there, whatever it is."""
+    """Any value, but not none."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Whether there is a value."""
+        """Tell whether there is a value."""
         return actual is not ABSENT
 
     def unreadable(self, expected: Any) -> str:
-        """Nothing: any value will do."""
+        """Return nothing: any value can be compared."""
         return ""
 
     def tell(self, expected: Any) -> str:
-        """Anything that is there."""
+        """Return that any value fits."""
         return "any value"
 
 
 class Subset:
-    """All that is expected is there; objects may have more keys and lists more elements, in any order, at every depth."""
+    """Every expected part is present; objects may have more keys and lists more elements, in any order, at every depth."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Compare; each element of an expected list needs one of its own."""
+        """Compare; each element of an expected list needs a different one."""
         if isinstance(expected, Mapping) and isinstance(actual, Mapping):
             return all(key in actual and self.fits(value, actual[key]) for key, value in expected.items())
         if _is_list(expected) and _is_list(actual):
@@ -90,11 +90,11 @@ class Subset:
         return bool(equal_json(expected, actual))
 
     def unreadable(self, expected: Any) -> str:
-        """Nothing: any value will do."""
+        """Return nothing: any value can be compared."""
         return ""
 
     def tell(self, expected: Any) -> str:
-        """The value, and that there may be more."""
+        """Return the value, with the note that more is allowed."""
         return f"{show_value(expected)} or more"
 
 
@@ -116,53 +116,53 @@ class Pattern:
         return matches(Search(self.pattern, self.full, normalize("NFC", actual)), SECONDS)
 
     def unreadable(self, expected: Any) -> str:
-        """Nothing: any value will do."""
+        """Return nothing: any value can be compared."""
         return ""
 
     def tell(self, expected: Any) -> str:
-        """The pattern."""
+        """Return the pattern."""
         how = "a text that matches" if self.full else "a text with a match of"
         return f"{how} {show_text(self.pattern.pattern)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number at most so far from the expected one: by `tolerance`, or by `relative`, a share of the expected number.
+    """A number that differs from the expected one by at most `tolerance`, or by `relative`, a share of the expected number.
 
-    Compared as exact decimals: 0.1 and 0.3 lie 0.2 apart. The larger of the two distances counts.
+    Compared as exact decimals: 0.1 and 0.3 differ by 0.2. The larger of the two limits counts.
     """
 
     tolerance: Fraction = Fraction(0)
     relative: Fraction = Fraction(0)
     read_text: bool = False
-    """Texts that are a number count as that number."""
+    """A text with a number counts as that number."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Compare; truth values, NaN and infinity are no numbers."""
-        wanted, came = self.read(expected), self.read(actual)
-        if wanted is None or came is None:
+        """Compare; booleans, NaN and infinity are not numbers."""
+        wanted, made = self.number_of(expected), self.number_of(actual)
+        if wanted is None or made is None:
             return False
-        return abs(wanted - came) <= max(self.tolerance, self.relative * abs(wanted))
+        return abs(wanted - made) <= max(self.tolerance, self.relative * abs(wanted))
 
     def unreadable(self, expected: Any) -> str:
-        """What is no number."""
-        return "" if self.read(expected) is not None else "no number"
+        """Return that a value is not a number."""
+        return "" if self.number_of(expected) is not None else "not a number"
 
     def tell(self, expected: Any) -> str:
-        """The number, and how far one may be from it."""
+        """Return the number and the allowed difference."""
         ways = [f"{float(self.tolerance):g}"] if self.tolerance else []
         ways += [f"{float(self.relative * 100):g} %"] if self.relative else []
         return f"{show_value(expected)} ± {' or '.join(ways) or '0'}"
 
-    def read(self, value: Any) -> Fraction | None:
-        """The number that a value is; `None`: it is none."""
+    def number_of(self, value: object) -> Fraction | None:
+        """Return the number that a value is; `None` if it is not one."""
         if self.read_text and isinstance(value, str):
             return Fraction(value.strip()) if _WRITTEN.fullmatch(value.strip()) else None
         return exactly(value)
 
 
-def exactly(value: Any) -> Fraction | None:
-    """A JSON number as it is written, not as the nearest binary fraction; `None` for anything else."""
+def exactly(value: object) -> Fraction | None:
+    """Return a JSON number as it is written, not as the nearest binary fraction; `None` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, int):
@@ -172,7 +172,7 @@ def exactly(value: Any) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True)
 class SameSet:
-    """A list with the same elements in any order; with `repeats` each as often, otherwise how often does not count."""
+    """A list with the same elements in any order; `repeats`: each as often, otherwise the number does not count."""
 
     repeats: bool = False
 
@@ -181,22 +181,22 @@ class SameSet:
         if not (_is_list(expected) and _is_list(actual)):
             return False
         try:
-            wanted, came = ([_key(each) for each in side] for side in (expected, actual))
-        except TypeError:  # what a tool was given that JSON does not have
+            wanted, made = ([_key(each) for each in side] for side in (expected, actual))
+        except TypeError:  # a tool argument that is not JSON
             return False
-        return Counter(wanted) == Counter(came) if self.repeats else set(wanted) == set(came)
+        return Counter(wanted) == Counter(made) if self.repeats else set(wanted) == set(made)
 
     def unreadable(self, expected: Any) -> str:
-        """What is no list."""
-        return "" if _is_list(expected) else "no list"
+        """Return that a value is not a list."""
+        return "" if _is_list(expected) else "not a list"
 
     def tell(self, expected: Any) -> str:
-        """The elements."""
+        """Return the elements."""
         return f"{show_value(expected)} in any order"
 
 
 def _key(value: Any) -> Hashable:
-    """The same for values that are equal as JSON values, another for others."""
+    """Return an object that is equal exactly for equal JSON values."""
     if isinstance(value, Mapping):
         return "object", frozenset((name, _key(each)) for name, each in value.items())
     if _is_list(value):
@@ -206,7 +206,7 @@ def _key(value: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The same text, upper and lower case aside; runs of white space are one blank, or with `spaces: "remove"` nothing."""
+    """The same text, ignoring case; runs of white space count as one blank, or with `spaces: "remove"` as nothing."""
 
     spaces: str = " "
 
@@ -217,12 +217,12 @@ class Text:
         return self._plain(expected) == self._plain(actual)
 
     def unreadable(self, expected: Any) -> str:
-        """What is no text."""
-        return "" if isinstance(expected, str) else "no text"
+        """Return that a value is not a text."""
+        return "" if isinstance(expected, str) else "not a text"
 
     def tell(self, expected: Any) -> str:
-        """The text."""
-        return f"{show_value(expected)} (case and white space aside)"
+        """Return the text."""
+        return f"{show_value(expected)} (ignoring case and white space)"
 
     def _plain(self, text: str) -> str:
         return BLANKS.sub(self.spaces, normalize("NFC", normalize("NFC", text).casefold())).strip()
@@ -230,7 +230,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """Equal as JSON values; `strict` tells 1 from 1.0. With `parse` a text that holds JSON counts as its value."""
+    """Equal as JSON values; `strict`: 1 and 1.0 differ. `parse`: a text that contains JSON counts as its value."""
 
     strict: bool = False
     parse: bool = False
@@ -238,25 +238,25 @@ class Json:
     def fits(self, expected: Any, actual: Any) -> bool:
         """Compare."""
         if self.parse:
-            expected, actual = _parsed(expected), _parsed(actual)
+            expected, actual = _parse(expected), _parse(actual)
         return bool((equal_strictly if self.strict else equal_json)(expected, actual))
 
     def unreadable(self, expected: Any) -> str:
-        """With `parse`: a text that begins as JSON objects and lists do, and is no JSON."""
+        """With `parse`: return that a text begins like a JSON object or list, but is not JSON."""
         if not self.parse or not isinstance(expected, str) or expected.lstrip()[:1] not in {"{", "["}:
             return ""
         try:
             read_json(expected)
         except ValueError as error:
-            return f"no JSON ({error})"
+            return f"not JSON ({error})"
         return ""
 
     def tell(self, expected: Any) -> str:
-        """The value."""
+        """Return the value."""
         return show_value(expected) + (" (1 and 1.0 differ)" if self.strict else "")
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:

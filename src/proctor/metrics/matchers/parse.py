@@ -1,7 +1,7 @@
-"""From what a file says to matchers; every mistake is found, with the place where it stands.
+"""Reads matchers from JSON; every problem is reported with its place.
 
-Two spellings: `{"match": "number", "tolerance": 0.1}` where only a matcher can stand, and `{"$match": "number", "value": 5,
-"tolerance": 0.1}` in the place of a value (a plain object is a value that is compared as it is).
+There are two spellings: `{"match": "number", "tolerance": 0.1}` where only a matcher is allowed, and `{"$match": "number",
+"value": 5, "tolerance": 0.1}` in the place of a value (a plain object is compared as a value).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     ONE_OF: frozenset({"values"}),
     "json": frozenset({"strict", "parse"}),
 }
-"""What kinds there are, and the options of each."""
+"""The kinds of matchers, and the options of each."""
 
 WITHOUT_VALUE = frozenset({"ignore", "present", "regex", ONE_OF})
 FLAGS = frozenset({"full", "ignore_case", "read_text", "repeats", "strict", "parse"})
@@ -58,31 +58,31 @@ AMOUNTS = frozenset({"tolerance", "relative", "within"})
 
 
 class MatcherReader:
-    """Reads matchers; what is wrong is collected in `problems`."""
+    """Reads matchers, and collects problems in `problems`."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
 
     def problem(self, where: str, message: str) -> None:
-        """Note what is wrong, and where."""
+        """Record a problem and its place."""
         self.problems.append(f"{where}: {message}")
 
     # --- values ---
 
     def template(self, value: Any, where: str) -> Template:
-        """A value in which matchers may stand."""
+        """Return a value that may contain matchers."""
         if isinstance(value, Mapping) and INLINE in value:
             return self._inline(value, where)
         if not holds_matcher(value):
             if slip := misspelled_matcher(value):
-                self.problem(where, f"{show_value(slip)} is no matcher. Did you mean {INLINE!r}?")
+                self.problem(where, f"{show_value(slip)} is not a matcher. Did you mean {INLINE!r}?")
             return Plain(value)
         if isinstance(value, Mapping):
             return Shape(value, {key: self.template(each, f"{where}.{key}") for key, each in value.items()})
         return Items(value, [self.template(each, f"{where}[{i}]") for i, each in enumerate(value)])
 
     def _inline(self, spec: Mapping[str, Any], where: str) -> Template:
-        template = self._matched(spec, where, INLINE)
+        template = self._read_matcher(spec, where, INLINE)
         kind = spec[INLINE]
         if isinstance(kind, str) and kind in KINDS and kind not in WITHOUT_VALUE and "value" not in spec:
             self.problem(
@@ -94,9 +94,9 @@ class MatcherReader:
     # --- matchers ---
 
     def matcher(self, spec: Any, where: str) -> Template:
-        """A matcher where nothing else can stand; its name alone is enough where it has no options.
+        """Return a matcher where nothing else is allowed; its name is enough if it has no options.
 
-        Its own value, where it has one, takes the place of the expected one.
+        If it has a `value`, that replaces the expected value.
         """
         if isinstance(spec, str):
             spec = {"match": spec}
@@ -104,30 +104,34 @@ class MatcherReader:
             self.problem(where, f'expected a matcher such as {{"match": "text"}}, got {show_value(spec)}')
             return Matched(spec, Exact())
         if "match" not in spec and INLINE in spec:
-            return self._matched(spec, where, INLINE)
-        return self._matched(spec, where, "match")
+            return self._read_matcher(spec, where, INLINE)
+        return self._read_matcher(spec, where, "match")
 
-    def _matched(self, spec: Mapping[str, Any], where: str, key: str) -> Template:
+    def _read_matcher(self, spec: Mapping[str, Any], where: str, key: str) -> Template:
         kind = spec.get(key)
         if not isinstance(kind, str) or kind not in KINDS:
-            meant = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
+            hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
             got = show_value(kind) if key in spec else f"an object without `{key}`"
-            self.problem(where, f"expected a kind of matcher, got {got}.{meant} Kinds: {', '.join(KINDS)}")
+            self.problem(where, f"expected a kind of matcher, got {got}.{hint} Kinds: {', '.join(KINDS)}")
             return Matched(spec, Exact())
         self._check_options(kind, spec, where, key)
         value = spec.get("value", ABSENT)
         if holds_matcher(value):
             self.problem(
                 where,
-                "no matcher can stand within the `value` of another; put it in the place of the value itself",
+                "the `value` of a matcher cannot contain another matcher; put it in the place of the value itself",
             )
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
-        known = len(self.problems)
-        made = Matched(spec, self._build(kind, spec, where), value)
-        if len(self.problems) == known and kind not in _ANYTHING and _cannot_fail(made, kind):
-            self.problem(where, f"{show_value(kind)} with {_shown(spec, key)}: {CANNOT_FAIL}")
-        return made
+        problems_before = len(self.problems)
+        template = Matched(spec, self._build(kind, spec, where), value)
+        if (
+            len(self.problems) == problems_before
+            and kind not in _ACCEPTING_KINDS
+            and _cannot_fail(template, kind)
+        ):
+            self.problem(where, f"{show_value(kind)} with {_show_options(spec, key)}: {CANNOT_FAIL}")
+        return template
 
     def _options(self, spec: Mapping[str, Any], where: str) -> list[Template]:
         values = spec.get("values")
@@ -140,7 +144,7 @@ class MatcherReader:
                 kind = '"ignore"' if isinstance(option.matcher, Ignore) else '"present"'
                 self.problem(
                     f"{where}.values[{index}]",
-                    f"{kind} takes every value, so the others of `values` say nothing; write {kind} alone, or leave it out",
+                    f"{kind} accepts every value, so the other `values` have no effect; write {kind} alone, or leave it out",
                 )
         return options
 
@@ -172,7 +176,7 @@ class MatcherReader:
             return Exact()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of syntax that may mean something else in another Python
+                warnings.simplefilter("ignore")  # of syntax that may change in a later Python
                 compiled = re.compile(
                     normalize("NFC", text), re.IGNORECASE if spec.get("ignore_case") is True else 0
                 )
@@ -186,7 +190,7 @@ class MatcherReader:
         return Pattern(compiled, full)
 
     def number(self, spec: Mapping[str, Any], where: str) -> Matcher:
-        """Read how far numbers may be apart."""
+        """Read the allowed difference of numbers."""
         tolerance, relative = (exactly(spec.get(name, 0)) for name in ("tolerance", "relative"))
         if "tolerance" not in spec and "relative" not in spec:
             self.problem(where, "`number` needs `tolerance`, `relative` (a share: 0.01), or both")
@@ -195,14 +199,14 @@ class MatcherReader:
             self.problem(
                 where, f"`relative` is a share below 1 (0.05 is 5 %), got {show_value(spec['relative'])}"
             )
-        made = Number(tolerance or nothing, relative or nothing, spec.get("read_text") is True)
+        matcher = Number(tolerance or nothing, relative or nothing, spec.get("read_text") is True)
         value = spec.get("value", 0)
-        if made.read(value) is None:
+        if matcher.number_of(value) is None:
             self.problem(where, f"`value` must be a number, got {show_value(value)}")
-        return made
+        return matcher
 
     def text(self, spec: Mapping[str, Any], where: str) -> Matcher:
-        """Read what becomes of white space."""
+        """Read how white space is compared."""
         spaces = spec.get("spaces", "collapse")
         if spaces not in ("collapse", "remove"):
             self.problem(where, f'`spaces` must be "collapse" or "remove", got {show_value(spaces)}')
@@ -210,7 +214,7 @@ class MatcherReader:
         return Text("" if spaces == "remove" else " ")
 
     def date(self, spec: Mapping[str, Any], where: str) -> Matcher:
-        """Read what of a date or time is compared, and how it may be written."""
+        """Read the compared part of a date or time, and its formats."""
         part, zone = spec.get("part"), None
         if part not in (None, "date", "time"):
             self.problem(where, f'`part` must be "date" or "time", got {show_value(part)}')
@@ -219,34 +223,31 @@ class MatcherReader:
                 zone = read_zone(str(spec["timezone"]))
             except ValueError as error:
                 self.problem(where, str(error))
-        made = SameMoment(part, self._amount(spec, "within"), zone, self._formats(spec, where))
+        matcher = SameMoment(part, self._amount(spec, "within"), zone, self._formats(spec, where))
         value = spec.get("value", ABSENT)
-        read = None if value is ABSENT else made.read(value)
-        if made.within >= DAY / 2 and (part == "time" or (read is not None and read.day is None)):
+        moment = None if value is ABSENT else matcher.moment_of(value)
+        if matcher.within >= DAY / 2 and (part == "time" or (moment is not None and moment.day is None)):
             self.problem(
                 where,
-                f"`within`: no two times of day are more than {DAY // 2} seconds apart, so all would fit",
+                f"`within`: two times of day differ by at most {DAY // 2} seconds, so all would fit",
             )
-        if value is not ABSENT and read is None:
+        if value is not ABSENT and moment is None:
             self.problem(
                 where, f'`value` must be a date or time such as "2024-05-01", got {show_value(value)}'
             )
-        return made
+        return matcher
 
     def _formats(self, spec: Mapping[str, Any], where: str) -> tuple[str, ...]:
-        given = spec.get("formats", [])
-        formats = [given] if isinstance(given, str) else given
+        stated = spec.get("formats", [])
+        formats = [stated] if isinstance(stated, str) else stated
         if not isinstance(formats, list | tuple) or not all(isinstance(each, str) for each in formats):
-            self.problem(where, f'`formats` must be texts such as "%d.%m.%Y", got {show_value(given)}')
+            self.problem(where, f'`formats` must be texts such as "%d.%m.%Y", got {show_value(stated)}')
             return ()
         for form in formats:
-            try:
-                datetime.strptime(datetime(2000, 1, 2).strftime(form), form)  # noqa: DTZ001, DTZ007 - only tried out
-                fine = "%" in form
-            except ValueError:
-                fine = False
-            if not fine:
-                self.problem(where, f"{show_value(form)} is no format of a date or time (Python's strptime)")
+            if not _is_date_format(form):
+                self.problem(
+                    where, f"{show_value(form)} is not a format of a date or time (Python's strptime)"
+                )
         return tuple(formats)
 
     def _only_text(self, spec: Mapping[str, Any], where: str) -> None:
@@ -254,39 +255,47 @@ class MatcherReader:
             self.problem(where, f"`value` must be a text, got {show_value(spec['value'])}")
 
     def same_set(self, spec: Mapping[str, Any], where: str) -> Matcher:
-        """Only lists can be compared."""
+        """Read the comparison of lists in any order."""
         if not isinstance(spec.get("value", []), list | tuple):
             self.problem(where, f"`value` must be a list, got {show_value(spec['value'])}")
         return SameSet(spec.get("repeats") is True)
 
     def json(self, spec: Mapping[str, Any], where: str) -> Matcher:
-        """JSON equality of two kinds."""
-        made = Json(spec.get("strict") is True, spec.get("parse") is True)
-        if why := made.unreadable(spec.get("value")):
+        """Read the comparison of JSON values."""
+        matcher = Json(spec.get("strict") is True, spec.get("parse") is True)
+        if why := matcher.unreadable(spec.get("value")):
             self.problem(where, f"`value` is {why}, got {show_value(spec['value'])}")
-        return made
+        return matcher
 
     def _amount(self, spec: Mapping[str, Any], name: str) -> float:
         number = exactly(spec.get(name, 0))
         return float(number) if number is not None else 0.0
 
 
-_ANYTHING = frozenset({"ignore", "present", "regex"})
-"""Kinds that are meant to accept anything, or whose pattern is tried by itself."""
+_ACCEPTING_KINDS = frozenset({"ignore", "present", "regex"})
+"""Kinds that are intended to accept anything, or that check their pattern themselves."""
 
 
-def _cannot_fail(made: Matched, kind: str) -> bool:
+def _cannot_fail(template: Matched, kind: str) -> bool:
     """Tell whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
-    value = DATES[0] if kind == "date" else made.value
+    value = DATES[0] if kind == "date" else template.value
     if kind == "number" and value is ABSENT:
         value = 0
-    if value is ABSENT or made.matcher.unreadable(value):
+    if value is ABSENT or template.matcher.unreadable(value):
         return False
-    against = DATES if kind == "date" else contrary_values(value)
-    return all(made.matcher.fits(value, each) for each in against)
+    candidates = DATES if kind == "date" else contrary_values(value)
+    return all(template.matcher.fits(value, each) for each in candidates)
 
 
-def _shown(spec: Mapping[str, Any], key: str) -> str:
+def _is_date_format(form: str) -> bool:
+    try:
+        datetime.strptime(datetime(2000, 1, 2).strftime(form), form)  # noqa: DTZ001, DTZ007 - only a test of the format
+    except ValueError:
+        return False
+    return "%" in form
+
+
+def _show_options(spec: Mapping[str, Any], key: str) -> str:
     return ", ".join(f"`{name}` {show_value(value)}" for name, value in spec.items() if name != key)
 
 

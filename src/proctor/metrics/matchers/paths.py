@@ -1,4 +1,4 @@
-"""Places within a value: `guest.name`, `items[0].id`, `items[*].id`."""
+"""Paths to places in a value: `guest.name`, `items[0].id`, `items[*].id`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["EVERY", "Path", "read_path", "show_path", "values_at"]
 
 ANY_ITEM = "*"
 EVERY = -1
-"""The place of every item of a list, in a path."""
+"""The step to every item of a list."""
 Path = tuple[str | int, ...]
 
 
 def read_path(text: str, reader: MatcherReader, where: str) -> Path:
-    """`guest.name` as its keys, `items[0]` and `items[*]` as places in a list."""
+    """Read `guest.name` as its keys, `items[0]` and `items[*]` as positions in a list."""
     path: list[str | int] = []
     for piece in text.split("."):
         name, *places = piece.split("[")
@@ -27,19 +27,20 @@ def read_path(text: str, reader: MatcherReader, where: str) -> Path:
             index = place.removesuffix("]")
             if not place.endswith("]") or not (index == ANY_ITEM or index.isdecimal()):
                 reader.problem(
-                    where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
+                    where,
+                    f"{show_value(text)} is not a path (as in `guest.name`, `items[0].id`, `items[*].id`)",
                 )
                 return (text,)
             path.append(EVERY if index == ANY_ITEM else int(index))
     if not all(step != "" for step in path):
         reader.problem(
-            where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
+            where, f"{show_value(text)} is not a path (as in `guest.name`, `items[0].id`, `items[*].id`)"
         )
     return tuple(path)
 
 
 def show_path(path: Path) -> str:
-    """A path as it is written: `guest.name`, `items[*].id`."""
+    """Return a path as it is written: `guest.name`, `items[*].id`."""
     steps = (
         f".{step}" if isinstance(step, str) else f"[{ANY_ITEM if step == EVERY else step}]" for step in path
     )
@@ -47,7 +48,7 @@ def show_path(path: Path) -> str:
 
 
 def values_at(value: Any, path: Path) -> Iterator[Any]:
-    """What stands at a path: one value or `ABSENT`; of a path through every item of a list, one for each."""
+    """Yield the value at a path, or `ABSENT`; for a path through every item of a list, one for each."""
     if not path:
         yield value
         return

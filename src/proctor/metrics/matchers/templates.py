@@ -1,4 +1,4 @@
-"""Values as they are expected: plain ones, and matchers in any place within them."""
+"""Expected values: plain ones, and values with matchers in any place."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ EXACT = Exact()
 
 
 class Template(Protocol):
-    """A value as it is expected."""
+    """An expected value."""
 
     @property
     def source(self) -> Any:
-        """As it was written (JSON)."""
+        """The JSON as it was written."""
 
     def fits(self, actual: Any) -> bool:
-        """Whether a value, or `ABSENT`, is what is expected."""
+        """Tell whether a value, or `ABSENT`, is the expected one."""
 
     def tell(self) -> str:
-        """What is expected, in words."""
+        """Return what is expected, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """One value and no other, as JSON values are equal."""
+    """One value, compared as JSON."""
 
     source: Any
 
@@ -40,46 +40,46 @@ class Plain:
         return EXACT.fits(self.source, actual)
 
     def tell(self) -> str:
-        """The value."""
+        """Return the value."""
         return show_value(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What a matcher says."""
+    """A value that a matcher compares."""
 
     source: Any
     matcher: Matcher
     value: Any = ABSENT
 
     def fits(self, actual: Any) -> bool:
-        """Ask the matcher."""
+        """Compare with the matcher."""
         return ask(self.matcher, self.value, actual)
 
     def tell(self) -> str:
-        """The matcher's words."""
+        """Return the description of the matcher."""
         return self.matcher.tell(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of several."""
+    """One of several expected values."""
 
     source: Any
     options: Sequence[Template]
 
     def fits(self, actual: Any) -> bool:
-        """Whether one fits."""
+        """Tell whether one of them fits."""
         return any(option.fits(actual) for option in self.options)
 
     def tell(self) -> str:
-        """All of them."""
+        """Return all of them."""
         return f"one of {', '.join(option.tell() for option in self.options)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with these keys and no others."""
+    """An object with exactly these keys."""
 
     source: Any
     keys: Mapping[str, Template]
@@ -93,7 +93,7 @@ class Shape:
         )
 
     def tell(self) -> str:
-        """Key by key."""
+        """Return the keys with their values."""
         inside = ", ".join(f"{show_name(key)}: {template.tell()}" for key, template in self.keys.items())
         return f"{{{inside}}}"
 
@@ -106,7 +106,7 @@ class Items:
     elements: Sequence[Template]
 
     def fits(self, actual: Any) -> bool:
-        """Compare one by one."""
+        """Compare element by element."""
         return (
             isinstance(actual, list | tuple)
             and len(actual) == len(self.elements)
@@ -114,5 +114,5 @@ class Items:
         )
 
     def tell(self) -> str:
-        """One by one."""
+        """Return the elements."""
         return f"[{', '.join(template.tell() for template in self.elements)}]"

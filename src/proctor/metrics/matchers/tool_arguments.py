@@ -1,4 +1,4 @@
-"""The criterion option `arguments`: which arguments of which tool are compared how."""
+"""The criterion option `arguments`: how the arguments of each tool are compared."""
 
 from __future__ import annotations
 
@@ -34,51 +34,47 @@ Rules = Mapping[Path, Template]
 Equal = Callable[[Any, Any], bool]
 
 
-def by_matchers(metric: str, given: Any, values: ByValue, *, ignore_args: bool) -> ByMatchers:
-    """The notion of "the same call" that the option `arguments` of a metric's criterion says.
+def by_matchers(metric: str, option: object, values: ByValue, *, ignore_args: bool) -> ByMatchers:
+    """Return the comparison of calls that the option `arguments` of a metric's criterion describes.
 
     Raises:
-        CriterionError: what it says cannot be read.
+        CriterionError: the option cannot be read.
     """
     reader = MatcherReader()
-    made = ByMatchers(read_arguments(given, reader), values)
+    matching = ByMatchers(read_arguments(option, reader), values)
     if ignore_args:
-        reader.problem("arguments", "with `ignore_args` no argument is compared; leave one of the two out")
+        reader.problem("arguments", "with `ignore_args` no argument is compared; use only one of the two")
     if reader.problems:
         raise misfit(metric, reader.problems)
-    return made
+    return matching
 
 
 def read_arguments(
-    given: Any, reader: MatcherReader, where: str = "arguments"
+    data: Any, reader: MatcherReader, where: str = "arguments"
 ) -> dict[str, dict[Path, Template]]:
     """Read `{tool: {argument: matcher}}`; `*` is every tool, and an argument may be a path (`guest.name`, `items[*].id`)."""
-    found: dict[str, dict[Path, Template]] = {}
-    if not isinstance(given, Mapping) or not given:
-        reader.problem(where, f"expected {{tool: {{argument: matcher}}}}, got {show_value(given)}")
-        return found
-    for tool, arguments in given.items():
-        found[tool] = read_matchers(arguments, reader, f"{where}.{tool}")
-    return found
+    if not isinstance(data, Mapping) or not data:
+        reader.problem(where, f"expected {{tool: {{argument: matcher}}}}, got {show_value(data)}")
+        return {}
+    return {tool: read_matchers(arguments, reader, f"{where}.{tool}") for tool, arguments in data.items()}
 
 
-def read_matchers(given: Any, reader: MatcherReader, where: str) -> dict[Path, Template]:
+def read_matchers(data: Any, reader: MatcherReader, where: str) -> dict[Path, Template]:
     """Read `{name or path: matcher}`."""
-    if not isinstance(given, Mapping) or not given:
-        reader.problem(where, f"expected {{name: matcher}}, got {show_value(given)}")
+    if not isinstance(data, Mapping) or not data:
+        reader.problem(where, f"expected {{name: matcher}}, got {show_value(data)}")
         return {}
     return {
-        read_path(name, reader, where): reader.matcher(spec, f"{where}.{name}")
-        for name, spec in given.items()
+        read_path(name, reader, where): reader.matcher(spec, f"{where}.{name}") for name, spec in data.items()
     }
 
 
 @dataclass(frozen=True, slots=True)
 class ByMatchers:
-    """Calls of one tool are the same when each argument fits: by its matcher, or else by value.
+    """Calls of one tool are the same if each argument fits: by its matcher, or else by value.
 
-    A matcher is asked wherever one side has the argument. What stands under a path is compared by its matcher, all that
-    stands beside it by value. The rules of a tool go before those of `*`.
+    A matcher compares whenever one side has the argument. The value at a path is compared by its matcher, all other
+    values by value. The rules of a tool take precedence over those of `*`.
     """
 
     tools: Mapping[str, Rules]
@@ -90,21 +86,20 @@ class ByMatchers:
         return wanted.name == made.name and not self.differences(wanted, made)
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
-        """Each argument that does not fit, in the order of the expected ones, then of the others."""
+        """Return each argument that does not fit, in the order of the expected ones, then of the others."""
         rules = self._rules_of(made.name)
         if not rules:
             return self.values.differences(wanted, made)
         expected, actual = wanted.args or {}, made.args or {}
         equal = self.values.equal
-        found = (
+        return [
             _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT), rules)
             for name in {**expected, **actual}
             if not fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules, equal)
-        )
-        return [*found]
+        ]
 
     def unreadable(self, case: EvalCase) -> Iterator[str]:
-        """What the case expects that its matcher cannot compare, with the turn and the call."""
+        """Yield the expected values of a case that their matcher cannot compare, with the turn and the call."""
         for number, turn in enumerate(case.conversation or (), 1):
             for call in turn.tool_calls:
                 for path, value, why in unreadable_values(self._rules_of(call.name), call.args or {}):
@@ -117,13 +112,13 @@ class ByMatchers:
         return {**self.tools.get(ANY_TOOL, {}), **self.tools.get(tool or "", {})}
 
     def survey(self) -> Survey:
-        """Look through cases for the tools and arguments that the rules name."""
+        """Return the survey for the tools and arguments of the rules."""
         from proctor.metrics.matchers.argument_survey import ArgumentSurvey
 
         return ArgumentSurvey(self.tools)
 
     def doubt(self, case: CaseView) -> str:
-        """Say which tools of the rules the agent does not have, where it declares those that it has; usually empty."""
+        """Return which tools of the rules the agent does not declare, if it declares any; usually empty."""
         from proctor.metrics.structure.declarations import tools_of_trial
 
         declared = tools_of_trial(case).names
@@ -134,14 +129,14 @@ class ByMatchers:
         unknown = [
             f"{tool!r}{did_you_mean(tool, known)}" for tool in self.tools if tool not in {ANY_TOOL, *known}
         ]
-        said = ", ".join(unknown)
-        return f"`arguments` names tools that the agent does not declare: {said}" if said else ""
+        names = ", ".join(unknown)
+        return f"`arguments` names tools that the agent does not declare: {names}" if names else ""
 
 
 def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:
-    """Whether what stands at `path` fits: by the rule for it, by those for what is inside, or else by value."""
+    """Tell whether the value at `path` fits: by the rule for it, by those for values inside, or else by value."""
     if (rule := rules.get(path)) is not None:
-        return _ask(rule, expected, actual)
+        return _apply(rule, expected, actual)
     if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
         return equal(expected, actual)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -158,20 +153,20 @@ def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> 
 
 
 def _of_item(path: Path, index: int, rules: Rules) -> Path:
-    """The path of a list's item: its own where a rule names it, else that of every item."""
+    """Return the path of a list's item: its own if a rule names it, else that of every item."""
     own = (*path, index)
     return own if any(each[: len(own)] == own for each in rules) else (*path, EVERY)
 
 
-def _ask(rule: Template, expected: Any, actual: Any) -> bool:
-    """A matcher with a value of its own goes by that; one without by the expected one."""
+def _apply(rule: Template, expected: Any, actual: Any) -> bool:
+    """Compare by a matcher: with its own value, or else with the expected one."""
     if isinstance(rule, Matched) and rule.value is ABSENT:
         return ask(rule.matcher, expected, actual)
     return rule.fits(actual)
 
 
 def unreadable_values(rules: Rules, values: Any) -> Iterator[tuple[str, Any, str]]:
-    """Of expected values those that their matcher cannot compare: path, value, and what it is not."""
+    """Yield the expected values that their matcher cannot compare: path, value, and the reason."""
     for path, rule in rules.items():
         if not isinstance(rule, Matched) or rule.value is not ABSENT:
             continue
@@ -181,42 +176,46 @@ def unreadable_values(rules: Rules, values: Any) -> Iterator[tuple[str, Any, str
 
 
 def tell(rule: Template, expected: Any) -> str:
-    """What a rule expects, in words."""
+    """Return what a rule expects, in words."""
     return rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else rule.tell()
 
 
 def _difference(name: str, expected: Any, actual: Any, rules: Rules) -> ArgumentDifference:
-    told = _told(name, expected, actual, rules)
+    text = _expectation_text(name, expected, actual, rules)
     if actual is ABSENT:
-        return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, told=told)
+        return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, told=text)
     if expected is ABSENT:
-        return ArgumentDifference(name, "extra", actual=actual, told=told)
-    return ArgumentDifference(name, "differs", expected, actual, told)
+        return ArgumentDifference(name, "extra", actual=actual, told=text)
+    return ArgumentDifference(name, "differs", expected, actual, text)
 
 
-def _told(name: str, expected: Any, actual: Any, rules: Rules) -> str:
-    """What the matchers of an argument that do not fit expect, in words; empty where that is the case's value."""
-    wanted, came = {name: expected}, {name: actual}
-    broken = {
+def _expectation_text(name: str, expected: Any, actual: Any, rules: Rules) -> str:
+    """Return what the violated matchers of an argument expect; empty if that is the case's value."""
+    wanted, made = {name: expected}, {name: actual}
+    violated = {
         path: next(values_at(wanted, path))
         for path, rule in rules.items()
-        if path[0] == name and not _fits_everywhere(rule, wanted, came, path)
+        if path[0] == name and not _fits_everywhere(rule, wanted, made, path)
     }
-    told = {path: tell(rules[path], value) for path, value in broken.items() if _tells(rules[path], value)}
-    if (name,) in broken:
-        return told.get((name,), "")
-    inside = and_more([f"`{show_path(path)}` being {each}" for path, each in told.items()])
+    texts = {
+        path: tell(rules[path], value)
+        for path, value in violated.items()
+        if _is_informative(rules[path], value)
+    }
+    if (name,) in violated:
+        return texts.get((name,), "")
+    inside = and_more([f"`{show_path(path)}` being {text}" for path, text in texts.items()])
     return f"{show_value(expected)} with {', '.join(inside)}" if inside else ""
 
 
-def _fits_everywhere(rule: Template, wanted: Any, came: Any, path: Path) -> bool:
+def _fits_everywhere(rule: Template, wanted: Any, made: Any, path: Path) -> bool:
     return all(
-        _ask(rule, *pair) for pair in zip(values_at(wanted, path), values_at(came, path), strict=False)
+        _apply(rule, *pair) for pair in zip(values_at(wanted, path), values_at(made, path), strict=False)
     )
 
 
-def _tells(rule: Template, expected: Any) -> bool:
-    """Whether a rule has more to tell than the case's value, or than that the case has none."""
+def _is_informative(rule: Template, expected: Any) -> bool:
+    """Tell whether the rule's text adds something to the case's value, or to its absence."""
     if not isinstance(rule, Matched) or rule.value is not ABSENT:
         return True
     needs_none = isinstance(rule.matcher, Pattern | Present)

@@ -1,1 +1,5 @@
-"""Metrics of the final answer's text: one file for each, and what they share."""
+"""Metrics of the final answer's text.
+
+Start with `answer`, the base class, and `exact_match`, a simple metric. `rouge` and `unicode_words` split texts into words,
+`visible` and `normal_form` determine which differences of texts count.
+"""

@@ -1,4 +1,4 @@
-"""What all metrics of a final answer share: where the expected text comes from, and which turns are asked about."""
+"""The base class of metrics of the final answer: the expected text, and the turns that are scored."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ __all__ = [
 ]
 
 NO_REFERENCE = "the case states no reference answer for this turn"
-NOT_ASKED = "only the last turn is asked about"
+NOT_ASKED = "only the last turn is scored"
 
-TURNS = {"turns": "last (ask only about the last turn of a conversation) or all (the default)"}
+TURNS = {"turns": "last (score only the last turn of a conversation) or all (the default)"}
 EXPECTED = {
     "expected": "the text to compare with (or a list of texts, the best of which counts), instead of the case's"
 }
 
 
 def one_or_several(value: Any) -> Any:
-    """A list as it is, anything else as a list of one; none stays none."""
+    """Return a list unchanged, None unchanged, and any other value as a list of one."""
     return value if value is None or isinstance(value, list) else [value]
 
 
@@ -52,14 +52,14 @@ Texts = Annotated[list[str], BeforeValidator(one_or_several), Field(min_length=1
 
 
 class TextCriterion(BaseCriterion):
-    """For metrics of the final answer: an expected text of its own, and the turns that it is about."""
+    """For metrics of the final answer: expected texts, and the turns that are scored."""
 
     expected: Texts | None = None
     turns: Literal["all", "last"] = "all"
 
 
 Expected = Sequence[Any]
-"""What an answer is compared with: several things where the criterion lists them."""
+"""The values that an answer is compared with: several if the criterion lists them."""
 
 C = TypeVar("C", bound=BaseCriterion)
 
@@ -67,19 +67,19 @@ C = TypeVar("C", bound=BaseCriterion)
 class AnswerMetric(ABC, Generic[C]):
     """Scores the final answer of each turn; overall the mean.
 
-    What is expected comes from the criterion, or else from the case's `final_response` of the turn; a turn with
-    neither is not applicable. Thoughts are no part of an answer (`compat: "adk"`: they are).
+    The expected value comes from the criterion, or else from the case's `final_response` of the turn; a turn with
+    neither is not applicable. Thoughts are not part of an answer (`compat: "adk"`: they are).
 
-    Subclasses say how one answer is compared: `compare` gives the score, `tell` says why.
+    A subclass compares one answer: `compare` gives the score, `tell` the explanation.
     """
 
     facts: MetricFacts
     criterion: C
     kind: type[C]
     blank_is_meant = False
-    """Whether an expected text without anything in it says something."""
+    """Whether a blank expected text is compared like any other."""
     nothing_stated = NO_REFERENCE
-    """Why a turn has nothing to compare with."""
+    """The reason for a turn without an expected value."""
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
@@ -96,28 +96,28 @@ class AnswerMetric(ABC, Generic[C]):
 
     @abstractmethod
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Say why one answer got its score."""
+        """Explain the score of one answer."""
 
     def given(self) -> Expected | None:
-        """What the criterion expects; `None` where it leaves that to the case."""
+        """Return the values that the criterion expects; `None` if it leaves that to the case."""
         expected: list[str] | None = getattr(self.criterion, "expected", None)
         if expected is not None and not self.blank_is_meant and any(map(is_blank, expected)):
             raise CriterionError(
-                f"The criterion of {self.facts.name!r} does not fit: expected: a text without anything in it, "
-                "which no answer could be compared with."
+                f"The criterion of {self.facts.name!r} does not fit: expected: a blank text, "
+                "which no answer can be compared with."
             )
         return expected
 
     def read(self, reference: str) -> Expected:
-        """What the case's reference text expects; empty where it states nothing that could be compared."""
+        """Return the values that the case's reference text expects; empty if it states nothing to compare with."""
         return [] if is_blank(reference) else [reference]
 
     def asks(self, expected: Expected) -> bool:
-        """Whether there is anything to compare an answer with."""
+        """Tell whether there is anything to compare an answer with."""
         return bool(expected)
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn has something to compare with; what cannot be compared with is an error when it is scored."""
+        """Tell whether any turn has an expected value; one that cannot be read is an error when it is scored."""
         if self._given is not None:
             return True
         turns = case.conversation or []
@@ -129,11 +129,11 @@ class AnswerMetric(ABC, Generic[C]):
             return True
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks."""
         return "no turn of the case states a reference answer (`final_response`)"
 
     def unreadable(self, case: EvalCase) -> Iterator[str]:
-        """Which reference answers of the case cannot be read: for metrics whose `read` may raise, known before the run."""
+        """Yield the reference answers that cannot be read: for metrics whose `read` may raise."""
         turns = (case.conversation or []) if self._given is None else []
         first = self._first_asked(len(turns))
         for number, expected in enumerate(turns[first:], first + 1):
@@ -149,7 +149,7 @@ class AnswerMetric(ABC, Generic[C]):
         return mean_score([self._turn(case, index) for index in range(len(case.actual))])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Why the answer of this turn got its score."""
+        """Return why the answer of this turn got its score."""
         given, expected = score.per_invocation[index], self.expected_of(case, index)
         if isinstance(expected, Score):
             return Explanation(expected.reason)
@@ -160,7 +160,7 @@ class AnswerMetric(ABC, Generic[C]):
         return explanation
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
-        """What the answer of one turn is compared with, or the score of a turn that has nothing to be compared with."""
+        """Return the expected values of one turn, or the score of a turn without any."""
         if index < self._first_asked(len(case.actual)):
             return Score(reason=NOT_ASKED, not_applicable=True)
         expected = self._given
@@ -175,9 +175,9 @@ class AnswerMetric(ABC, Generic[C]):
         )
 
     def _first_asked(self, turns: int) -> int:
-        """The first turn that is asked about, of so many."""
+        """Return the first of `turns` turns that is scored."""
         return max(0, turns - 1) if getattr(self.criterion, "turns", "all") == "last" else 0
 
     def text(self, invocation: Invocation) -> str:
-        """The text of a turn's final answer."""
+        """Return the text of a turn's final answer."""
         return text_of(invocation.final_response, thoughts=self.as_in_adk)

@@ -1,4 +1,4 @@
-"""`contains`: does the answer say what it must, and nothing that it must not?"""
+"""The metric `contains`: whether the answer contains the expected texts, and no forbidden ones."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["Contains"]
 
-NOTHING_SAID = "the agent gave no answer text, so nothing that is forbidden could stand in it"
+NO_TEXT_TO_SEARCH = "the agent gave no answer text, so it cannot contain a forbidden text"
 
 
 class ContainsCriterion(LooseTextCriterion):
-    """What must stand in an answer, how many of it, and what must not."""
+    """Texts that an answer must contain, how many of them, and texts that it must not contain."""
 
     require: Literal["all", "any"] = "all"
     whole_words: bool = False
@@ -41,26 +41,26 @@ class ContainsCriterion(LooseTextCriterion):
 
 
 class Contains(AnswerMetric[ContainsCriterion]):
-    """The share of the expected texts that stand in the final answer; with `require: "any"` 1.0 where one does.
+    """The share of the expected texts that are in the final answer; with `require: "any"` 1.0 if one is.
 
     A forbidden text in it makes the score 0. An expected text that comes from the case is its whole reference answer.
-    A text stands there as a person sees it: characters without width hide nothing, and half a character (a letter
+    Texts are compared as a person sees them: characters without width hide nothing, and half a character (a letter
     without its accent or vowel sign, one of a family of emoji) is not found.
     """
 
     facts = MetricFacts(
         name="contains",
-        description="Whether the expected texts stand in the final answer, and forbidden ones do not.",
+        description="Whether the expected texts are in the final answer, and forbidden ones are not.",
         default_threshold=1.0,
         example={"contains": {"threshold": 1.0, "expected": ["sunny"], "ignore_case": True}},
         needs=frozenset({"expected"}),
         statement=reference_answers,
         options={
             "require": "any (one of the expected texts is enough) or all (the default: the score is the share found)",
-            "whole_words": "true: art does not stand in party (scripts without spaces have no words to look at)",
-            "forbidden": "a text, or a list of texts, that must not stand in the answer: the score is 0 if one does",
+            "whole_words": "true: art is not in party (scripts without spaces have no words)",
+            "forbidden": "a text, or a list of texts, that must not be in the answer: the score is 0 if one is",
             **IGNORING,
-            "expected": "the text, or a list of texts, that must stand in the answer, instead of the case's",
+            "expected": "the text, or a list of texts, that must be in the answer, instead of the case's",
             **TURNS,
         },
         source="substring search",
@@ -73,36 +73,42 @@ class Contains(AnswerMetric[ContainsCriterion]):
         for option in ("expected", "forbidden"):
             if any(is_blank(self._form(text)) for text in getattr(self.criterion, option) or []):
                 raise CriterionError(
-                    f"The criterion of 'contains' does not fit: {option}: a text with nothing to look for in it."
+                    f"The criterion of 'contains' does not fit: {option}: a text without characters to search for."
                 )
 
     def given(self) -> Expected | None:
-        """What is expected; where only something is forbidden, nothing else is asked."""
+        """Return the expected texts; none are required if the criterion only has forbidden ones."""
         expected = super().given()
         return () if expected is None and self.criterion.forbidden else expected
 
     def asks(self, expected: Expected) -> bool:
-        """A forbidden text alone is something to look for."""
+        """Tell whether there is a text to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
     def read(self, reference: str) -> Expected:
-        """The reference answer, without the white space around it."""
+        """Return the reference answer, without the white space around it."""
         return [] if is_blank(self._form(reference)) else [reference.strip()]
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The share found, 0 with a forbidden text."""
-        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer, seen=folded)
+        """Return the share of the texts that are in the answer; 0 with a forbidden text."""
+        found, forbidden = (
+            self._matches(expected, answer),
+            self._matches(self._forbidden, answer, seen=folded),
+        )
         if any(forbidden):
             return Score(0.0)
         if not found:
-            return Score(1.0, warning="" if not is_blank(answer) else NOTHING_SAID)
+            return Score(1.0, warning="" if not is_blank(answer) else NO_TEXT_TO_SEARCH)
         if self.criterion.require == "any":
             return Score(1.0 if any(found) else 0.0)
         return Score(sum(found) / len(found))
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Which texts are missing, and which stand there though they are forbidden."""
-        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer, seen=folded)
+        """Return which texts are missing, and which forbidden ones are in the answer."""
+        found, forbidden = (
+            self._matches(expected, answer),
+            self._matches(self._forbidden, answer, seen=folded),
+        )
         checks = [
             {"expected": text, "found": here, "forbidden": is_forbidden}
             for texts, places, is_forbidden in ((expected, found, False), (self._forbidden, forbidden, True))
@@ -110,14 +116,14 @@ class Contains(AnswerMetric[ContainsCriterion]):
         ]
         missing = [text for text, here in zip(expected, found, strict=True) if not here]
         present = [text for text, here in zip(self._forbidden, forbidden, strict=True) if here]
-        sentences = [f"forbidden, and in the answer: {_list(present)}"] if present else []
+        sentences = [f"forbidden text in the answer: {_list(present)}"] if present else []
         if missing and not (self.criterion.require == "any" and any(found)):
             sentences.append(f"not in the answer: {_list(missing)}")
-        reason = "; ".join(sentences) or "the answer has what it must and nothing that it must not"
+        reason = "; ".join(sentences) or "the answer contains the expected texts and no forbidden ones"
         return Explanation(reason, {"checks": checks})
 
-    def _found(self, texts: Expected, answer: str, seen: Callable[[str], str] = as_seen) -> list[bool]:
-        """Which texts stand in the answer as it is, without invisible characters, or as it is `seen`."""
+    def _matches(self, texts: Expected, answer: str, seen: Callable[[str], str] = as_seen) -> list[bool]:
+        """Return for each text whether it is in the answer, unchanged, without invisible characters, or as it is `seen`."""
         views = [_as_it_is] if answer.isascii() else [_as_it_is, without_invisible, seen]
         shown = [(view, self._form(view(answer))) for view in views]
         return [any(self._is_found(text, view, made) for view, made in shown) for text in texts]
@@ -128,7 +134,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         )
 
     def _form(self, text: str) -> str:
-        """White space at the ends of what is looked for counts, unless it is ignored."""
+        """Normalise a text; white space at the ends of a searched text counts, unless it is ignored."""
         text = with_flags_apart(normal_form(text, self.criterion))
         return text.strip() if self.criterion.ignore_whitespace or self.criterion.ignore_punctuation else text
 

@@ -1,4 +1,4 @@
-"""`edit_similarity`: how many characters (or words) must change to make the answer the reference?"""
+"""The metric `edit_similarity`: how few characters (or words) must change to turn the answer into the reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["EditSimilarity"]
 
 
 class EditCriterion(LooseTextCriterion):
-    """What is changed: characters or words."""
+    """The unit of changes: characters or words."""
 
     unit: Literal["characters", "words"] = "characters"
 
@@ -27,9 +27,9 @@ class EditCriterion(LooseTextCriterion):
 class EditSimilarity(AnswerMetric[EditCriterion]):
     """1 − d / n: d the fewest insertions, deletions and replacements (Levenshtein), n the length of the longer text.
 
-    White space and invisible characters at both ends do not count, and canonically equal texts are equal; the best of
-    several expected texts counts. Characters are Unicode's code points. Where there are no words to count, or the
-    options would ignore all that a text shows, its characters are compared as they are.
+    White space and invisible characters at both ends are ignored, and canonically equal texts are equal; the best of
+    several expected texts counts. Characters are Unicode's code points. If a text has no words, or the options ignore
+    all its characters, the characters are compared unchanged.
     """
 
     facts = MetricFacts(
@@ -40,7 +40,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         needs=frozenset({"expected"}),
         statement=reference_answers,
         options={
-            "unit": "words (changes of words, case and punctuation aside) or characters (the default)",
+            "unit": "words (changes of words, ignoring case and punctuation) or characters (the default)",
             **IGNORING,
             **EXPECTED,
             **TURNS,
@@ -56,15 +56,15 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         self._distance: Callable[[Sequence[Hashable], Sequence[Hashable]], int] = module.distance
 
     def read(self, reference: str) -> Expected:
-        """The reference answer; none where it shows nothing."""
+        """Return the reference answer; nothing if it is blank."""
         return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The similarity to the nearest expected text."""
+        """Return the similarity to the nearest expected text."""
         return Score(max(self._similarity(text, answer) for text in expected))
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """How many changes it takes."""
+        """Return the number of changes."""
         nearest = max(expected, key=lambda text: self._similarity(text, answer))
         what, wanted, made = self._units(nearest, answer)
         changes, longer = self._distance(wanted, made), max(len(wanted), len(made))
@@ -82,7 +82,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         return 1 - self._distance(wanted, made) / longer if longer else 1.0
 
     def _units(self, reference: str, answer: str) -> tuple[str, Sequence[Hashable], Sequence[Hashable]]:
-        """What is changed into what; characters where the reference has no words."""
+        """Return the units of both texts; characters if the reference has no words."""
         texts = comparable(reference, self.criterion), comparable(answer, self.criterion)
         if self.criterion.unit == "words" and (words := unicode_words(texts[0])):
             return "words", words, unicode_words(texts[1])

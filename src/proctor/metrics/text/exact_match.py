@@ -1,4 +1,4 @@
-"""`exact_match`: is the answer the reference?"""
+"""The metric `exact_match`: whether the answer is the reference."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ __all__ = ["ExactMatch"]
 
 
 class ExactMatch(AnswerMetric[LooseTextCriterion]):
-    """1.0 where the final answer is the expected text (or one of several), else 0.0; overall the mean.
+    """1.0 if the final answer is the expected text (or one of several), else 0.0; overall the mean.
 
-    White space at both ends and invisible characters do not count, letters and digits of another width or font are the
-    plain ones, and texts that are canonically equal in Unicode are equal (é is é, whether it is one character or two).
-    Everything else does unless an option says otherwise; where the
-    options would ignore all that a text shows ("!!!"), it is compared as it is.
+    White space at both ends and invisible characters are ignored, letters and digits of another width or font equal the
+    plain ones, and canonically equal texts are equal (é is é, with one character or two). All other differences count,
+    unless an option ignores them; a text that the options would ignore completely ("!!!") is compared unchanged.
     """
 
     facts = MetricFacts(
@@ -40,15 +39,15 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
     blank_is_meant = True
 
     def read(self, reference: str) -> Expected:
-        """The reference answer; none where it shows nothing."""
+        """Return the reference answer; nothing if it is blank."""
         return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """1 for an answer that is one of those expected."""
+        """Return 1 for an answer that is one of the expected texts."""
         return Score(1.0 if self._matches(expected, answer, self.criterion) else 0.0)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Where the texts begin to differ, and which option would make them equal."""
+        """Return where the texts begin to differ, and which options would make them equal."""
         if self._matches(expected, answer, self.criterion):
             return Explanation("the answer is the expected text")
         details = None
@@ -63,7 +62,7 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         return Explanation(reason, details)
 
     def _would_match_with(self, expected: Expected, answer: str) -> list[str]:
-        """The options that would make the texts equal, no more than it takes; empty where none would."""
+        """Return the smallest set of options that would make the texts equal; empty if there is none."""
         needed = dict.fromkeys(IGNORING, True)
         if not self._matches(expected, answer, self.criterion.model_copy(update=needed)):
             return []

@@ -1,4 +1,4 @@
-"""What two texts may differ in and still be the same: case, white space, punctuation, accents."""
+"""Differences of texts that a criterion may ignore: case, white space, punctuation, accents."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["IGNORING", "LooseTextCriterion", "comparable", "normal_form", "stand
 
 IGNORING = {
     "ignore_case": "true: PARIS is Paris",
-    "ignore_whitespace": "true: any run of blanks and line breaks is one blank",
-    "ignore_punctuation": 'true: punctuation is a blank ("Paris." is "Paris", and "well-known" is "well known")',
+    "ignore_whitespace": "true: any run of blanks and line breaks counts as one blank",
+    "ignore_punctuation": 'true: punctuation counts as a blank ("Paris." is "Paris", and "well-known" is "well known")',
     "ignore_accents": "true: café is cafe (Latin, Greek and Cyrillic letters)",
 }
 
 BLANKS = re.compile("[\\s\u200b\u2060\ufeff]+")
-"""White space, and the invisible characters of zero width that models and web pages leave between words."""
+"""White space, and invisible characters of zero width that models and web pages leave between words."""
 
 
 class LooseTextCriterion(TextCriterion):
-    """A text criterion that says what does not matter."""
+    """A text criterion with the differences to ignore."""
 
     ignore_case: bool = False
     ignore_whitespace: bool = False
@@ -32,7 +32,7 @@ class LooseTextCriterion(TextCriterion):
 
 
 def normal_form(text: str, criterion: LooseTextCriterion) -> str:
-    """`text` with everything made equal that the criterion ignores; canonically equal texts always are (NFC)."""
+    """Return `text` without the differences that the criterion ignores; canonically equal texts become equal (NFC)."""
     if not text.isascii():
         text = normalize("NFC", text)
         if criterion.ignore_accents:
@@ -47,15 +47,15 @@ def normal_form(text: str, criterion: LooseTextCriterion) -> str:
 
 
 def comparable(text: str, criterion: LooseTextCriterion) -> str:
-    """The normal form between its edges; where all that the text shows would be ignored ("!!!"), the text as it is."""
+    """Return the trimmed normal form; the text itself if the options would ignore all of it ("!!!")."""
     made = trimmed(normal_form(text, criterion))
     return made or trimmed(normalize("NFC", text))
 
 
 def stands_alone(part: str, text: str, start: int) -> bool:
-    """Whether `part`, found in `text` at `start`, is no piece of a longer word.
+    """Tell whether `part`, found in `text` at `start`, is not part of a longer word.
 
-    Scripts that are written without spaces have no words to be a piece of.
+    Scripts without spaces have no longer words.
     """
     end = start + len(part)
     return not (_joins(text[start - 1 : start + 1]) if start else False) and not _joins(
@@ -64,5 +64,5 @@ def stands_alone(part: str, text: str, start: int) -> bool:
 
 
 def _joins(pair: str) -> bool:
-    """Whether two neighbouring characters belong to one word."""
+    """Tell whether two neighbouring characters belong to one word."""
     return len(pair) == 2 and all(kind in "lhdm" for kind in kinds(pair))

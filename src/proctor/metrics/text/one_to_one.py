@@ -1,4 +1,4 @@
-"""Pairs of things that fit, each thing in one pair at most."""
+"""Pairs of fitting things, with each thing in one pair at most."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["equal_pairs", "most_pairs", "pairs_within"]
 
 
 def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int, int]:
-    """Pairs of equal things, by their places: the first with the first."""
+    """Return pairs of equal things by their positions: the first with the first."""
     places: dict[Hashable, list[int]] = {}
     for index in reversed(range(len(right))):
         places.setdefault(right[index], []).append(index)
@@ -18,9 +18,9 @@ def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int
 
 
 def pairs_within(ranges: Sequence[tuple[Fraction, Fraction]], points: Sequence[Fraction]) -> dict[int, int]:
-    """As many pairs as possible of ranges (from, to) and points inside them, by their places.
+    """Return as many pairs as possible of ranges (from, to) and points inside them, by their positions.
 
-    From the smallest point on, each goes to that range around it which ends first: another choice could only be worse.
+    Each point, from the smallest, gets the range around it that ends first; no other choice gives more pairs.
     """
     begins = sorted(range(len(ranges)), key=lambda i: ranges[i][0], reverse=True)
     open_ranges: list[tuple[Fraction, int]] = []
@@ -37,10 +37,10 @@ def pairs_within(ranges: Sequence[tuple[Fraction, Fraction]], points: Sequence[F
 
 
 def most_pairs(left: int, right: int, fits: Callable[[int, int], bool]) -> dict[int, int]:
-    """As many pairs as possible of `left` and `right` things that fit.
+    """Return as many pairs as possible of `left` and `right` things that fit.
 
-    Where fitting is no equivalence (a tolerance), taking the first that fits could leave others without a partner: each
-    new thing may make those before it change theirs (H. W. Kuhn, "The Hungarian method for the assignment problem",
+    If fitting is not an equivalence (a tolerance), taking the first fit could leave others without a partner, so each
+    new thing may make earlier ones change their partner (H. W. Kuhn, "The Hungarian method for the assignment problem",
     1955).
     """
     partner: dict[int, int] = {}
@@ -50,7 +50,7 @@ def most_pairs(left: int, right: int, fits: Callable[[int, int], bool]) -> dict[
 
 
 def _find_partner(start: int, right: int, fits: Callable[[int, int], bool], partner: dict[int, int]) -> None:
-    """Give `start` a partner by a chain of changes, the shortest first; none where there is none."""
+    """Give `start` a partner by the shortest chain of changes, if there is one."""
     came_from: dict[int, int] = {}
     waiting = [start]
     for i in waiting:
@@ -65,11 +65,11 @@ def _find_partner(start: int, right: int, fits: Callable[[int, int], bool], part
 
 
 def _change(j: int, came_from: dict[int, int], partner: dict[int, int]) -> None:
-    """Along the chain that ends at the free `j`, everybody takes the partner that was found for them."""
-    taken = {i: free for free, i in partner.items()}
+    """Give each thing along the chain that ends at the free `j` the partner that was found for it."""
+    partner_of = {i: free for free, i in partner.items()}
     while True:
         i = came_from[j]
-        left_free = taken.get(i)
+        left_free = partner_of.get(i)
         partner[j] = i
         if left_free is None:
             return

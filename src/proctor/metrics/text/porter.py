@@ -3,8 +3,8 @@
 The published numbers of `response_match_score` rest on NLTK's default Porter stemmer: Porter's algorithm of 1980
 (M. F. Porter, "An algorithm for suffix stripping", Program 14(3)) with Porter's later corrections and a few
 additions by NLTK (irregular words, short stems, `-fulli`, `-logi`). Snowball's "porter" differs on about one word in
-eighty, so it is not a stand-in. Here the word's letters are classified once (`v` vowel, `c` consonant) and every
-condition of the algorithm becomes a look at that string.
+eighty, so it cannot replace it. Here the word's letters are classified once (`v` vowel, `c` consonant), and every
+condition of the algorithm is a test on that string.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ IRREGULAR = {
     "succeed": "succeed",
 }
 
-# Suffix -> replacement where the rest of the word has at least one vowel-consonant sequence (steps 2 and 3). The first
-# suffix that fits decides, whether or not its condition then holds, so that longer ones stand before their endings.
+# Suffix -> replacement if the rest of the word has at least one vowel-consonant sequence (steps 2 and 3). The first
+# matching suffix decides, even if its condition is not met, so longer suffixes come before their endings.
 STEP_2 = (
     ("ational", "ate"),
     ("tional", "tion"),
@@ -64,14 +64,14 @@ STEP_3 = (
     ("ful", ""),
     ("ness", ""),
 )
-# Suffixes that fall away where the rest has at least two such sequences; `ion` only after s or t.
+# Suffixes that are removed if the rest has at least two such sequences; `ion` only after s or t.
 STEP_4 = ("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize").split()
 
 _LETTERS = {code: "v" if chr(code) in "aeiou" else "c" for code in range(128)}
 
 
 def stem(word: str) -> str:
-    """The stem of one lower-case word of ASCII letters and digits; words of one or two characters stay as they are."""
+    """Return the stem of one lower-case word of ASCII letters and digits; words of one or two characters do not change."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if len(word) <= 2:
@@ -86,7 +86,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """One `v` or `c` per letter; `y` is a vowel after a consonant."""
+    """Return one `v` or `c` per letter; `y` is a vowel after a consonant."""
     shape = word.translate(_LETTERS)
     if "y" not in word[1:]:
         return shape
@@ -98,12 +98,12 @@ def _shape(word: str) -> str:
 
 
 def _measure(stem_part: str) -> int:
-    """Porter's m: how often a vowel run is followed by a consonant run."""
+    """Return Porter's m: how often a vowel run is followed by a consonant run."""
     return _shape(stem_part).count("vc")
 
 
 def _ends_short(word: str) -> bool:
-    """Porter's *o (consonant, vowel, consonant other than w, x, y), and NLTK's two-letter vowel-consonant words."""
+    """Test Porter's *o (consonant, vowel, consonant other than w, x, y), and NLTK's two-letter vowel-consonant words."""
     shape = _shape(word)
     return (shape.endswith("cvc") and word[-1] not in "wxy") or shape == "vc"
 
@@ -124,13 +124,13 @@ def _past_and_progressive(word: str) -> str:
     for suffix in ("ed", "ing"):
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
-            # Where `ed` fits without a vowel before it, `ing` cannot fit either.
+            # if `ed` matches without a vowel before it, `ing` cannot match either
             return _restore(rest) if "v" in _shape(rest) else word
     return word
 
 
 def _restore(rest: str) -> str:
-    """What is left when -ed or -ing fell away: give back an e, or drop half of a double consonant."""
+    """Repair a word without -ed or -ing: add an e, or remove half of a double consonant."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
     if len(rest) >= 2 and rest[-1] == rest[-2] and _shape(rest)[-1] == "c":
@@ -148,7 +148,7 @@ def _step_2(word: str) -> str:
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _step_2(word[:-2])
     if word.endswith("logi"):
-        # The l belongs to the part whose measure counts.
+        # the l belongs to the part that is measured
         return word[:-1] if _measure(word[:-3]) > 0 else word
     return _replace_first(word, STEP_2)
 

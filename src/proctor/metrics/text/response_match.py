@@ -1,4 +1,4 @@
-"""`response_match_score`: how many words the agent's answer shares with the reference answer."""
+"""The metric `response_match_score`: how many words the agent's answer shares with the reference answer."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ __all__ = ["ResponseMatch"]
 NO_REFERENCE = "the case states no reference answer for this turn"
 IDENTICAL = "the answer is the reference, word for word"
 NO_WORDS = "the reference has no words that ROUGE counts, so only an identical answer can match it"
-OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not look at the order"
+OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 
 
 class ResponseMatch:
     """ROUGE-1 F-measure of the final answer against the reference, per invocation; overall the mean.
 
-    Differences from ADK, which `compat: "adk"` takes back: thoughts are not part of an answer; a turn without
-    reference text is not applicable (ADK: 0); an answer identical to its reference scores 1 even where it has no
-    words (an emoji; ADK: 0).
+    Differences from ADK, which `compat: "adk"` reverts: thoughts are not part of an answer; a turn without reference text
+    is not applicable (ADK: 0); an answer identical to its reference scores 1 even without words (an emoji; ADK: 0).
     """
 
     facts: ClassVar[MetricFacts] = MetricFacts(
@@ -46,15 +45,15 @@ class ResponseMatch:
         self._adk = is_adk_compatible(check_criterion(self.facts, criterion, BaseCriterion))
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn of the case has a reference to compare with."""
+        """Tell whether any turn of the case has a reference answer."""
         return self._adk or not all(is_blank(self._text(each)) for each in case.conversation or ())
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks."""
         return "no turn of the case states a reference answer (`final_response`)"
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
+        """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
         scores = [
@@ -63,10 +62,10 @@ class ResponseMatch:
         return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Precision and recall, the words that are missing and those that are more."""
-        given = score.per_invocation[index]
-        if given.not_applicable:
-            return Explanation(given.reason)
+        """Return precision and recall, the missing words and the additional ones."""
+        turn_score = score.per_invocation[index]
+        if turn_score.not_applicable:
+            return Explanation(turn_score.reason)
         reference, answer = self._text((case.expected or [])[index]), self._text(case.actual[index])
         if not self._adk and _identical(reference, answer):
             return Explanation(IDENTICAL, _details(reference, answer, Rouge(1.0, 1.0, 1.0)))

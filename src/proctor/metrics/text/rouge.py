@@ -1,9 +1,9 @@
-"""ROUGE: how many words, runs of words, or words in their order two texts share.
+"""ROUGE: how many words, pairs of words, or words in order two texts share.
 
-The definition is C.-Y. Lin's "ROUGE: A Package for Automatic Evaluation of Summaries" (2004) with the tokenizer that
-google-adk puts before it: NFKC, lower case, one token per character in scripts that are written without spaces, and
-Porter stems for ASCII words of more than three characters. ROUGE-1 sees a bag of words: their order does not count;
-ROUGE-2 sees pairs of neighbours, and ROUGE-L the longest sequence that both texts have in the same order.
+The definition is C.-Y. Lin's "ROUGE: A Package for Automatic Evaluation of Summaries" (2004) with the tokenizer of
+google-adk: NFKC, lower case, one token per character in scripts that are written without spaces, and Porter stems
+for ASCII words of more than three characters. ROUGE-1 ignores the order of words; ROUGE-2 compares pairs of
+neighbours, and ROUGE-L the longest sequence that both texts have in the same order.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = [
 T = TypeVar("T")
 
 CACHED_WORDS = 50_000
-"""Enough for the vocabulary of a large run; about 8 MB. A full cache starts again from nothing."""
+"""Enough for the vocabulary of a large run; about 8 MB. A full cache is cleared."""
 
-# Chinese, Japanese and Korean: each character is a word of its own.
+# Chinese, Japanese and Korean: each character is a word.
 SEPARATE = (range(0x4E00, 0xA000), range(0x3040, 0x3100), range(0xAC00, 0xD7B0))
-# Thai, Lao, Khmer, Myanmar: each base character begins a word; marks, and whatever follows, stay with it.
+# Thai, Lao, Khmer, Myanmar: each base character begins a word; marks and following characters belong to it.
 UNSPACED = (range(0x0E00, 0x0E80), range(0x0E80, 0x0F00), range(0x1780, 0x1800), range(0x1000, 0x10A0))
 
 
@@ -50,23 +50,23 @@ class Rouge(NamedTuple):
 
 
 class _Characters(dict[int, str]):
-    """What the tokenizer makes of each character, worked out once per character (a table for `str.translate`)."""
+    """The tokenizer's replacement of each character, computed once per character (a table for `str.translate`)."""
 
     def __missing__(self, code: int) -> str:
         if len(self) >= CACHED_WORDS:
             self.clear()
-        made = self[code] = _spaced(code)
-        return made
+        replacement = self[code] = _separate(code)
+        return replacement
 
 
 class _Stems(dict[str, str]):
-    """The token of each word, worked out once per word."""
+    """The token of each word, computed once per word."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= CACHED_WORDS:
             self.clear()
-        made = self[word] = stem(word) if len(word) > 3 and word.isascii() else word
-        return made
+        token = self[word] = stem(word) if len(word) > 3 and word.isascii() else word
+        return token
 
 
 _characters = _Characters()
@@ -74,49 +74,49 @@ _stems = _Stems()
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` as they are written, in lower case; as many as `tokenize` gives."""
+    """Return the words of `text` as they are written, in lower case; as many as `tokenize` returns."""
     if not text.isascii():
         text = normalize("NFKC", text)
     return text.lower().translate(_characters).split()
 
 
 def tokenize(text: str) -> list[str]:
-    """The words of `text` as ROUGE counts them; empty for a text without letters and digits."""
+    """Return the words of `text` as ROUGE counts them; empty for a text without letters and digits."""
     return stems(words(text))
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    """Each word as ROUGE counts it: ASCII words of more than three characters by their Porter stem."""
+    """Return each word as ROUGE counts it: ASCII words of more than three characters by their Porter stem."""
     return [*map(_stems.__getitem__, words)]
 
 
 def rouge_1(reference: str, candidate: str) -> Rouge:
-    """ROUGE-1 of `candidate` against `reference`; all zero where either has no words."""
+    """Return ROUGE-1 of `candidate` against `reference`; all zero if either has no words."""
     return rouge_n(tokenize(reference), tokenize(candidate), 1)
 
 
 def rouge_n(expected: Sequence[Hashable], actual: Sequence[Hashable], n: int) -> Rouge:
-    """ROUGE-N of two lists of tokens: the runs of `n` tokens that both have; all zero where either is shorter."""
+    """Return ROUGE-N of two lists of tokens: the runs of `n` tokens that both have; all zero if either is shorter."""
     if n > 1:
         return _figures(*_shared_of(runs(expected, n), runs(actual, n)))
     return _figures(*_shared_of(expected, actual))
 
 
 def rouge_l(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Rouge:
-    """ROUGE-L of two lists of tokens: the longest sequence that both have in its order, with others in between."""
+    """Return ROUGE-L of two lists of tokens: the longest sequence that both have in order, with others in between."""
     return _figures(longest_common(expected, actual), len(expected), len(actual))
 
 
 def longest_common(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> int:
-    """The length of the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     last = (1 << len(expected)) - 1
-    for last in _rows(expected, actual):  # noqa: B007 - the last row is all that counts, and all that is kept
+    for last in _rows(expected, actual):  # noqa: B007 - only the last row is needed
         pass
     return len(expected) - last.bit_count()
 
 
 def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """A longest common subsequence, as pairs of places; where there are several, always the same one.
+    """Return a longest common subsequence as pairs of positions; of several, always the same one.
 
     Takes |expected| × |actual| bits of memory.
     """
@@ -135,7 +135,7 @@ def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) ->
 
 
 def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[int]:
-    """For each prefix of `actual`, a number with a 0 at each place of `expected` where the common length grows.
+    """Yield for each prefix of `actual` a number with a 0 at each position of `expected` where the common length grows.
 
     The bit-vector algorithm of H. Hyyrö, "Bit-parallel LCS-length computation revisited" (2004): |actual| steps over
     numbers of |expected| bits.
@@ -151,12 +151,12 @@ def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[
 
 
 def runs(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
-    """The runs of `n` neighbours, in their order."""
+    """Return the runs of `n` neighbours, in their order."""
     return [*zip(*(tokens[start:] for start in range(n)), strict=False)]
 
 
 def _shared_of(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> tuple[int, int, int]:
-    return _shared(expected, actual), len(expected), len(actual)
+    return _count_shared(expected, actual), len(expected), len(actual)
 
 
 def _figures(shared: int, expected: int, actual: int) -> Rouge:
@@ -166,8 +166,8 @@ def _figures(shared: int, expected: int, actual: int) -> Rouge:
     return Rouge(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _shared(expected: Iterable[Hashable], actual: Iterable[Hashable]) -> int:
-    """How many items both have, each counted as often as it occurs in both."""
+def _count_shared(expected: Iterable[Hashable], actual: Iterable[Hashable]) -> int:
+    """Count the items that both have, each as often as it occurs in both."""
     left: dict[Hashable, int] = {}
     for word in expected:
         left[word] = left.get(word, 0) + 1
@@ -179,7 +179,7 @@ def _shared(expected: Iterable[Hashable], actual: Iterable[Hashable]) -> int:
     return shared
 
 
-def _spaced(code: int) -> str:
+def _separate(code: int) -> str:
     character = chr(code)
     if any(code in block for block in SEPARATE):
         return f" {character} "

@@ -1,4 +1,4 @@
-"""`rouge_1`, `rouge_2`, `rouge_l`: how many words, pairs of words, or words in their order two answers share."""
+"""The metrics `rouge_1`, `rouge_2` and `rouge_l`: how many words, pairs of words, or words in order two answers share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
 
 IDENTICAL = "the answer is the reference, word for word"
 TOO_SHORT = "the reference has {} that ROUGE counts, so only an identical answer can match it"
-OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not look at the order"
+OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 
 OPTIONS = {
     "measure": "recall (the share of the reference that the answer has), precision (the share of the answer that the "
@@ -50,7 +50,7 @@ def _read_measure(value: Any) -> Any:
 
 
 class RougeCriterion(TextCriterion):
-    """For the ROUGE metrics: which figure, and what a word is."""
+    """For the ROUGE metrics: the figure that is the score, and how texts are split into words."""
 
     measure: Annotated[Literal["f", "precision", "recall"], BeforeValidator(_read_measure)] = "f"
     tokenizer: Literal["unicode", "adk"] = "unicode"
@@ -72,7 +72,7 @@ def _facts(which: int | str, what: str) -> MetricFacts:
 
 
 def counted(text: str, criterion: RougeCriterion) -> Counted:
-    """The words of a text, as they are shown and as they are compared."""
+    """Return the words of a text, as they are shown and as they are compared."""
     if criterion.tokenizer == "adk":
         words = rouge.words(text)
     else:
@@ -88,7 +88,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
 
     kind = RougeCriterion
     fewest: ClassVar[int] = 1
-    """The words that a reference needs for this measure to count anything."""
+    """The number of words that a reference needs for this measure."""
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
@@ -101,20 +101,20 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
 
     @abstractmethod
     def figures(self, reference: Counted, answer: Counted) -> Rouge:
-        """The three figures of two texts."""
+        """Return the three figures of two texts."""
 
     @abstractmethod
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-        """What the two texts share and what not: a sentence and details."""
+        """Return which words the texts share and which not: a sentence and details."""
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The figure of the best reference; a full one with a warning where the texts differ in what it does not see."""
+        """Return the figure of the best reference; a warning if it is 1 and the texts still differ."""
         value = max(self._measure(self._figures(reference, answer)) for reference in expected)
         unseen = value == 1.0 and not any(_identical(reference, answer) for reference in expected)
         return Score(value, warning=self.tell(expected, answer).warning if unseen else "")
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Precision, recall and F; what is missing from the best reference, and what is more than it has."""
+        """Return precision, recall and F, and the words that only one of the texts has, for the best reference."""
         reference = max(expected, key=lambda each: self._measure(self._figures(each, answer)))
         figures = self._figures(reference, answer)
         details = {"text": {"expected": reference, "actual": answer}, **figures._asdict()}
@@ -130,7 +130,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         return Explanation(reason, {**details, **words}, warning)
 
     def warn(self, reference: Counted, answer: Counted) -> str:
-        """What the number does not see."""
+        """Return a warning about differences that the measure ignores."""
         return ""
 
     def _figures(self, reference: str, answer: str) -> Rouge:
@@ -143,20 +143,20 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
 
 
 class Rouge1(RougeMetric):
-    """ROUGE-1: single words, whatever their order."""
+    """ROUGE-1: single words, in any order."""
 
     facts = _facts(1, "words")
 
     def figures(self, reference: Counted, answer: Counted) -> Rouge:
-        """Words that both have."""
+        """Compare single words."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 1)
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-        """Words that are missing, and those that are more."""
+        """Return the missing and the additional words."""
         return tell_shared(reference, answer)
 
     def warn(self, reference: Counted, answer: Counted) -> str:
-        """Where only the order differs."""
+        """Warn if only the order differs."""
         reordered = reference.tokens != answer.tokens and Counter(reference.tokens) == Counter(answer.tokens)
         return OTHER_ORDER if reordered else ""
 
@@ -168,11 +168,11 @@ class Rouge2(RougeMetric):
     fewest = 2
 
     def figures(self, reference: Counted, answer: Counted) -> Rouge:
-        """Pairs that both have."""
+        """Compare pairs."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 2)
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-        """Pairs that are missing, and those that are more."""
+        """Return the missing and the additional pairs."""
         return tell_shared(_pairs(reference), _pairs(answer), PAIRS)
 
 
@@ -182,11 +182,11 @@ class RougeL(RougeMetric):
     facts = _facts("L", "words in the same order (the longest common subsequence)")
 
     def figures(self, reference: Counted, answer: Counted) -> Rouge:
-        """The longest common sequence as a share of each text."""
+        """Return the longest common sequence as a share of each text."""
         return rouge.rouge_l(reference.tokens, answer.tokens)
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-        """Words outside that sequence."""
+        """Return the words outside that sequence."""
         return tell_common_sequence(reference, answer)
 
 

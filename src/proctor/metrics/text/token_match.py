@@ -1,4 +1,4 @@
-"""`final_response_match_v1` and `token_set_f1`: how sister implementations of the format match answers."""
+"""The metrics `final_response_match_v1` and `token_set_f1`: how other implementations of the format match answers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from proctor.schema.results.score import Explanation, Score
 __all__ = ["FinalResponseMatch", "TokenSetF1"]
 
 WHITE_SPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-"""Unicode's White_Space. `str.split` takes U+001C to U+001F for blanks, too."""
+"""Unicode's White_Space. `str.split` also splits at U+001C to U+001F."""
 OUTSIDE_WORDS = re.compile(r"[^A-Za-z0-9_]+")
 
-NO_TOKENS = "the reference has no words that this metric sees (it knows only ASCII letters, digits and _)"
+NO_TOKENS = "the reference has no words for this metric (it only counts ASCII letters, digits and _)"
 
 
 class _TokenMatch(AnswerMetric[TextCriterion]):
@@ -30,23 +30,23 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
     @staticmethod
     @abstractmethod
     def tokens(text: str) -> list[str]:
-        """What is compared."""
+        """Return the tokens that are compared."""
 
     @staticmethod
     @abstractmethod
     def rule(expected: list[str], actual: list[str]) -> float:
-        """How much the tokens agree; 0 to 1."""
+        """Return how well the tokens agree, 0 to 1."""
 
     def read(self, reference: str) -> Expected:
-        """The reference; the originals compare with an empty one, too."""
+        """Return the reference; the original implementations also compare with an empty one."""
         return [reference] if self.as_in_adk or not is_blank(reference) else []
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The share of the best reference."""
+        """Return the value for the best reference."""
         return Score(max(self._share(reference, answer) for reference in expected))
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Which tokens are missing, and which are more."""
+        """Return the missing and the additional tokens."""
         reference = max(expected, key=lambda each: self._share(each, answer))
         wanted, made = self._tokens(reference), self._tokens(answer)
         reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made), once=True)
@@ -58,21 +58,21 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
         return self.rule(self._tokens(reference), self._tokens(answer))
 
     def _tokens(self, text: str) -> list[str]:
-        """Of texts that are canonically the same the same ones, which the originals do not see to."""
+        """Return the same tokens for canonically equal texts, which the original implementations do not."""
         return self.tokens(text if self.as_in_adk else normalize("NFC", text))
 
 
 class FinalResponseMatch(_TokenMatch):
-    """The share of the reference's words that the answer has: adk-rs's token recall.
+    """The share of the reference's words that are in the answer: adk-rs's token recall.
 
-    Words are what stands between blanks, in lower case, punctuation included. One occurrence in the answer covers all of
-    the reference's, and a longer answer costs nothing. `compat: "adk"` is adk-rs to the letter: thoughts belong to the
+    Words are separated by blanks, in lower case, punctuation included. One occurrence in the answer covers all of
+    the reference's, and a longer answer costs nothing. `compat: "adk"` reproduces adk-rs exactly: thoughts belong to the
     answer, a turn without reference text scores 1 (here: not applicable), and é in two characters is not é in one.
     """
 
     facts = MetricFacts(
         name="final_response_match_v1",
-        description="The share of the reference answer's words that the final answer has, whatever else it says.",
+        description="The share of the reference answer's words that the final answer has, with any other words.",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
         statement=reference_answers,
@@ -82,22 +82,22 @@ class FinalResponseMatch(_TokenMatch):
 
     @staticmethod
     def tokens(text: str) -> list[str]:
-        """What stands between blanks."""
+        """Split at blanks."""
         return [token for token in WHITE_SPACE.split(text.lower()) if token]
 
     @staticmethod
     def rule(expected: list[str], actual: list[str]) -> float:
-        """Recall, each expected token being covered by any equal one."""
-        said = set(actual)
-        return sum(token in said for token in expected) / len(expected) if expected else 1.0
+        """Return the recall; any equal token covers an expected one."""
+        tokens = set(actual)
+        return sum(token in tokens for token in expected) / len(expected) if expected else 1.0
 
 
 class TokenSetF1(_TokenMatch):
     """F1 over the sets of words of answer and reference: `response_match_score` of ADK for TypeScript (@iqai/adk).
 
     Words are runs of ASCII letters, digits and `_`, in lower case: accents break words, other scripts have none, and
-    how often a word occurs does not count. It is here to reproduce their figures; `rouge_1` sees more. `compat: "adk"`
-    is theirs to the letter: thoughts belong to the answer, an empty reference scores 0, a turn without answer is not
+    how often a word occurs does not count. It reproduces their figures; `rouge_1` is more precise. `compat: "adk"`
+    reproduces them exactly: thoughts belong to the answer, an empty reference scores 0, a turn without answer is not
     applicable.
     """
 
@@ -113,17 +113,17 @@ class TokenSetF1(_TokenMatch):
 
     @staticmethod
     def tokens(text: str) -> list[str]:
-        """Runs of ASCII word characters, each once."""
+        """Return the runs of ASCII word characters, each once."""
         return [*dict.fromkeys(token for token in OUTSIDE_WORDS.split(text.lower()) if token)]
 
     @staticmethod
     def rule(expected: list[str], actual: list[str]) -> float:
-        """F1 of two sets."""
+        """Return F1 of two sets."""
         shared = len({*expected} & {*actual})
         return 2 * shared / (len(expected) + len(actual)) if shared else 0.0
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
-        """To the letter, a turn without an answer on either side is not scored."""
+        """Return the expected value; with `compat: "adk"` a turn without an answer on either side is not scored."""
         turns = [case.actual[index], *(case.expected or [])[index : index + 1]]
         if self.as_in_adk and any(turn.final_response is None for turn in turns):
             return Score(reason="one of the answers is absent", not_applicable=True)

@@ -1,7 +1,7 @@
 """Words of any script, for metrics that count words.
 
-google-adk's tokenizer (`proctor.metrics.text.rouge`) glues Thai to whatever follows it, splits Thai SARA AM in two, takes a
-run of ideographs outside the common block for one word, and knows neither emoji nor digits of other scripts. This one
+google-adk's tokenizer (`proctor.metrics.text.rouge`) joins Thai with the following text, splits Thai SARA AM in two, takes a
+run of ideographs outside the common block for one word, and ignores emoji and digits of other scripts. This one
 follows Unicode, with these rules:
 
 * Plain ASCII text: exactly rouge-score's tokens.
@@ -9,10 +9,10 @@ follows Unicode, with these rules:
   presentation forms, ligatures, and digits of all scripts.
 * Ideographs (all extensions), kana, Hangul syllables, Yi, Tangut: one token each. A prolonged sound mark stays with its kana.
 * Thai, Lao, Khmer, Myanmar and other scripts without spaces: one token per cluster (leading vowel, consonant with what
-  is stacked below it, vowels, tones, final killed consonant). Clusters are no words, but they need no dictionary.
-* Scripts with spaces: letters, marks and digits up to the next thing that is neither. Points of Arabic and Hebrew that
-  may be left out are left out, so are kashida, soft hyphens, and invisible format characters.
-* Emoji are tokens, a sequence (skin tone, family, flag) being one. Other symbols and punctuation separate.
+  is stacked below it, vowels, tones, final killed consonant). Clusters are not words, but they need no dictionary.
+* Scripts with spaces: letters, marks and digits up to the next other character. Optional points of Arabic and Hebrew,
+kashida, soft hyphens, and invisible format characters are left out.
+* Emoji are tokens; a sequence (skin tone, family, flag) is one. Other symbols and punctuation separate words.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from proctor.metrics.text import rouge
 __all__ = ["OPTIONAL", "ZERO_WIDTH_JOINER", "kinds", "unicode_tokens", "unicode_words", "without_accents"]
 
 REMEMBERED = 50_000
-"""Characters whose folding and kind are remembered; more than any text uses, fewer than there are."""
+"""The number of characters with cached folding and kind; more than any text uses, fewer than there are."""
 
 ZERO_WIDTH_JOINER = "\u200d"
 COMPATIBLE = {"<wide>", "<narrow>", "<initial>", "<medial>", "<final>", "<isolated>", "<compat>", "<square>"}
 """Kinds of characters that only look different. Not superscripts and fractions: x² is not x2."""
 
 SARA_AM = "\u0e33\u0eb3"
-"""Thai and Lao: one letter for whoever writes it, though it has a decomposition, which is undone where it was applied."""
+"""Thai and Lao: one letter for writers, though it has a decomposition, which is undone after normalisation."""
 
-# Points that Arabic and Hebrew texts may have or leave out, and the kashida, which only stretches a word.
+# Points that Arabic and Hebrew texts may omit, and the kashida, which only stretches a word.
 OPTIONAL = (
     range(0x0591, 0x05BE),
     range(0x05BF, 0x05C8),
@@ -50,7 +50,7 @@ SEPARATE = (
     range(0x4E00, 0xA48D), range(0xAC00, 0xD7A4), range(0xF900, 0xFB00), range(0x16FE0, 0x18E00),
     range(0x1AFF0, 0x1B300), range(0x20000, 0x40000),
 )  # fmt: skip
-"""Each character a word. Whole planes, so that ideographs which this Python does not know yet count, too."""
+"""Each character is a word. Whole planes, so that ideographs unknown to this Python count, too."""
 
 CLUSTERED = (
     range(0x0E01, 0x0EE0), range(0x1000, 0x10A0), range(0x1780, 0x1800), range(0x1950, 0x19E0), range(0x1A20, 0x1AB0),
@@ -71,7 +71,7 @@ FOLLOWING = {
 }  # fmt: skip
 """Vowels, finals and tones that are letters to Unicode and belong to the consonant before them."""
 ALONE = {0x0E2F, 0x0EAF}
-"""Signs of abbreviation: no consonants."""
+"""Signs of abbreviation, not consonants."""
 STACKING = {0x1039, 0x17D2, 0x1A60}
 """Marks that put the next consonant below the one before."""
 KILLING = {0x103A}
@@ -98,7 +98,7 @@ TOKEN = re.compile(
 
 
 class _Table(dict[int, str]):
-    """What `make` says of each character, worked out once per character (for `str.translate`)."""
+    """The result of `make` for each character, computed once per character (for `str.translate`)."""
 
     def __init__(self, make: Callable[[int], str]) -> None:
         super().__init__()
@@ -107,33 +107,33 @@ class _Table(dict[int, str]):
     def __missing__(self, code: int) -> str:
         if len(self) >= REMEMBERED:
             self.clear()
-        made = self[code] = self._make(code)
-        return made
+        result = self[code] = self._make(code)
+        return result
 
 
 def unicode_words(text: str, *, ignore_accents: bool = False) -> list[str]:
-    """The words of `text`, folded as the rules above say; as many as `unicode_tokens` gives."""
+    """Return the words of `text`, folded by the rules above; as many as `unicode_tokens` returns."""
     if text.isascii():
         return rouge.words(text)
     text = _folded(text)
     if ignore_accents:
         text = without_accents(text)
-    return [_plain(text[found.start() : found.end()]) for found in TOKEN.finditer(kinds(text))]
+    return [_plain(text[match.start() : match.end()]) for match in TOKEN.finditer(kinds(text))]
 
 
 def unicode_tokens(text: str, *, ignore_accents: bool = False, stem: bool = True) -> list[str]:
-    """The words of `text` as they are counted: English (ASCII) words of more than three letters by their stems."""
+    """Return the words of `text` as they are counted: ASCII words of more than three letters by their stems."""
     words = unicode_words(text, ignore_accents=ignore_accents)
     return rouge.stems(words) if stem else words
 
 
 def without_accents(text: str) -> str:
-    """`text` without the accents of Latin, Greek and Cyrillic letters; vowel signs of other scripts stay."""
+    """Return `text` without the accents of Latin, Greek and Cyrillic letters; vowel signs of other scripts stay."""
     return normalize("NFC", ACCENTS.sub("", normalize("NFD", text)))
 
 
 def kinds(text: str) -> str:
-    """One letter per character of `text`: what it is to a tokenizer; a blank for what separates words."""
+    """Return one letter per character of `text`: its kind for the tokenizer; a blank for what separates words."""
     return text.translate(_kinds)
 
 
@@ -148,7 +148,7 @@ def _folded(text: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Without what only joins or abbreviates; an emoji keeps its joiners."""
+    """Remove characters that only join or abbreviate; an emoji keeps its joiners."""
     if word.isalnum() or kinds(word[0]) == "e":
         return word
     return normalize("NFC", word.translate(_JOINERS))
@@ -166,7 +166,7 @@ def _fold(code: int) -> str:
         return str(decimal(character))
     if kind == "Cf":
         return _format_character(code)
-    if character == "İ":  # its folding would leave a dot behind that no other i has
+    if character == "İ":  # its folding would leave a separate dot
         return "i"
     if character not in SARA_AM and decomposition(character).partition(" ")[0] in COMPATIBLE:
         return "".join(_fold(ord(each)) for each in normalize("NFKC", character))
@@ -174,14 +174,14 @@ def _fold(code: int) -> str:
 
 
 def _format_character(code: int) -> str:
-    """Invisible characters go, but for the space of zero width, and what holds an emoji together."""
+    """Remove invisible characters, except the zero-width space and characters that join an emoji."""
     if code == 0x200B:
         return " "
     return chr(code) if code == ord(ZERO_WIDTH_JOINER) or code in MODIFIERS[1] else ""
 
 
 def _kind(code: int) -> str:
-    """The letter of one folded character in the terms of `TOKEN`.
+    """Return the letter of one folded character in the terms of `TOKEN`.
 
     l letter, h Hebrew letter, d digit, m mark, c separate character, o prolonged sound, e emoji, x its modifier,
     r regional indicator, z joiner, q quote within Hebrew; t consonant of a cluster, p and f vowels before and after it,

@@ -1,4 +1,4 @@
-"""What of a text a person sees: nothing of characters without width, and whole characters only."""
+"""The visible part of a text: without characters of zero width, and with whole characters only."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u
 _UNSEEN_ONE = re.compile(f"[\u200d{_UNSEEN}]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 APART = "\ufdd0"
-"""No character: it is put behind each flag."""
+"""A non-character that is inserted after each flag."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
 
 
 def trimmed(text: str) -> str:
-    """`text` without white space and invisible characters (of zero width, marks of direction) at both ends."""
+    """Return `text` without white space and invisible characters (zero width, direction marks) at both ends."""
     text = text.strip()
     start, end = 0, len(text)
     while start < end and _is_unseen(text[start]):
@@ -41,19 +41,19 @@ def _is_unseen(character: str) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text is to be seen."""
+    """Tell whether a text has no visible character."""
     return not trimmed(text)
 
 
 def without_invisible(text: str) -> str:
-    """`text` without characters that nobody sees: "pass\u200bword" is "password"; what joins emoji stays."""
+    """Return `text` without invisible characters: "pass\u200bword" is "password"; joiners of emoji stay."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def as_seen(text: str) -> str:
-    """`text` as a person reads it: without invisible characters, letters and digits of other widths and fonts as plain ones.
+    """Return `text` as a person reads it: without invisible characters, and with plain letters and digits for other widths and fonts.
 
-    Signs with a meaning of their own (², ½, ①) stay: 10² is not 102.
+    Signs with a different meaning (², ½, ①) stay: 10² is not 102.
     """
     if text.isascii():
         return text
@@ -69,20 +69,20 @@ _WAYS_OF_DRAWING = frozenset({"<wide>", "<narrow>", "<font>"})
 
 
 def folded(text: str) -> str:
-    """`text` for finding what is forbidden: without invisible characters, all that is compatible in Unicode made equal (NFKC)."""
+    """Return `text` for the search for forbidden texts: without invisible characters, compatible characters made equal (NFKC)."""
     return text if text.isascii() else normalize("NFKC", without_invisible(text))
 
 
 def with_flags_apart(text: str) -> str:
-    """Each flag with a sign of its own behind it: two letters make one, and those of two neighbours would make others."""
+    """Insert a sign after each flag: two letters make a flag, and letters of neighbouring flags would make others."""
     return text if text.isascii() else _FLAG.sub(rf"\g<0>{APART}", text)
 
 
 def stands_whole(part: str, text: str, start: int) -> bool:
-    """Whether `part`, found in `text` at `start`, cuts through nothing that a person sees as one character.
+    """Tell whether `part`, found in `text` at `start`, does not split a visible character.
 
-    An accent or vowel sign behind it, a skin tone, the rest of a family of emoji, half a flag would be cut off; points of
-    Arabic and Hebrew may be left out. A part that begins with such a mark is looked for as it is. Flags stand apart.
+    A following accent, vowel sign, skin tone, rest of a family of emoji, or half a flag would be split off; optional points
+    of Arabic and Hebrew may be missing. A part that begins with such a mark is searched unchanged.
     """
     begins_within = category(part[0]).startswith("M") or kinds(part[0]) == "x"
     return (begins_within or not _cuts(text, start)) and not _cuts(text, start + len(part))
@@ -105,7 +105,7 @@ def _cuts(text: str, index: int) -> bool:
 
 
 def _after_variants(text: str, index: int) -> int:
-    """Behind the signs that say only how the character before is drawn."""
+    """Return the index after variation selectors, which only change how a character is drawn."""
     while index < len(text) and text[index] in "\ufe0e\ufe0f":
         index += 1
     return index

@@ -1,4 +1,4 @@
-"""Says which words two texts share, for every metric that counts words."""
+"""Describes which words two texts share, for every metric that counts words."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SAME_WORDS = "the answer has the reference's words"
 
 
 class Counted(NamedTuple):
-    """What is counted in a text: as a person reads it, and as it is compared."""
+    """The words of a text, as a person reads them and as they are compared."""
 
     shown: Sequence[str]
     tokens: Sequence[Hashable]
 
 
 MOST_CELLS = 400_000_000
-"""Of the table behind a common sequence: 50 MB."""
+"""The largest table for a common sequence: 50 MB."""
 
 WORDS = ("word", "words")
 PAIRS = ("pair of words", "pairs of words")
@@ -43,27 +43,27 @@ SIGNS = re.compile(
     | (?<=\d)\s?([%‰€£¥₹$]) | ([€£¥₹$])\s?(?=\d) | (?<![\w.)\]])([-−])(?=[$€£¥]?\d)""",
     re.VERBOSE,
 )
-"""Signs that words leave out and that may turn the meaning: a minus before a number, C++, 5 < 6. Not those of Markdown."""
+"""Signs that are not words but may change the meaning: a minus before a number, C++, 5 < 6. Not those of Markdown."""
 
 
 def other_signs(reference: str, answer: str) -> str:
-    """Warn where two texts of the same words differ in such signs; empty where they do not."""
+    """Return a warning if two texts of the same words differ in such signs; empty otherwise."""
     wanted, made = (
-        Counter(found[found.lastindex or 0].replace("−", "-") for found in SIGNS.finditer(text))
+        Counter(match[match.lastindex or 0].replace("−", "-") for match in SIGNS.finditer(text))
         for text in (reference, answer)
     )
     if wanted == made:
         return ""
     missing, more = sorted((wanted - made).elements()), sorted((made - wanted).elements())
-    found = [f"missing: {_show(missing)}"] if missing else []
-    found += [f"not in the reference: {_show(more)}"] if more else []
-    return f"the words are the same, but signs differ, which this metric does not see ({'; '.join(found)})"
+    differences = [f"missing: {_show(missing)}"] if missing else []
+    differences += [f"not in the reference: {_show(more)}"] if more else []
+    return f"the words are the same, but signs differ, which this metric ignores ({'; '.join(differences)})"
 
 
 def tell_shared(
     reference: Counted, answer: Counted, what: tuple[str, str] = WORDS, *, once: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    """How many of the reference's words (or pairs …) the answer has, which are missing, which it has beyond them.
+    """Return how many of the reference's words (or pairs) the answer has, and the words that only one of them has.
 
     `once`: one occurrence in the answer covers all in the reference.
     """
@@ -82,9 +82,9 @@ def tell_shared(
 
 
 def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-    """How long the longest sequence is that both have in the same order, and which words stand outside it.
+    """Return the length of the longest common sequence, and the words outside it.
 
-    Of very long texts it is said which words they share, in whatever order.
+    For very long texts, the shared words in any order.
     """
     if len(reference.tokens) * len(answer.tokens) > MOST_CELLS:
         return tell_shared(reference, answer)
@@ -115,20 +115,15 @@ def _count(text: Counted, what: tuple[str, str] = WORDS) -> str:
 
 
 def _only_in(text: Counted, others: Sequence[Hashable], *, once: bool) -> list[str]:
-    """What of `text`, as it is shown, `others` does not have (as often, unless once is enough), in its order."""
-    if once:
-        found_there = set(others)
-        return [
-            shown for shown, token in zip(text.shown, text.tokens, strict=True) if token not in found_there
-        ]
-    left = Counter(others)
-    found = []
+    """Return the shown words of `text` that `others` lacks (or has less often, unless `once`), in order."""
+    left = Counter({token: len(text.tokens) for token in others} if once else others)
+    missing = []
     for shown, token in zip(text.shown, text.tokens, strict=True):
         if left[token] > 0:
             left[token] -= 1
         else:
-            found.append(shown)
-    return found
+            missing.append(shown)
+    return missing
 
 
 def _without(shown: Sequence[str], places: set[int]) -> list[str]:

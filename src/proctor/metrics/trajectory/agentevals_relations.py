@@ -1,7 +1,7 @@
-"""agentevals' relations between the calls that were made and those expected: unordered, subset, superset (and strict).
+"""The relations of agentevals between actual and expected calls: unordered, subset, superset (and strict).
 
-Pairs are found by the best assignment. agentevals takes the first call that fits, which can miss a match where arguments
-are compared loosely; where that makes a difference, the score says so.
+Pairs are found by the best assignment. agentevals takes the first call that fits, which can miss a match if arguments
+are compared loosely; a warning names such scores.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ LEFT_OUT: Mapping[str, str] = {"subset": "missing", "superset": "extra"}
 
 @dataclass(frozen=True, slots=True)
 class ByMode:
-    """Calls of one tool are the same when as much of their arguments is equal as the tool's mode asks for.
+    """Calls of one tool are the same if their arguments are equal as far as the tool's mode requires.
 
-    `exact`: all; `ignore`: none; `subset`: those that the agent gave are expected, with equal values; `superset`: those
-    that are expected were given, with equal values. Only top-level arguments are looked at one by one. Of a path that is
-    absent the value is null.
+    `exact`: all; `ignore`: none; `subset`: the given arguments are expected, with equal values; `superset`: the expected
+    arguments are given, with equal values. Only top-level arguments are compared one by one. The value of an absent path
+    is null.
     """
 
     values: ByValue
     mode: ArgumentMode = "exact"
     tools: Mapping[str, ToolArguments] = field(default_factory=dict)
-    """What else holds for the tools named here."""
+    """The modes or paths of single tools."""
 
     @property
     def is_equivalence(self) -> bool:
-        """Not where one side may have more arguments than the other."""
+        """False if one side may have more arguments than the other."""
         return not any(
             mode in LEFT_OUT for mode in (self.mode, *self.tools.values()) if isinstance(mode, str)
         )
@@ -84,41 +84,41 @@ class ByMode:
         return wanted.name == made.name and not self.differences(wanted, made)
 
     def survey(self) -> Survey | None:
-        """Look through cases for the tools and paths that are named."""
+        """Return the survey for the named tools and paths."""
         from proctor.metrics.matchers.argument_survey import ComparedSurvey
 
         return ComparedSurvey(self.tools) if self.tools else None
 
     def doubt(self, case: CaseView) -> str:
-        """Say which paths neither an expected call has nor one that was made: there null is compared with null."""
+        """Return a warning for paths that no call has, expected or made: null is compared with null there."""
         if all(isinstance(mode, str) for mode in self.tools.values()):
             return ""
         from proctor.metrics.matchers.argument_survey import paths_in
 
-        there: defaultdict[str, set[str]] = defaultdict(set)
+        known: defaultdict[str, set[str]] = defaultdict(set)
         for call in (call for turn in (*(case.expected or ()), *case.turns) for call in turn.tool_calls):
-            there[call.name or ""].update(paths_in(call.args or {}))
+            known[call.name or ""].update(paths_in(call.args or {}))
         unknown = [
             f"{tool}.{path}"
             for tool, paths in self.tools.items()
-            if not isinstance(paths, str) and tool in there
+            if not isinstance(paths, str) and tool in known
             for path in paths
-            if path not in there[tool]
+            if path not in known[tool]
         ]
         return (
             f"`tool_args` names what no call has, expected or made: {', '.join(unknown)}" if unknown else ""
         )
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
-        """The arguments that differ, as far as they are compared."""
+        """Return the compared arguments that differ."""
         mode = self.tools.get(made.name or "", self.mode)
         if mode == "ignore":
             return []
         if mode == "exact":
             return self.values.differences(wanted, made)
         if isinstance(mode, str):
-            found = argument_differences(wanted.args or {}, made.args or {}, self.values.equal)
-            return [each for each in found if each.kind != LEFT_OUT[mode]]
+            differences = argument_differences(wanted.args or {}, made.args or {}, self.values.equal)
+            return [each for each in differences if each.kind != LEFT_OUT[mode]]
         pairs = ((path, _at(wanted.args, path), _at(made.args, path)) for path in mode)
         return [
             ArgumentDifference(path, "differs", expected, actual)
@@ -158,22 +158,22 @@ class RelationMetric(TrajectoryMetric[R]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        asked = self.criterion
-        if asked.arguments is not None:
-            if asked.args != "exact" or asked.tool_args:
+        options = self.criterion
+        if options.arguments is not None:
+            if options.args != "exact" or options.tool_args:
                 raise CriterionError(
-                    f"The criterion of {self.facts.name!r} does not fit: `arguments` says how each argument is compared; "
+                    f"The criterion of {self.facts.name!r} does not fit: `arguments` determines how each argument is compared; "
                     "leave `args` and `tool_args` out."
                 )
             return
-        values = EQUALITIES[asked.equality]
-        mode: ArgumentMode = "ignore" if asked.ignore_args else asked.args
-        self.matching: Matching = ByMode(values, mode, asked.tool_args)
-        if mode == "ignore" and not asked.tool_args:
+        values = EQUALITIES[options.equality]
+        mode: ArgumentMode = "ignore" if options.ignore_args else options.args
+        self.matching: Matching = ByMode(values, mode, options.tool_args)
+        if mode == "ignore" and not options.tool_args:
             self.matching = NAMES
 
     def all_paired(self, wanted: Calls, made: Calls, *, size: int) -> Score:
-        """1 where `size` calls find partners of their own, whichever way they are chosen."""
+        """Return 1 if `size` calls have different partners under the best assignment."""
         same = self.matching.same
         if found_at_first(wanted, made, same) == size:
             return Score(1.0)
@@ -184,7 +184,7 @@ class RelationMetric(TrajectoryMetric[R]):
 
 
 class Superset(RelationMetric[RelationCriterion]):
-    """1 where every expected call was made, as often as expected; others may have been made, in any order."""
+    """1 if every expected call was made, as often as expected; others may have been made, in any order."""
 
     facts = facts_of(
         "trajectory_superset_match",
@@ -195,16 +195,16 @@ class Superset(RelationMetric[RelationCriterion]):
     kind = RelationCriterion
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """All expected calls have partners."""
+        """Return 1 if all expected calls have partners."""
         return open_to_any(self.all_paired(wanted, made, size=len(wanted)), wanted, made)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing."""
+        """Return what is missing."""
         return describe(alignment, extra_allowed=True, order_matters=False)
 
 
 class Subset(RelationMetric[RelationCriterion]):
-    """1 where nothing was called beyond the expected calls, as often as expected at most; some may be missing."""
+    """1 if no call was made beyond the expected calls, as often as expected at most; some may be missing."""
 
     facts = facts_of(
         "trajectory_subset_match",
@@ -216,23 +216,23 @@ class Subset(RelationMetric[RelationCriterion]):
     kind = RelationCriterion
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """All calls made have partners."""
+        """Return 1 if all calls made have partners."""
         score = self.all_paired(wanted, made, size=len(made))
         if wanted and not made:
-            score.warning = "no call was made, which this metric accepts whatever is expected"
+            score.warning = "no call was made, which this metric always accepts"
         return score
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What was called without need."""
+        """Return the calls that were not expected."""
         return describe(alignment, missing_allowed=True, order_matters=False)
 
     def tell_full(self, wanted: Calls) -> str:
-        """It does not see what is missing."""
+        """Return the reason for 1, which does not cover missing calls."""
         return "every call made was expected" if wanted else super().tell_full(wanted)
 
 
 class Unordered(RelationMetric[RelationCriterion]):
-    """1 where the expected calls were made, as often as expected, and no others, in any order."""
+    """1 if the expected calls were made, as often as expected, and no others, in any order."""
 
     facts = facts_of(
         "trajectory_unordered_match",
@@ -243,9 +243,9 @@ class Unordered(RelationMetric[RelationCriterion]):
     kind = RelationCriterion
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """All have partners."""
+        """Return 1 if all have partners."""
         return self.all_paired(wanted, made, size=max(len(wanted), len(made)))
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing and what was called without need."""
+        """Return what is missing and what was not expected."""
         return describe(alignment, order_matters=False)

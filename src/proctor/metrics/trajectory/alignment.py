@@ -1,8 +1,8 @@
-"""What differs between the expected tool calls and those that were made; `describing` puts it into words.
+"""The alignment of expected and actual tool calls; `alignment_text` describes it in words.
 
 An alignment explains a score and never decides one. It is deterministic and the best of its kind, in this order:
-as many equal calls paired as possible; of these as many as possible in their order (the others *moved*); then calls
-of the same tool paired so that their arguments differ least; what is left is *missing* or *extra*.
+as many equal calls paired as possible; of these as many as possible in order (the others *moved*); then calls of the
+same tool paired so that their arguments differ least; the remaining calls are *missing* or *extra*.
 
 As a number (`Alignment.cost`): a moved call costs 1, a differing pair 11 to 19 (`pairing.pair_cost`), a call without
 partner 10; no other way of pairing costs less.
@@ -26,7 +26,7 @@ LONGEST = 300
 
 
 class StepKind(StrEnum):
-    """How one step of an alignment reads; the value is the sign that reports draw."""
+    """The kind of one step of an alignment; the value is the sign in reports."""
 
     MATCHED = "="
     MISSING = "−"
@@ -35,7 +35,7 @@ class StepKind(StrEnum):
     DIFFERS = "≠"
 
 
-# Names of this module: a member's look-up in its enumeration takes ten times as long, and its name longer still.
+# names of this module: a look-up of a member in its enumeration takes ten times as long
 MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
 _NAMES = {id(kind): kind.name.lower() for kind in StepKind}
 
@@ -51,17 +51,17 @@ class Step:
     """Position among the expected calls, from 0."""
     actual_index: int | None = None
     differences: list[ArgumentDifference] = field(default_factory=list)
-    """Of a step that `DIFFERS`; never empty there."""
+    """For a step that `DIFFERS`; never empty there."""
     elsewhere: bool = False
-    """The actual call stands between other matches than the expected one."""
+    """True if the actual call is between other matches than the expected one."""
     cost: int = 0
     wanted_again: bool = False
-    """The expected call has no equal partner here, and one like it was made: it is expected more often than it was made."""
+    """True if the expected call has no equal partner here, but an equal call was made: it was made less often than expected."""
     made_again: bool = False
-    """The actual call has no equal partner here, and one like it is expected: it was made more often than expected."""
+    """True if the actual call has no equal partner here, but an equal call is expected: it was made more often than expected."""
 
     def to_data(self) -> dict[str, Any]:
-        """The step as JSON, as reports draw it (see `proctor.schema.results.score`)."""
+        """Return the step as JSON for reports (see `proctor.schema.results.score`)."""
         data: dict[str, Any] = {
             "kind": _NAMES[id(self.kind)],
             "expected": _call_data(self.expected, self.expected_index),
@@ -74,21 +74,21 @@ class Step:
 
 @dataclass(slots=True)
 class Alignment:
-    """Expected and actual calls side by side."""
+    """Expected and actual calls in pairs."""
 
     steps: list[Step] = field(default_factory=list)
     expected_left_out: int = 0
-    """Expected calls beyond the bound, not compared."""
+    """The number of expected calls beyond the bound, which are not compared."""
     actual_left_out: int = 0
 
     @property
     def cost(self) -> int:
-        """How far the lists are apart, 0 when they are equal; what was left out does not count."""
+        """The distance of the lists, 0 if they are equal; calls beyond the bound do not count."""
         return sum(step.cost for step in self.steps)
 
     @property
     def note(self) -> str:
-        """Says what was left out of a very long comparison; usually empty."""
+        """A note about calls beyond the bound; usually empty."""
         if not (self.expected_left_out or self.actual_left_out):
             return ""
         return (
@@ -102,11 +102,11 @@ class Alignment:
         return [step for step in self.steps if step.kind is not MATCHED]
 
     def count(self, *kinds: StepKind) -> int:
-        """How many steps are of one of these kinds."""
+        """Count the steps of these kinds."""
         return sum(step.kind in kinds for step in self.steps)
 
     def to_details(self) -> dict[str, Any]:
-        """The alignment as details of a score: `alignment`, and `note` where something was left out."""
+        """Return the alignment as details of a score: `alignment`, and `note` if calls are beyond the bound."""
         details: dict[str, Any] = {"alignment": [step.to_data() for step in self.steps]}
         return {**details, "note": self.note} if self.note else details
 
@@ -118,11 +118,11 @@ def align(
     *,
     order_matters: bool = True,
 ) -> Alignment:
-    """Align what was expected with what was called; `matching` says which calls are the same.
+    """Align expected with actual calls; `matching` defines which calls are the same.
 
-    `order_matters` is for a matching that is no equivalence: whether pairs in their order, or just pairs, go first.
+    `order_matters` concerns a matching that is not an equivalence: whether pairs in order, or the most pairs, take precedence.
 
-    Takes time in the order of both lengths multiplied; differing stretches are compared up to `LONGEST` calls.
+    The time grows with the product of both lengths; differing stretches are compared up to `LONGEST` calls.
     """
     if len(expected) == len(actual) == 1 and expected[0].name == actual[0].name and order_matters:
         return Alignment([_only(expected[0], actual[0], matching)])  # the usual miss
@@ -131,21 +131,21 @@ def align(
         start, end = _common_ends(expected, actual, matching)
     wanted, made = range(start, len(expected) - end), range(start, len(actual) - end)
     between = _Between(expected, actual, wanted[:LONGEST], made[:LONGEST], matching)
-    before = [between.matched(index, index) for index in range(start)]
-    after = [between.matched(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
+    before = [between.match(index, index) for index in range(start)]
+    after = [between.match(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
     middle = between.steps(order_matters=order_matters)
-    left_out = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
-    return Alignment([*before, *middle, *after], *left_out)
+    beyond = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
+    return Alignment([*before, *middle, *after], *beyond)
 
 
 def _only(wanted: Call, made: Call, matching: Matching) -> Step:
-    """The step of two calls of one tool that are alone on their sides."""
+    """Return the step of two calls of one tool that are the only ones on their sides."""
     if matching.same(wanted, made):
         return Step(MATCHED, wanted, made, 0, 0)
-    return _apart(wanted, made, 0, 0, matching)
+    return _differing_step(wanted, made, 0, 0, matching)
 
 
-def _apart(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:
+def _differing_step(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:
     step = Step(DIFFERS, wanted, made, i, j, matching.differences(wanted, made))
     step.cost = pair_cost(wanted, made, len(step.differences))
     return step
@@ -156,7 +156,7 @@ def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
 
 
 def _common_ends(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> tuple[int, int]:
-    """How many calls are the same at the start of both lists, and how many more at their end."""
+    """Return how many calls are the same at the start of both lists, and how many more at their end."""
     shorter = min(len(expected), len(actual))
     start = 0
     while start < shorter and matching.same(expected[start], actual[start]):
@@ -177,12 +177,12 @@ class _Between:
         self._wanted, self._made = wanted, made
         self._matching = matching
 
-    def matched(self, i: int, j: int) -> Step:
-        """Two calls that are the same."""
+    def match(self, i: int, j: int) -> Step:
+        """Return the step of two calls that are the same."""
         return Step(MATCHED, self._expected[i], self._actual[j], i, j)
 
     def steps(self, *, order_matters: bool) -> list[Step]:
-        """Behind each match: what else was expected there, then what else was called."""
+        """Return the steps: after each match, the other expected calls there, then the other actual ones."""
         wanted, made = self._wanted, self._made
         expected, actual = self._expected, self._actual
         if (
@@ -200,7 +200,7 @@ class _Between:
         return [step for _, step in sorted(self._rows(pairing), key=lambda row: row[0])]
 
     def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], Step]]:
-        """Each step, and where it stands."""
+        """Return each step with its sort key."""
         paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
         gap_of_wanted = _gaps(self._wanted, {*pairing.in_place})
         gap_of_made = _gaps(self._made, {*pairing.in_place.values()})
@@ -217,7 +217,7 @@ class _Between:
     def _step(self, i: int, pairing: Pairing) -> Step:
         call = self._expected[i]
         if (j := pairing.in_place.get(i)) is not None:
-            return self.matched(i, j)
+            return self.match(i, j)
         if (j := pairing.moved.get(i)) is not None:
             return Step(MOVED, call, self._actual[j], i, j, cost=1)
         if (j := pairing.differing.get(i)) is not None:
@@ -227,25 +227,25 @@ class _Between:
 
     def _extra(self, j: int) -> Step:
         call = self._actual[j]
-        again = self._is_expected(call)
+        again = self._expects(call)
         return Step(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
 
     def _differing(self, i: int, j: int) -> Step:
         wanted, made = self._expected[i], self._actual[j]
-        step = _apart(wanted, made, i, j, self._matching)
+        step = _differing_step(wanted, made, i, j, self._matching)
         if len(self._expected) + len(self._actual) > 2:  # there are other calls
-            step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
+            step.wanted_again, step.made_again = self._was_made(wanted), self._expects(made)
         return step
 
     def _was_made(self, wanted: Call) -> bool:
         return any(self._matching.same(wanted, made) for made in self._actual)
 
-    def _is_expected(self, made: Call) -> bool:
+    def _expects(self, made: Call) -> bool:
         return any(self._matching.same(wanted, made) for wanted in self._expected)
 
 
 def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
-    """For each position, how many calls in place stand at or before it."""
+    """Return for each position how many calls in place are at or before it."""
     gaps = {}
     passed = 0
     for index in indexes:

@@ -1,4 +1,4 @@
-"""An alignment in words: what is missing, extra, different or in another place."""
+"""Describes an alignment in words: what is missing, extra, different or in another place."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def describe(
     order_matters: bool = True,
     repeats_allowed: bool = False,
 ) -> str:
-    """Say in one sentence how the calls differ; empty when they do not.
+    """Return in one sentence how the calls differ; empty if they do not.
 
-    What is allowed is left out: calls that were not expected, expected ones that were not made, moved ones where the
-    order does not matter, and calls that only occur more often on one side.
+    Allowed differences are left out: unexpected calls, missing calls, moved calls if the order does not matter, and calls
+    that only occur more often on one side.
     """
 
-    def is_told(step: Step) -> bool:
+    def is_reported(step: Step) -> bool:
         missed = not missing_allowed and step.expected is not None
         added = not extra_allowed and step.actual is not None
         return (missed and not (repeats_allowed and step.wanted_again)) or (
             added and not (repeats_allowed and step.made_again)
         )
 
-    told = [step for step in alignment.differing if step.kind is not MOVED and is_told(step)]
-    missing = {_bare(step.expected.name) for step in told if step.kind is MISSING and step.expected}
+    reported = [step for step in alignment.differing if step.kind is not MOVED and is_reported(step)]
+    missing = {_bare(step.expected.name) for step in reported if step.kind is MISSING and step.expected}
     sentences = [
-        _describe_step(step, order_matters=order_matters) + _look_alike(step, missing) for step in told
+        _describe_step(step, order_matters=order_matters) + _look_alike(step, missing) for step in reported
     ]
     moved = [step for step in alignment.steps if step.kind is MOVED]
     if moved and order_matters:
@@ -51,13 +51,13 @@ _MORE_OFTEN = "more often than expected"
 
 
 def _look_alike(step: Step, missing: set[str]) -> str:
-    """A hint where a call of another tool has nearly the name of one that is missing."""
+    """Return a hint if a call of another tool has nearly the name of a missing one."""
     name = step.actual.name if step.kind is EXTRA and step.actual else None
     return " (names are compared letter by letter)" if name and _bare(name) in missing else ""
 
 
 def _bare(name: str | None) -> str:
-    """A name without what is easily overlooked: case, separators, Unicode forms."""
+    """Return a name without case, separators and Unicode forms, which are easily overlooked."""
     plain = unicodedata.normalize("NFKC", name or "").casefold()
     return "".join(letter for letter in plain if letter.isalnum())
 

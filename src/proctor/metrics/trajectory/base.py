@@ -1,4 +1,4 @@
-"""What the metrics of this folder share: which calls are the same, one score per turn, one explanation of it."""
+"""The base class of trajectory metrics: which calls are the same, one score per turn, and its explanation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def facts_of(
     example: Mapping[str, Any] | None = None,
     statement: StatementReader = expected_calls,
 ) -> MetricFacts:
-    """The facts of a metric that compares the calls of a turn with expected ones; `example` is the criterion of its example."""
+    """Return the facts of a metric that compares the calls of a turn; `example` is the criterion of its example."""
     return MetricFacts(
         name=name,
         description=description,
@@ -63,7 +63,7 @@ Calls = Sequence[Call]
 
 
 class TrajectoryMetric(ABC, Generic[C]):
-    """Scores the tool calls of each turn beside the expected ones; overall the mean over the turns that apply."""
+    """Scores the tool calls of each turn against the expected ones; overall the mean over the applicable turns."""
 
     facts: MetricFacts
     kind: type[C]
@@ -83,46 +83,46 @@ class TrajectoryMetric(ABC, Generic[C]):
 
     @abstractmethod
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Score the calls of one turn; 0 to 1, or not applicable with its reason."""
+        """Score the calls of one turn: 0 to 1, or not applicable with a reason."""
 
     @abstractmethod
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """Say what keeps one turn from scoring 1; empty where nothing does."""
+        """Return why one turn does not score 1; empty if it does."""
 
     def tell_full(self, wanted: Calls) -> str:
-        """Say why one turn scores 1."""
+        """Return why one turn scores 1."""
         return "every expected call was made" if wanted else "no calls expected, and none needed"
 
     def check(self, case: EvalCase) -> Iterable[str]:
-        """What the case expects that the matchers of `arguments` cannot compare."""
+        """Return the expected values of a case that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self.matching, case)
 
     def survey(self) -> Survey | None:
-        """Look for tools and arguments of `arguments` that no case expects."""
+        """Return the survey for tools and arguments of `arguments` that no case expects."""
         return survey_of(self.matching)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare turn by turn; a scenario has nothing to compare with."""
+        """Compare turn by turn; without recorded conversation it is not applicable."""
         if case.expected is None:
             return nothing_recorded(case)
         turns = zip(case.turns, expected_turns(case), strict=True)
         return mean_score([self.compare(expected.tool_calls, turn.tool_calls) for turn, expected in turns])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which call is missing, extra or in another place, and which argument differs; as far as it matters here."""
-        given = score.per_invocation[index]
+        """Return which calls are missing, extra or in another place, and which arguments differ."""
+        turn_score = score.per_invocation[index]
         wanted, made = self.sides(case, index)
         alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
-        reason = given.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
-        return Explanation(reason, alignment.to_details(), given.warning or doubt(self.matching, case))
+        reason = turn_score.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
+        return Explanation(reason, alignment.to_details(), turn_score.warning or doubt(self.matching, case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
-        """The expected and the actual calls of one turn."""
+        """Return the expected and the actual calls of one turn."""
         return (case.expected or [])[index].tool_calls, case.turns[index].tool_calls
 
 
 def open_to_any(score: Score, wanted: Calls, made: Calls) -> Score:
-    """Warn where calls beyond the expected ones are allowed, and nothing is expected: then any would do."""
+    """Warn if further calls are allowed and nothing is expected: then any calls score 1."""
     if made and not wanted:
-        score.warning = "no calls are expected, and this metric then accepts whatever was called"
+        score.warning = "no calls are expected, so this metric accepts any calls"
     return score

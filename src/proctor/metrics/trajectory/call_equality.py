@@ -1,17 +1,17 @@
-"""When is one tool call the same as another, and how do their arguments differ?
+"""When two tool calls are the same, and how their arguments differ.
 
-Implementations of the format disagree about equal arguments, so there are several notions of it (`EQUALITIES`):
+Implementations of the format disagree about equal arguments, so there are several definitions (`EQUALITIES`):
 
 | | `json` | `python` | `strict` | `javascript` |
 |---|---|---|---|---|
-| used by | metrics of this house | google-adk, agentevals | adk-rs | @iqai/adk |
+| used by | Proctor's other metrics | google-adk, agentevals | adk-rs | @iqai/adk |
 | `1` and `1.0` | equal | equal | differ | equal |
 | `true` and `1` | differ | equal | differ | differ |
 | missing or null arguments, and `{}` | equal | differ | differ | equal |
 | order of nested keys | ignored | ignored | ignored | counts |
 | whole numbers beyond 2^53 | exact | exact | exact up to 64 bits | rounded |
 
-The names are compared as they are; ids never.
+Names must be equal; ids are never compared.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class ArgumentDifference:
     """One argument in which a call differs from the expected one."""
 
     name: str
-    """The argument; empty where the arguments as a whole differ (null against `{}`)."""
+    """The argument; empty if the arguments as a whole differ (null and `{}`)."""
     kind: str
     """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
     expected: Any = None
     actual: Any = None
     told: str = ""
-    """What is expected in words, where that is more than one value (a matcher)."""
+    """What is expected in words, if that is more than one value (a matcher)."""
 
     def to_data(self) -> dict[str, Any]:
-        """The difference as JSON, with the sides that there are."""
+        """Return the difference as JSON, with the existing sides."""
         data = {"name": self.name, "kind": self.kind}
         if self.kind != "extra":
             data["expected"] = self.expected
@@ -54,21 +54,21 @@ class ArgumentDifference:
 
 
 class Matching(Protocol):
-    """A notion of "the same call"."""
+    """A definition of "the same call"."""
 
     @property
     def is_equivalence(self) -> bool:
-        """Whether two calls that are the same as a third are the same as each other."""
+        """Tell whether two calls that are the same as a third are the same as each other."""
 
     def same(self, wanted: Call, made: Call) -> bool:
-        """Tell whether the call that was made is the wanted one."""
+        """Tell whether the actual call is the expected one."""
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
-        """How the arguments of two calls of one tool differ; empty exactly when the calls are the same."""
+        """Return how the arguments of two calls of one tool differ; empty exactly if the calls are the same."""
 
 
 class ByName:
-    """Calls of one tool are the same, whatever their arguments."""
+    """Calls of one tool are the same, with any arguments."""
 
     is_equivalence = True
 
@@ -77,7 +77,7 @@ class ByName:
         return wanted.name == made.name
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
-        """None: arguments are not looked at."""
+        """Return nothing: arguments are not compared."""
         return []
 
 
@@ -86,7 +86,7 @@ class ByValue:
     """Calls of one tool with equal arguments are the same."""
 
     equal: Equal
-    """Whether two values of an argument are."""
+    """Whether two values of an argument are equal."""
     null_is_empty: bool
     """Whether missing or null arguments are equal to `{}`."""
     is_equivalence: bool = True
@@ -105,29 +105,31 @@ class ByValue:
         return all(self.equal(value, actual[name]) for name, value in expected.items())
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
-        """Each argument that differs, in the order of the expected ones, then of the others."""
-        found = argument_differences(wanted.args or {}, made.args or {}, self.equal)
-        if found or self.same(wanted, made):
-            return found
+        """Return each argument that differs, in the order of the expected ones, then of the others."""
+        differences = argument_differences(wanted.args or {}, made.args or {}, self.equal)
+        if differences or self.same(wanted, made):
+            return differences
         return [ArgumentDifference("", "differs", wanted.args, made.args)]
 
 
 def argument_differences(
     wanted: Mapping[str, Any], made: Mapping[str, Any], equal: Equal
 ) -> list[ArgumentDifference]:
-    """Argument by argument, in the order of the expected ones, then of the others."""
-    found = []
+    """Compare argument by argument, in the order of the expected ones, then of the others."""
+    differences = []
     for name, value in wanted.items():
         if name not in made:
-            found.append(ArgumentDifference(name, "missing", expected=value))
+            differences.append(ArgumentDifference(name, "missing", expected=value))
         elif not equal(value, made[name]):
-            found.append(ArgumentDifference(name, "differs", value, made[name]))
-    found += [ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted]
-    return found
+            differences.append(ArgumentDifference(name, "differs", value, made[name]))
+    differences += [
+        ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted
+    ]
+    return differences
 
 
 def equal_strictly(expected: Any, actual: Any) -> bool:
-    """As JSON values, with whole numbers apart from others: 1 is not 1.0. Whole numbers beyond 64 bits are read as others."""
+    """Tell whether two JSON values are equal, with 1 and 1.0 different. Whole numbers beyond 64 bits count as floats."""
     if isinstance(expected, int | float) or isinstance(actual, int | float):
         one, other = _in_64_bits(expected), _in_64_bits(actual)
         return bool(type(one) is type(other) and one == other)
@@ -135,7 +137,7 @@ def equal_strictly(expected: Any, actual: Any) -> bool:
 
 
 def equal_in_javascript(expected: Any, actual: Any) -> bool:
-    """Equal where the JSON texts are: nested keys in the same order, all numbers doubles."""
+    """Tell whether the JSON texts are equal: nested keys in the same order, all numbers doubles."""
     return bool(_text(expected) == _text(actual))
 
 
@@ -165,7 +167,7 @@ def _as_double(value: float) -> float:
 
 
 def _text(value: Any) -> Any:
-    """What tells two values apart in JavaScript's JSON text; -0 is written 0, and what is not finite as null."""
+    """Return what distinguishes two values in JavaScript's JSON text; -0 is 0, and a number that is not finite is null."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = _as_double(value)
         return ("number", number) if abs(number) < float("inf") else None
@@ -177,7 +179,7 @@ def _text(value: Any) -> Any:
 
 
 def _in_javascript_order(value: Mapping[str, Any]) -> list[str]:
-    """Keys that are array indices come first, by their number; the others in the order in which they stand."""
+    """Return the keys: array indices first, by their number, then the others in their order."""
     indices = [key for key in value if key.isascii() and key.isdigit() and str(int(key)) == key]
     indices = [key for key in indices if int(key) < 2**32 - 1]
     return [*sorted(indices, key=int), *(key for key in value if key not in indices)]

@@ -1,4 +1,4 @@
-"""Which expected tool call goes with which actual one: the computation behind an alignment."""
+"""Pairs expected with actual tool calls: the computation behind an alignment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 UNPAIRED = 10
 """The cost of a call without a partner. A pair of the same tool costs 11 to 19, growing with the share of arguments
-that differ: always less than two calls without partners, so such calls are paired whenever they can be."""
+that differ: always less than two calls without partners, so such calls are paired if possible."""
 MOST_OF_ONE_TOOL = 60
-"""Differing calls of one tool on either side for which the cheapest pairs are sought; more are paired as they stand."""
+"""The number of differing calls of one tool for which the cheapest pairs are computed; more are paired in order."""
 
 Pairs = dict[int, int]
 """Expected position -> actual position."""
@@ -29,7 +29,7 @@ Pairs = dict[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Who goes with whom; what is in none of the three has no partner."""
+    """The pairs; calls in none of the three have no partner."""
 
     in_place: Pairs
     """Equal calls, in the same order on both sides."""
@@ -46,9 +46,9 @@ def pair_up(
     *,
     order_matters: bool = True,
 ) -> Pairing:
-    """Pair calls, given by ascending position: most equal ones, then most in order, then least difference.
+    """Pair calls, keyed by ascending position: most equal ones, then most in order, then least difference.
 
-    Where `matching` is no equivalence, the first two can be at odds: then what is in order goes first, unless the order
+    If `matching` is not an equivalence, the first two can conflict: then pairs in order take precedence, unless the order
     does not matter.
     """
     if len(expected) == len(actual) == 1:
@@ -63,7 +63,7 @@ def pair_up(
 
 
 def pair_cost(wanted: Call, made: Call, differing: int) -> int:
-    """How far two calls of one tool are apart of whose arguments so many differ: 11 to 19."""
+    """Return the distance of two calls of one tool with `differing` different arguments: 11 to 19."""
     names = len({*(wanted.args or {}), *(made.args or {})})
     if not names:
         return UNPAIRED + 1
@@ -71,7 +71,7 @@ def pair_cost(wanted: Call, made: Call, differing: int) -> int:
 
 
 def _of_two(expected: tuple[int, Call], actual: tuple[int, Call], matching: Matching) -> Pairing:
-    """The same for one call on either side, by far the most frequent case."""
+    """Pair one call on either side, by far the most frequent case."""
     (i, wanted), (j, made) = expected, actual
     if matching.same(wanted, made):
         return Pairing({i: j}, {}, {})
@@ -84,18 +84,18 @@ def _of_two(expected: tuple[int, Call], actual: tuple[int, Call], matching: Matc
 def _equal_calls(
     expected: Mapping[int, Call], actual: Mapping[int, Call], matching: Matching
 ) -> tuple[Pairs, Pairs]:
-    """Where "the same" is an equivalence: calls fall into classes, and what is not in order is paired as it stands."""
+    """Pair under an equivalence: calls form classes, and calls that are not in order are paired in sequence."""
     classes = _Classes(matching)
-    wanted = {index: classes.of(call) for index, call in expected.items()}
-    made = {index: classes.of(call) for index, call in actual.items()}
+    wanted = {index: classes.number(call) for index, call in expected.items()}
+    made = {index: classes.number(call) for index, call in actual.items()}
     in_place = _in_order([*wanted], [*made], lambda i, j: wanted[i] == made[j])
-    return in_place, _moved(_without(wanted, in_place), _without(made, in_place.values()))
+    return in_place, _pair_remaining(_without(wanted, in_place), _without(made, in_place.values()))
 
 
 def _fitting_calls(
     expected: Mapping[int, Call], actual: Mapping[int, Call], matching: Matching, *, order_matters: bool
 ) -> tuple[Pairs, Pairs]:
-    """Where it is none: a call may fit several others that do not fit each other."""
+    """Pair without an equivalence: a call may fit several others that do not fit each other."""
     fitting = {(i, j) for i in expected for j in actual if matching.same(expected[i], actual[j])}
 
     def fits(i: int, j: int) -> bool:
@@ -118,7 +118,7 @@ class _Classes:
         self._known: defaultdict[str | None, list[tuple[Call, int]]] = defaultdict(list)
         self._count = 0
 
-    def of(self, call: Call) -> int:
+    def number(self, call: Call) -> int:
         known = self._known[call.name]
         for other, number in known:
             if self._same(other, call):
@@ -128,13 +128,13 @@ class _Classes:
         return self._count
 
 
-def _without(items: Mapping[int, T], taken: Iterable[int]) -> dict[int, T]:
-    gone = set(taken)
-    return {index: item for index, item in items.items() if index not in gone}
+def _without(items: Mapping[int, T], excluded: Iterable[int]) -> dict[int, T]:
+    indexes = set(excluded)
+    return {index: item for index, item in items.items() if index not in indexes}
 
 
 def _in_order(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
-    """The longest common subsequence; where several are as long, the earliest calls."""
+    """Return the longest common subsequence; of several, the earliest calls."""
     table = [[0] * (len(made) + 1) for _ in range(len(wanted) + 1)]
     for row in range(len(wanted) - 1, -1, -1):
         here, below = table[row], table[row + 1]
@@ -156,8 +156,8 @@ def _in_order(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, i
     return pairs
 
 
-def _moved(wanted: Mapping[int, int], made: Mapping[int, int]) -> Pairs:
-    """Equal calls among those left over, the first with the first."""
+def _pair_remaining(wanted: Mapping[int, int], made: Mapping[int, int]) -> Pairs:
+    """Pair equal calls among the remaining ones, the first with the first."""
     free: defaultdict[int, list[int]] = defaultdict(list)
     for index in reversed([*made]):
         free[made[index]].append(index)
@@ -169,13 +169,13 @@ def _moved(wanted: Mapping[int, int], made: Mapping[int, int]) -> Pairs:
 
 
 def _most(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
-    """As many pairs as possible, by expected position."""
+    """Return as many pairs as possible, by expected position."""
     pairs = most_pairs(len(wanted), len(made), lambda i, j: fits(wanted[i], made[j]))
     return {wanted[i]: made[j] for i, j in sorted(pairs.items())}
 
 
 def _longest_rise(pairs: Pairs) -> Pairs:
-    """As many of the pairs as possible that keep one order on both sides (pairs come by expected position)."""
+    """Return as many of the pairs as possible that keep one order on both sides (pairs come by expected position)."""
     ends: list[int] = []
     last: list[tuple[int, int]] = []  # of the rises found so far, by length: the pair each ends with
     before: dict[int, tuple[int, int] | None] = {}
@@ -195,7 +195,7 @@ def _longest_rise(pairs: Pairs) -> Pairs:
 
 
 def _differing(expected: Mapping[int, Call], actual: Mapping[int, Call], matching: Matching) -> Pairs:
-    """Calls of one tool among those left over, tool by tool."""
+    """Pair remaining calls of one tool, tool by tool."""
     made: defaultdict[str | None, list[int]] = defaultdict(list)
     for index, call in actual.items():
         made[call.name].append(index)
@@ -212,7 +212,7 @@ def _differing(expected: Mapping[int, Call], actual: Mapping[int, Call], matchin
 
 
 def _cheapest(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> list[tuple[int, int]]:
-    """Pairs of least summed cost; of equally cheap ones those that keep the order, then those that stand close."""
+    """Return the pairs with the least total cost; of equally cheap ones those in order, then those close together."""
     rows, columns = len(expected), len(actual)
     if rows == columns == 1:
         return [(0, 0)]

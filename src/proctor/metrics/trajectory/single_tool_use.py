@@ -62,7 +62,7 @@ class SingleToolUse:
         scores = [Score(1.0 if each else 0.0) for each in used]
         if self._turns == "last":
             scores[:-1] = [
-                Score(reason="only the last turn is asked about", not_applicable=True) for _ in used[:-1]
+                Score(reason="only the last turn is scored", not_applicable=True) for _ in used[:-1]
             ]
         elif self._turns == "any" and any(used):
             scores = [Score(1.0) if each else Score(reason=ELSEWHERE, not_applicable=True) for each in used]

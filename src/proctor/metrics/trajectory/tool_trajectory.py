@@ -1,4 +1,4 @@
-"""`tool_trajectory_avg_score`: did the agent call the expected tools with the expected arguments?"""
+"""The metric `tool_trajectory_avg_score`: whether the agent called the expected tools with the expected arguments."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ HITS: Mapping[MatchType, Callable[[Sequence[Call], Sequence[Call], Same], int]] 
 EQUALITY_OF = {"adk": "python", "adk-rs": "strict", "adk-ts": "javascript"}
 CREDIT_OF = {"adk": "all", "adk-rs": "partial", "adk-ts": "all"}
 
-NONE_STATED = "the case states no tool calls (intermediate_data is null), which reads as none expected"
+NONE_STATED = "the case states no tool calls (intermediate_data is null), which counts as none expected"
 NULL_ARGUMENTS = "null arguments and {} are not equal, though both call the tool without any"
 NO_CALLS = "no calls expected, and none needed"
 NOTHING_OF_NOTHING = "no calls were expected and none were made, which adk-rs scores 0"
 NO_DATA = (
-    "the turn says nothing about tool calls (intermediate_data is null), and adk-ts does not score it then"
+    "the turn has no data about tool calls (intermediate_data is null), and adk-ts does not score such a turn"
 )
 
 
 class TrajectoryCriterion(ToolTrajectoryCriterion):
-    """The format's criterion, and how sister implementations of it read the metric."""
+    """The format's criterion, with options for the readings of other implementations."""
 
     credit: Literal["all", "partial"] | None = None
     reading: Literal["adk", "adk-rs", "adk-ts"] = "adk"
@@ -63,18 +63,18 @@ class TrajectoryCriterion(ToolTrajectoryCriterion):
 
 
 class ToolTrajectory:
-    """Per invocation 1.0 where the tool calls match the expected ones, else 0.0; overall the mean.
+    """Per invocation 1.0 if the tool calls match the expected ones, else 0.0; overall the mean.
 
-    `match_type`: EXACT wants the same calls in the same order; IN_ORDER the expected ones in their order, with others
+    `match_type`: EXACT requires the same calls in the same order; IN_ORDER the expected ones in their order, with others
     in between; ANY_ORDER the expected ones in any order, among others.
 
-    `credit: "partial"` gives the share of the calls that are right instead: for EXACT those at the very position, of the
-    longer list (adk-rs's score; with nothing on either side it is 1 here); for the others those found, of the expected.
-    It is 1 exactly where the rule holds.
+    `credit: "partial"` gives the share of the correct calls instead: for EXACT those at the same position, of the longer
+    list (adk-rs's score; with nothing on either side it is 1 here); for the others those found, of the expected ones.
+    It is 1 exactly if the rule holds.
     """
 
     kind = TrajectoryCriterion
-    """The class of its criterion."""
+    """The type of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="tool_trajectory_avg_score",
         description="The share of turns in which the agent's tool calls match the expected ones.",
@@ -87,8 +87,8 @@ class ToolTrajectory:
         options={
             "match_type": "EXACT (the default), IN_ORDER or ANY_ORDER",
             "ignore_args": "true: compare only the names of the tools",
-            "credit": "partial (the share of the calls that are right) or all (the default: 1 or 0)",
-            "reading": "adk (the default), or to the letter of adk-rs or adk-ts (@iqai/adk)",
+            "credit": "partial (the share of the correct calls) or all (the default: 1 or 0)",
+            "reading": "adk (the default), or exactly as adk-rs or adk-ts (@iqai/adk)",
             "equality": "python, json, strict or javascript: which arguments are equal; by default the reading's",
             **ARGUMENTS,
         },
@@ -115,19 +115,19 @@ class ToolTrajectory:
             self._rule = self._share
 
     def check(self, case: EvalCase) -> Iterable[str]:
-        """What the case expects that the matchers of `arguments` cannot compare."""
+        """Return the expected values of a case that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self._matching, case)
 
     def survey(self) -> Survey | None:
-        """Look for tools and arguments of `arguments` that no case expects."""
+        """Return the survey for tools and arguments of `arguments` that no case expects."""
         return survey_of(self._matching)
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
+        """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
         scores = []
-        for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - it has compared their lengths
+        for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - expected_turns compared their lengths
             made, wanted = turn.tool_calls, tool_calls_of(expected.__dict__["intermediate_data"])
             score = Score(float(self._rule(wanted, made)))
             if made and not wanted and self._match_type is not MatchType.EXACT:
@@ -138,8 +138,8 @@ class ToolTrajectory:
         return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which call is missing, extra or in another place, and which argument differs."""
-        # loaded where something is explained: what passes needs neither
+        """Return which calls are missing, extra or in another place, and which arguments differ."""
+        # imported here, since a score that passes needs neither
         from proctor.metrics.trajectory.alignment import align
         from proctor.metrics.trajectory.alignment_text import describe
 
@@ -173,7 +173,7 @@ class ToolTrajectory:
         return hits / of
 
     def _hits(self, wanted: Sequence[Call], made: Sequence[Call]) -> tuple[int, int]:
-        """How many calls are right, and of how many."""
+        """Return how many calls are correct, and of how many."""
         hits = HITS[self._match_type](wanted, made, self._matching.same)
         return hits, max(len(wanted), len(made)) if self._match_type is MatchType.EXACT else len(wanted)
 
@@ -190,4 +190,4 @@ class ToolTrajectory:
                 scores[index] = Score(reason=NO_DATA, not_applicable=True)
 
     def _passes_anything(self) -> str:
-        return f"no calls are expected, and {self._match_type.name} then accepts whatever was called; EXACT would not"
+        return f"no calls are expected, so {self._match_type.name} accepts any calls; EXACT would not"

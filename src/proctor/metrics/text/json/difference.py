@@ -1,4 +1,4 @@
-"""In what two JSON values differ, place by place."""
+"""The differences of two JSON values, place by place."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Difference", "Rules", "differences", "exactly"]
 
 
 LONGEST_NAME = 100
-"""Characters of a key that are shown."""
+"""The number of characters of a key that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What JSON values may differ in and be equal all the same. The order of keys never counts."""
+    """Differences that JSON values may have and still be equal. The order of keys never counts."""
 
     strict: bool = False
     """1 and 1.0 differ."""
@@ -30,22 +30,22 @@ class Rules:
     allow_extra: bool = False
     """Objects may have keys that are not expected."""
     tolerance: float = 0.0
-    """How far numbers may lie apart."""
+    """The largest allowed difference of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where two values differ."""
+    """One place at which two values differ."""
 
     path: str
-    """`$.items[0].name`; `$` is the whole."""
+    """`$.items[0].name`; `$` is the whole value."""
     kind: str
-    """`differs`, `missing` (expected, not there) or `extra` (there, not expected)."""
+    """`differs`, `missing` (only expected) or `extra` (only actual)."""
     expected: Any = None
     actual: Any = None
 
     def to_data(self) -> dict[str, Any]:
-        """The difference as JSON, with the sides that there are."""
+        """Return the difference as JSON, with the existing sides."""
         data = {"path": self.path, "kind": self.kind}
         if self.kind != "extra":
             data["expected"] = self.expected
@@ -55,7 +55,7 @@ class Difference:
 
 
 def differences(expected: Any, actual: Any, rules: Rules, path: str = "$") -> Iterator[Difference]:
-    """Every place where `actual` differs from `expected`; none where they are equal."""
+    """Yield every place at which `actual` differs from `expected`; nothing if they are equal."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         yield from _of_objects(expected, actual, rules, path)
     elif isinstance(expected, list) and isinstance(actual, list):
@@ -78,7 +78,7 @@ def _of_objects(
 
 
 def _member(path: str, name: str) -> str:
-    """The place of a key; one that looks like another (in another form of Unicode) in escapes."""
+    """Return the path of a key; a key that is not in Unicode's normal form NFC is escaped."""
     name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     if not is_normalized("NFC", name):
         return f"{path}[{name!a}]"
@@ -108,7 +108,7 @@ def _of_bags(expected: Sequence[Any], actual: Sequence[Any], rules: Rules, path:
 
 
 def _pairs(expected: Sequence[Any], actual: Sequence[Any], rules: Rules) -> dict[int, int]:
-    """Which members of two lists are equal; pairs are looked for only where equality is no equivalence."""
+    """Return the pairs of equal members of two lists; a search is only needed if equality is not an equivalence."""
     if rules.tolerance or rules.allow_extra:
         return most_pairs(
             len(expected),
@@ -120,7 +120,7 @@ def _pairs(expected: Sequence[Any], actual: Sequence[Any], rules: Rules) -> dict
 
 
 def _key(value: Any, rules: Rules) -> Hashable:
-    """The same for equal values, another for others."""
+    """Return an object that is equal exactly for equal values."""
     if isinstance(value, Mapping):
         return "object", frozenset((name, _key(each, rules)) for name, each in value.items())
     if isinstance(value, list):
@@ -143,7 +143,7 @@ def _same(expected: Any, actual: Any, rules: Rules) -> bool:
 
 
 def exactly(number: float | Decimal) -> Decimal | int:
-    """A number as it is written: 0.1 and not the nearest binary fraction."""
+    """Return a number as it is written: 0.1, not the nearest binary fraction."""
     return Decimal(repr(number)) if isinstance(number, float) else number
 
 

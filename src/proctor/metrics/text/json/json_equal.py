@@ -1,4 +1,4 @@
-"""`json_equal`: is the answer the expected JSON value?"""
+"""The metric `json_equal`: whether the answer is the expected JSON value."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from proctor.schema.results.score import Explanation, Score
 __all__ = ["JsonEqual"]
 
 DEEPEST = 200
-"""Levels of an expected value."""
+"""The maximum nesting of an expected value."""
 MOST_DIFFERENCES = 100
-"""Listed in the details; the reason names a few of them."""
+"""The number in the details; the reason names only a few."""
 
 
 class JsonCriterion(BaseCriterion):
-    """The value that is expected, and what may differ."""
+    """The expected value, and the allowed differences."""
 
     expected: Any = None
     strict: bool = False
@@ -45,12 +45,12 @@ class JsonCriterion(BaseCriterion):
 
 
 class JsonEqual(AnswerMetric[JsonCriterion]):
-    """1.0 where the final answer is JSON of the expected value, else 0.0; overall the mean.
+    """1.0 if the final answer is JSON and equal to the expected value, else 0.0; overall the mean.
 
     The order of keys and white space do not count, `1` is `1.0` and `1e0`, `-0` is `0`, `true` is not `1`. Numbers are
     compared to the last digit, texts and keys character by character (é in one character is not é in two: JSON knows no
-    normal form). One pair of code fences around the JSON is not part of it; any other text makes it no JSON. A reference
-    answer that is no JSON is an error of the case, not of the agent.
+    normal form). One pair of code fences around the JSON is ignored; with any other text it is not JSON. A reference
+    answer that is not JSON is an error of the case, not of the agent.
     """
 
     facts = MetricFacts(
@@ -63,11 +63,11 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         needs=frozenset({"expected"}),
         statement=reference_answers,
         options={
-            "anywhere": "true: an equal object or list anywhere in the answer is enough, whatever stands around it",
+            "anywhere": "true: an equal object or list anywhere in the answer is enough, with any text around it",
             "strict": "true: 1 and 1.0 differ",
             "ignore_order": "true: lists are equal in any order",
             "allow_extra": "true: objects may have keys that are not expected",
-            "tolerance": "how far numbers may lie apart (default 0)",
+            "tolerance": "the largest allowed difference of numbers (default 0)",
             "expected": "the value (JSON, not text that holds JSON), instead of the case's reference answer",
             **TURNS,
         },
@@ -87,34 +87,34 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             raise misfit(self.facts.name, [f"expected: {show_value(self._given[0])}: {CANNOT_FAIL}"])
 
     def given(self) -> Expected | None:
-        """The expected value; null is one, too."""
+        """Return the expected value, which may be null."""
         if "expected" not in self.criterion.model_fields_set:
             return None
         value = self.criterion.expected
         if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
             raise CriterionError(
-                "The criterion of 'json_equal' does not fit: expected: this is a text that holds JSON; write the value "
+                "The criterion of 'json_equal' does not fit: expected: this is a text that contains JSON; write the value "
                 "itself, without quotes around it."
             )
-        if odd := _not_json(value):
-            raise CriterionError(f"The criterion of 'json_equal' does not fit: expected: {odd}.")
+        if problem := _not_json(value):
+            raise CriterionError(f"The criterion of 'json_equal' does not fit: expected: {problem}.")
         return [json.loads(json.dumps(value))]
 
     def read(self, reference: str) -> Expected:
-        """The value of the reference answer.
+        """Return the value of the reference answer.
 
         Raises:
-            MetricError: it is no JSON.
+            MetricError: it is not JSON.
         """
         if not reference.strip():
             return []
         try:
             return [read_json(reference, exact=True)]
         except ValueError as error:
-            raise MetricError(f"the reference answer {show_text(reference)} is no JSON: {error}") from error
+            raise MetricError(f"the reference answer {show_text(reference)} is not JSON: {error}") from error
 
     def check(self, case: EvalCase) -> Iterator[str]:
-        """Which reference answers are none of that kind, or accept every value."""
+        """Yield the reference answers that are not JSON, or accept every value."""
         yield from self.unreadable(case)
         for number, turn in enumerate((case.conversation or ()) if self._given is None else (), 1):
             with suppress(MetricError):  # reported above
@@ -122,27 +122,28 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
                     yield f"{self.facts.name}: turn {number}: the reference answer {show_value(expected[0])}: {CANNOT_FAIL}"
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """1 for an equal value; with `anywhere`, where one of the values in the answer is equal."""
+        """Return 1 for an equal value; with `anywhere`, if one of the values in the answer is equal."""
         try:
-            found = self._read(answer)
+            values = self._values(answer)
         except ValueError:
             return Score(0.0)
-        return Score(1.0 if any(self._first(expected[0], made) is None for made in found) else 0.0)
+        return Score(1.0 if any(self._first(expected[0], made) is None for made in values) else 0.0)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Where the values differ (of several, those that differ least), or why the answer is no JSON."""
+        """Return where the values differ (for the nearest of several), or why the answer is not JSON."""
         wanted = expected[0]
         try:
-            every = [(made, [*differences(wanted, made, self._rules)]) for made in self._read(answer)]
+            candidates = [(made, [*differences(wanted, made, self._rules)]) for made in self._values(answer)]
         except ValueError as error:
             return Explanation(why_not_json(answer, error))
-        made, found = min(every, key=lambda each: len(each[1]))
+        made, mismatches = min(candidates, key=lambda each: len(each[1]))
         reason = (
-            "; ".join(and_more([_sentence(each) for each in found])) or "the answer is the expected value"
+            "; ".join(and_more([_sentence(each) for each in mismatches]))
+            or "the answer is the expected value"
         )
         details = {
             "text": {"expected": _pretty(wanted), "actual": _pretty(made)},
-            "differences": [_plain(each.to_data()) for each in found[:MOST_DIFFERENCES]],
+            "differences": [_plain(each.to_data()) for each in mismatches[:MOST_DIFFERENCES]],
         }
         return Explanation(reason, details)
 
@@ -157,25 +158,25 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
                 "the expected and the actual value are nested too deeply to be compared"
             ) from None
 
-    def _read(self, answer: str) -> list[Any]:
+    def _values(self, answer: str) -> list[Any]:
         return json_in(answer, exact=True) if self.criterion.anywhere else [read_json(answer, exact=True)]
 
 
 def _not_json(value: Any, path: str = "$", depth: int = 0) -> str:
-    """What in a value is none of JSON's; empty where all is."""
+    """Return what in a value is not JSON; empty if all is."""
     if depth > DEEPEST:
         return f"it is nested deeper than {DEEPEST} levels"
     if isinstance(value, dict):
-        if odd := next((name for name in value if not isinstance(name, str)), None):
-            return f"the key {odd!r} at {path} is no text; put it in quotes"
+        if wrong_key := next((name for name in value if not isinstance(name, str)), None):
+            return f"the key {wrong_key!r} at {path} is not a text; put it in quotes"
         inside = [(each, f"{path}.{name}") for name, each in value.items()]
     elif isinstance(value, list | tuple):
         inside = [(each, f"{path}[{index}]") for index, each in enumerate(value)]
     elif value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
         return ""
     else:
-        return f"{value!r} at {path} is no JSON"
-    return next((odd for each, place in inside if (odd := _not_json(each, place, depth + 1))), "")
+        return f"{value!r} at {path} is not JSON"
+    return next((problem for each, place in inside if (problem := _not_json(each, place, depth + 1))), "")
 
 
 def _pretty(value: Any) -> str:
@@ -183,24 +184,24 @@ def _pretty(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The same for reports, whose numbers are floats."""
+    """Return the value for reports, with floats as numbers."""
     return json.loads(json.dumps(value, default=float))
 
 
 def _sentence(difference: Difference) -> str:
     if difference.kind == "missing":
-        return f"{difference.path} is missing, expected {_shown(difference.expected)}"
+        return f"{difference.path} is missing, expected {_show(difference.expected)}"
     if difference.kind == "extra":
-        return f"{difference.path} is {_shown(difference.actual)}, expected none"
+        return f"{difference.path} is {_show(difference.actual)}, expected none"
     expected, actual = difference.expected, difference.actual
     if isinstance(expected, Decimal) or isinstance(actual, Decimal):
-        return f"{difference.path} is {_shown(actual)}, expected {_shown(expected)}"
+        return f"{difference.path} is {_show(actual)}, expected {_show(expected)}"
     expected, actual = show_pair(_plain(expected), _plain(actual))
     return f"{difference.path} is {actual}, expected {expected}"
 
 
-def _shown(value: Any) -> str:
-    """A number with all digits that it was written with."""
+def _show(value: Any) -> str:
+    """Return a value as text; a number with all its digits."""
     if not isinstance(value, Decimal):
         return show_value(_plain(value))
     digits = repr(float(value)) if Decimal(repr(float(value))) == value else str(value)

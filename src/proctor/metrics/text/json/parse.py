@@ -1,4 +1,4 @@
-"""JSON in an answer: models put it between fences and sentences, and write what only looks like JSON."""
+"""Reads JSON in an answer, which may be between code fences or within sentences, or only similar to JSON."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 ONLY_FENCED = re.compile(rf"\s*{FENCED.pattern}\s*", re.DOTALL)
 NOT_NOUGHT = re.compile(r"[^eE]*[1-9]")
 LONGEST = 4000
-"""Digits of a number."""
+"""The maximum number of digits of a number."""
 MOST_STARTS = 1000
-"""Brackets of a text that are tried as the start of JSON."""
+"""The number of brackets that are tried as the start of JSON."""
 
 
 def read_json(text: str, *, exact: bool = False) -> Any:
-    """The value of a text that is JSON, or JSON within one pair of code fences (```json).
+    """Return the value of a text that is JSON, or JSON within one pair of code fences (```json).
 
     `exact`: numbers with decimals are `Decimal`s, so that no digit is lost.
 
     Raises:
-        ValueError: it is not, or it says what JSON leaves open: a key twice, NaN, a number beyond all floats.
+        ValueError: it is not, or it is ambiguous JSON: a repeated key, NaN, a number beyond all floats.
     """
     text = text.removeprefix("\ufeff")
     fenced = ONLY_FENCED.fullmatch(text)
@@ -39,7 +39,7 @@ def read_json(text: str, *, exact: bool = False) -> Any:
 
 
 def json_in(text: str, *, exact: bool = False) -> list[Any]:
-    """The value of `text`; where it is no JSON as a whole, the JSON in it: what stands between fences, objects, lists.
+    """Return the value of `text`; if it is not JSON as a whole, the JSON in it: in code fences, or objects and lists.
 
     Raises:
         ValueError: there is none.
@@ -47,30 +47,30 @@ def json_in(text: str, *, exact: bool = False) -> list[Any]:
     try:
         return [read_json(text, exact=exact)]
     except ValueError:
-        found = [*_fenced(text, exact=exact)] or [*_bracketed(text, exact=exact)]
-    if not found:
-        raise ValueError("no JSON object or list is in it")
-    return found
+        values = [*_values_in_fences(text, exact=exact)] or [*_values_in_brackets(text, exact=exact)]
+    if not values:
+        raise ValueError("it contains no JSON object or list")
+    return values
 
 
 def why_not_json(answer: str, error: ValueError) -> str:
-    """Say why an answer is no JSON as a whole, and whether the option `anywhere` would find some in it."""
-    reason = f"the answer is no JSON: {error}"
+    """Return why an answer is not JSON as a whole, and whether the option `anywhere` would find JSON in it."""
+    reason = f"the answer is not JSON: {error}"
     try:
         json_in(answer)
     except ValueError:
         return reason
-    return f"{reason}; there is JSON in it, which counts with `anywhere`"
+    return f"{reason}; it contains JSON, which counts with `anywhere`"
 
 
-def _fenced(text: str, *, exact: bool) -> Iterator[Any]:
+def _values_in_fences(text: str, *, exact: bool) -> Iterator[Any]:
     for fenced in FENCED.finditer(text):
         with suppress(ValueError):
             yield _decode(fenced[1], exact=exact)
 
 
-def _bracketed(text: str, *, exact: bool) -> Iterator[Any]:
-    """Objects and lists that stand in a text; those within others left out, be those whole or cut off."""
+def _values_in_brackets(text: str, *, exact: bool) -> Iterator[Any]:
+    """Yield the objects and lists in a text, without those inside others, whether complete or cut off."""
     end = 0
     starts = (found.start() for found in re.finditer(r"[{\[]", text))
     for start in islice(starts, MOST_STARTS):
@@ -100,7 +100,7 @@ def _decode(text: str, *, exact: bool) -> Any:
 
 
 class _Reader:
-    """Reads one text, and notes what Python would take for JSON and readers disagree about."""
+    """Reads one text, and records what Python accepts as JSON but other readers reject."""
 
     def __init__(self, *, exact: bool) -> None:
         self.problem = ""
@@ -117,27 +117,27 @@ class _Reader:
         if len(found) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name, times in Counter(names).items() if times > 1)
-            self._note(f"the key {show_text(twice)} stands in one object twice")
+            self._note(f"an object has the key {show_text(twice)} twice")
         return found
 
     def _int(self, text: str) -> int:
         if len(text) > LONGEST:
-            self._note(f"a number of {len(text)} digits is beyond all numbers that can be compared")
+            self._note(f"a number of {len(text)} digits is too large to be compared")
             return 0
         return int(text)
 
     def _float(self, text: str) -> float | Decimal:
         number = float(text)
         if len(text) > LONGEST:
-            self._note(f"a number of {len(text)} digits is beyond all numbers that can be compared")
+            self._note(f"a number of {len(text)} digits is too large to be compared")
         elif math.isinf(number) or (number == 0 and NOT_NOUGHT.match(text)):
-            self._note(f"{text} is beyond all numbers that can be compared")
+            self._note(f"{text} is outside the range that can be compared")
         elif self._exact:
             return Decimal(text)
         return number
 
     def _constant(self, name: str) -> None:
-        self._note(f"{name} is no JSON")
+        self._note(f"{name} is not JSON")
 
     def _note(self, problem: str) -> None:
         self.problem = self.problem or problem

@@ -1,28 +1,28 @@
-"""What stands around a number and changes it: its sign, a word behind it."""
+"""The context of a number that changes it: a sign before it, or a word after it."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["CURRENCY", "is_changed", "is_negative", "is_raised", "is_unsure", "multiplies"]
+__all__ = ["CURRENCY", "change_after", "is_exponent", "is_negative", "is_unsure", "multiplies"]
 
 CURRENCY = "$\u00a2-\u00a5\u20a0-\u20cf"
 BEFORE, AFTER = 40, 40
-"""Characters that are looked at."""
+"""The number of characters that are examined."""
 
 SIGN = re.compile(rf"(?:^|[^\w.)\]%{CURRENCY}-])(-[{CURRENCY}]?|[{CURRENCY}]-)\Z")
-"""A minus sign at the end of what stands before a number."""
+"""A minus sign at the end of the text before a number."""
 _SYMBOLS = "$€£¥₹₩"
 MINUS = re.compile(
     rf"""(?P<before>\S*)(?:(?<!\w)(?:minus|negative|минус|мінус|mínusz?|miinus|eksi|μείον|âm|ناقص|سالب|منفی|माइनस|ऋण|마이너스|영하)\s+
     |(?:負|负|零下|マイナス|ลบ|ติดลบ)\s*)[{CURRENCY}]?\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""The word, in languages where it has no other meaning before a number."""
+"""The word *minus* in languages in which it has no other meaning before a number."""
 LESS = re.compile(
     r"(?<!\w)(?<!\bal )(?<!\bau )(?<!\bpelo )(?<!\blo )(?:moins|menos|meno)\s+\Z", re.IGNORECASE
 )
-"""Where it may also be *less*; behind *al*, *au*, *pelo* it is *at least*."""
+"""Words that may also mean *less*; after *al*, *au*, *pelo* they mean *at least*."""
 SUBTRACTS = re.compile(r"\d\s*(?:[^\W\d]{1,20}|%|°\w?)?\s*\Z")
 
 DASH = re.compile(rf"(?:^|[\s([{{:=])[\u2012-\u2015][{CURRENCY}]?\Z")
@@ -55,12 +55,12 @@ BELOW = re.compile(
 
 
 def multiplies(unit: str) -> bool:
-    """Whether what stands right behind a number, as its unit, is a thousand, a million or the like."""
+    """Tell whether the unit after a number is a thousand, a million or similar."""
     return SCALED.match(unit) is not None
 
 
 def is_negative(text: str, start: int) -> bool:
-    """Whether a minus, as a sign or as a word, stands before the number that begins at `start`, and none to subtract from."""
+    """Tell whether a minus (sign or word) precedes the number at `start`, without a number to subtract from."""
     before = text[max(0, start - BEFORE) : start]
     if SIGN.search(before[-3:] if start > 2 else before):
         return True
@@ -69,10 +69,10 @@ def is_negative(text: str, start: int) -> bool:
 
 
 def is_unsure(text: str, start: int) -> str:
-    """Why the sign of a number is not sure; empty where it is."""
+    """Return why the sign of a number is uncertain; empty if it is certain."""
     before = text[max(0, start - BEFORE) : start]
     if DASH.search(before):
-        return "a dash or a minus stands before it"
+        return "a dash or a minus precedes it"
     if OPEN_SIGNS.search(before):
         return "the sign before it leaves its value open"
     if _may_be_word(before) and LESS.search(before):
@@ -81,24 +81,24 @@ def is_unsure(text: str, start: int) -> str:
 
 
 def _may_be_word(before: str) -> bool:
-    """A quick look: what stands right before the number is a blank, or a letter of a script without blanks."""
+    """Tell quickly whether a word may precede the number: a blank, or a letter of a script without blanks."""
     last = before.rstrip(_SYMBOLS)[-1:]
     return last.isspace() or (not last.isascii() and last.isalpha())
 
 
-def is_raised(text: str, start: int) -> bool:
-    """Whether the number is an exponent, as in `m^2`."""
+def is_exponent(text: str, start: int) -> bool:
+    """Tell whether the number is an exponent, as in `m^2`."""
     return RAISED.search(text[max(0, start - 4) : start]) is not None
 
 
-def is_changed(text: str, end: int) -> tuple[str, str]:
-    """Why what stands behind a number changes it, and what that is; empty where nothing does."""
+def change_after(text: str, end: int) -> tuple[str, str]:
+    """Return why the text after a number changes it, and that text; empty if nothing does."""
     after = text[end : end + AFTER]
-    if found := SCALED.match(after):
-        return "the word behind it multiplies it (for English there is the option `words`)", found[0]
-    if found := BROKEN.match(after):
-        return "a fraction stands behind it", found[0]
-    if (found := ONE_OF_A_GROUP.match(after)) and SHORT.search(text[max(0, end - 4) : end]):
-        return "a blank may stand between its thousands", found[0]
-    found = BELOW.match(after)
-    return ("it may be negative", found[0]) if found else ("", "")
+    if match := SCALED.match(after):
+        return "the word after it multiplies it (for English there is the option `words`)", match[0]
+    if match := BROKEN.match(after):
+        return "a fraction follows it", match[0]
+    if (match := ONE_OF_A_GROUP.match(after)) and SHORT.search(text[max(0, end - 4) : end]):
+        return "a blank may separate its thousands", match[0]
+    match = BELOW.match(after)
+    return ("it may be negative", match[0]) if match else ("", "")

@@ -1,7 +1,7 @@
-"""What one written number is worth, where it can be read in one way only.
+"""The value of one written number, if it has only one reading.
 
-`decimal` says which sign stands before decimals; the other one separates thousands. What shows by itself how it is meant
-(`1.234,5`, `1 234,5`) is read whatever `decimal` says.
+`decimal` is the sign before decimals; the other one separates thousands. A number with only one possible reading
+(`1.234,5`, `1 234,5`) is read so with either `decimal`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ DecimalSign = Literal[".", ","]
 LETTERS = (
     "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03ff\u0400-\u058f\u1e00-\u1fff"
 )
-"""Of alphabets that set numbers apart; an ideograph or a Thai letter may stand right before a number."""
+"""Letters of alphabets with spaces; an ideograph or a Thai letter may directly precede a number."""
 GAPS = "'\u2019\u00a0\u2009\u202f_"
-"""What stands between thousands besides commas and points."""
+"""Separators of thousands besides commas and points."""
 LONGEST = 400
-"""Digits of a number that is compared; what is longer is no quantity."""
+"""The maximum number of digits of a number; a longer one is not a quantity."""
 
 NAME = "a name or a code"
 CHAIN = "a date, a phone number or a code"
 DOTTED = "a version, an address or a date"
 TIME = "a time or a ratio"
 FRACTION = "a fraction, a date or a rating"
-LARGE = "beyond what is compared"
+LARGE = "too large to be compared"
 CODE = "it begins with 0, as codes do"
 SCALE = "its unit may be a thousand, a million or the like"
 SCRIPTS = "its digits are of several scripts"
@@ -40,15 +40,15 @@ UNCLEAR = "it can be read in several ways"
 
 
 class Figure(NamedTuple):
-    """Something with digits that a text states."""
+    """A sequence with digits in a text."""
 
     text: str
     value: Decimal | None
-    """Its value; `None` where that cannot be told."""
+    """Its value; `None` if it is uncertain."""
     why: str = ""
-    """Why it cannot be told, or what it is instead of a number."""
+    """Why its value is uncertain, or what it is instead of a number."""
     counts: bool = True
-    """Whether it states a quantity; dates, versions, times and names do not."""
+    """Whether it is a quantity; dates, versions, times and names are not."""
 
 
 _MANTISSA = re.compile(rf"(?P<digits>[0-9][0-9.,{GAPS}]*)(?:[eE](?P<exponent>[-+]?[0-9]+))?")
@@ -71,7 +71,7 @@ _EXCHANGED = {ord("."): ",", ord(","): "."}
 
 
 def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
-    """What a run of digits, letters and the signs between them states: one number, two of a range, several of a list."""
+    """Yield the figures in a run of digits, letters and signs between them: one number, a range, or a list."""
     money = _CURRENCY.match(run)
     bare = run[money.end() :] if money else run
     if not bare[0].isdigit():
@@ -86,7 +86,7 @@ def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
         for part in parts:
             yield from _with_unit(part[0], part, decimal) if part else ()
         return
-    yield _no_number(run)
+    yield _not_a_number(run)
 
 
 def _with_unit(run: str, found: re.Match[str], decimal: DecimalSign) -> Iterator[Figure]:
@@ -100,19 +100,19 @@ def _with_unit(run: str, found: re.Match[str], decimal: DecimalSign) -> Iterator
     digits = found["digits"].translate(_EXCHANGED) if decimal == "," else found["digits"]
     exponent = found["exponent"] or "0"
     if _LIST.fullmatch(digits) and not _GROUPED.fullmatch(digits) and not found["exponent"]:
-        yield from (_valued(piece, piece, "0") for piece in digits.split(","))
+        yield from (_figure(piece, piece, "0") for piece in digits.split(","))
         return
     if _PLAIN.fullmatch(digits) or _GROUPED.fullmatch(digits):
-        yield _valued(run, digits.translate(_DROPPED), exponent)
+        yield _figure(run, digits.translate(_DROPPED), exponent)
     elif _THE_OTHER_WAY.fullmatch(digits):
         plain = digits.translate(_EXCHANGED).translate(_DROPPED)
-        yield _valued(run, plain, exponent)
+        yield _figure(run, plain, exponent)
     else:
-        yield _no_number(run)
+        yield _not_a_number(run)
 
 
-def _valued(run: str, digits: str, exponent: str) -> Figure:
-    """The value of digits with `.` before decimals and nothing between thousands."""
+def _figure(run: str, digits: str, exponent: str) -> Figure:
+    """Return the value of digits with `.` before decimals and no thousands separators."""
     if len(digits) > LONGEST or len(exponent.lstrip("+-").lstrip("0")) > 3:
         return Figure(run, None, LARGE)
     if re.match("0[0-9]", digits):
@@ -121,14 +121,14 @@ def _valued(run: str, digits: str, exponent: str) -> Figure:
 
 
 def _is_range(first: str, last: str) -> bool:
-    """Whether two numbers with a hyphen between them are from the one to the other: not a month or a phone number."""
+    """Tell whether two numbers with a hyphen in between are a range: not a month or a phone number."""
     if (len(first), len(last)) in {(4, 2), (3, 4)} and (first + last).isdigit():
         return False
     return not any(re.match("0[0-9]", each) for each in (first, last))
 
 
-def _no_number(run: str) -> Figure:
-    """What a run is that is no number: a thing of another kind, or a number that can be read in several ways."""
+def _not_a_number(run: str) -> Figure:
+    """Return what a run is instead of a number, or a number with several readings."""
     if not run.isascii() and re.search("[^\\W\\d_]", run) is None and re.search("[^0-9\\W]", run):
         return Figure(run, None, SCRIPTS)
     if ":" in run:

@@ -1,13 +1,13 @@
-"""The numbers that a text states, as a careful reader reads them; what could be read in several ways is told apart.
+"""Reads the numbers in a text; a number with several readings gets no value.
 
-Read are digits of all scripts; a sign right before the number (or its currency sign) that nothing stands before from
-which it could subtract or to which it could connect, and the word *minus*; groups of thousands (`1,234,567`, the Indian
-`12,34,567`, the Swiss `1'234`, non-breaking and thin spaces, `1_000`), decimals, fractions of one character (`2½`),
-exponents (`6.02e23`, `6.02 × 10²³`). Units and percent signs are not read.
+Supported are digits of all scripts; a sign before the number (or before its currency sign), unless it may subtract or
+connect, and the word *minus*; groups of thousands (`1,234,567`, the Indian `12,34,567`, the Swiss `1'234`,
+non-breaking and thin spaces, `1_000`), decimals, fractions of one character (`2½`), exponents (`6.02e23`,
+`6.02 × 10²³`). Units and percent signs are ignored.
 
 Not numbers: digits within a name (`GPT4`, `COVID-19`, `v1.2.3`), versions, dates, times, addresses, phone numbers.
-Numbers without a value: those that a reader could take in several ways (`1,23`, `10 200`, `1/2`, `–5`), or that a word
-behind them changes (`3 million`, `2 and a half`). How runs of digits are read: `number_forms`.
+Numbers without a value: those with several readings (`1,23`, `10 200`, `1/2`, `–5`), and those that a following word
+changes (`3 million`, `2 and a half`). How runs of digits are read: `number_forms`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from decimal import Decimal
 from itertools import pairwise
 from unicodedata import category, decimal as digit_of, normalize, numeric
 
-from proctor.metrics.text.numeric.number_context import is_changed, is_negative, is_raised, is_unsure
+from proctor.metrics.text.numeric.number_context import change_after, is_exponent, is_negative, is_unsure
 from proctor.metrics.text.numeric.number_forms import (
     CHAIN,
     FRACTION,
@@ -66,7 +66,7 @@ WORD = re.compile(r"[a-z]+|\d[\d,]*(?:\.\d+)?")
 
 
 def with_digits(text: str) -> str:
-    """`text` with English number words as digits, and `3.5 million` written out."""
+    """Return `text` with English number words as digits, and `3.5 million` written out."""
     made, end, last = [], 0, ""
     for found in NUMBER.finditer(text):
         between = text[end : found.start()]
@@ -88,13 +88,13 @@ def _digits(found: re.Match[str]) -> str:
 
 
 def _descends(words: str) -> bool:
-    """Whether each part is smaller than one of the part before: "two million three thousand", not "two, three million"."""
+    """Tell whether each part is smaller than one of the part before: "two million three thousand", not "two, three million"."""
     parts = [(SCALES[part["scale"]], _value(part[0])) for part in SCALED.finditer(words)]
     return all(value < before for (before, _), (_, value) in pairwise(parts))
 
 
 def _value(words: str) -> Decimal:
-    """The value of whole-number words: each scale multiplies what stands before it since the last one."""
+    """Return the value of whole-number words: each scale multiplies the words before it since the last scale."""
     total = part = Decimal(0)
     for word in WORD.findall(words):
         if word in SCALES:
@@ -130,25 +130,25 @@ PLACES = re.compile(
     """,
     re.VERBOSE,
 )
-"""What holds digits, the longer forms first."""
+"""Sequences with digits, the longer forms first."""
 
 
 def numbers_in(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Decimal]:
-    """The numbers of `text` in their order; with `words`, English number words are numbers, too."""
+    """Return the numbers of `text` in their order; with `words`, English number words are numbers, too."""
     return [each.value for each in read_numbers(text, decimal, words=words) if each.value is not None]
 
 
 def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Figure]:
-    """Everything with digits in `text`, in order: numbers with their value, and what is none or cannot be told."""
+    """Return all sequences with digits in `text`, in order: with their value, or with the reason why they have none."""
     text = _plain(text, decimal)
     if words:
-        text = _exchanged(with_digits(_exchanged(text, decimal)), decimal)
+        text = _swap_signs(with_digits(_swap_signs(text, decimal)), decimal)
     if not any(map(str.isdigit, text)):
         return []
-    return [figure for place in PLACES.finditer(text) for figure in _read(place, text, decimal)]
+    return [figure for place in PLACES.finditer(text) for figure in _figures_at(place, text, decimal)]
 
 
-def _read(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+def _figures_at(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
     kind = place.lastgroup
     if kind == "run":
         yield from _read_run(place, text, decimal)
@@ -181,14 +181,14 @@ def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator
 
 
 def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first: bool) -> Figure:
-    """A number with its sign; without value where what stands around it leaves that open."""
+    """Return a number with its sign; without value if its context leaves that open."""
     if figure.value is None:
         return figure
-    if first and is_raised(text, start):
+    if first and is_exponent(text, start):
         return figure._replace(value=None, why=POWER, counts=False)
     if first and (why := is_unsure(text, start)):
         return figure._replace(value=None, why=why)
-    why, more = is_changed(text, end) if end is not None else ("", "")
+    why, more = change_after(text, end) if end is not None else ("", "")
     if why:
         return Figure(figure.text + more, None, why)
     if first and is_negative(text, start):
@@ -197,7 +197,7 @@ def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first
 
 
 def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) -> Figure:
-    """`10 000` is one number: none begins with a 0. `10 200` may be two."""
+    """Read `10 000` as one number, since no number begins with 0; `10 200` may be two."""
     groups = re.findall("[0-9]+", place[0])
     if not any(group.startswith("0") and len(group) == 3 for group in groups[1:]):
         return Figure(place[0], None, PAIRED)
@@ -205,11 +205,11 @@ def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) ->
     return _in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
 
 
-# --- one way of writing -----------------------------------------------------------------------------------------------
+# --- normalisation of the text ---
 
 
 def _plain(text: str, decimal: DecimalSign) -> str:
-    """ASCII digits, `-` for minus signs, decimals for fractions of one character, `^` for raised digits."""
+    """Return the text with ASCII digits, `-` for minus signs, decimals for fractions of one character, `^` for raised digits."""
     text = _STRUCK_OUT.sub(" ", text.replace("{,}", ",").replace("\\,", "\u2009"))
     if text.isascii():
         return text
@@ -222,18 +222,18 @@ def _plain(text: str, decimal: DecimalSign) -> str:
     return text.translate(_WIDE | arabic)
 
 
-def _exchanged(text: str, decimal: DecimalSign) -> str:
+def _swap_signs(text: str, decimal: DecimalSign) -> str:
     return text.translate({ord("."): ",", ord(","): "."}) if decimal == "," else text
 
 
 def _in_ascii(found: re.Match[str]) -> str:
-    """Digits of one script; those of several stay as they are."""
+    """Convert digits of one script; a number with digits of several scripts is unchanged."""
     scripts = {ord(each) - digit_of(each) for each in found[0]}
     return "".join(str(digit_of(each)) for each in found[0]) if len(scripts) == 1 else found[0]
 
 
 def _fraction(found: re.Match[str], decimal: DecimalSign) -> str:
-    """`2½` with its decimals."""
+    """Return `2½` with decimals."""
     value = str(Decimal(found[1] or 0) + Decimal(repr(numeric(found[2]))))
     return value.replace(".", decimal)
 

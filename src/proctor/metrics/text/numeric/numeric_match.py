@@ -1,4 +1,4 @@
-"""`numeric_match`: does the answer state the expected number?"""
+"""The metric `numeric_match`: whether the answer states the expected numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Number = bool | int | float | str
 
 
 class NumericCriterion(BaseCriterion):
-    """The numbers that are expected, how close is close enough, and which numbers of the answer count."""
+    """The expected numbers, the tolerance, and which numbers of the answer count."""
 
     expected: Annotated[list[Number], BeforeValidator(one_or_several), Field(min_length=1)] | None = None
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -44,9 +44,9 @@ class NumericCriterion(BaseCriterion):
 class NumericMatch(AnswerMetric[NumericCriterion]):
     """The share of the expected numbers that the final answer states; overall the mean.
 
-    Numbers are compared as decimals, exactly or within a tolerance: 0.1 + 0.2 is 0.3. Those of a reference answer are
-    all numbers in it, and each must be matched by a number of its own. How numbers are read from text: see
-    `proctor.metrics.text.numeric.numbers`. What could be read in several ways matches nothing, and the reason says so.
+    Numbers are compared as decimals, exactly or within a tolerance: 0.1 + 0.2 is 0.3. All numbers of a reference answer
+    are expected, and each must match a different number of the answer. How numbers are read from text: see
+    `proctor.metrics.text.numeric.numbers`. A number with several readings matches nothing, and the reason names it.
     """
 
     facts = MetricFacts(
@@ -59,7 +59,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         options={
             "pick": "last or first (compare the last, or first, number of both texts), all (the answer has the expected "
             "numbers and no others, in any order) or any (the default: it has them among others)",
-            "tolerance": "how far numbers may lie apart (default 0)",
+            "tolerance": "the largest allowed difference of numbers (default 0)",
             "relative_tolerance": "the same as a share of the expected number (0.01: one in a hundred)",
             "words": "true: English number words are numbers (forty-two, 3 million, twenty-five hundred)",
             "decimal": "the sign before decimals: '.' (the default) or ','; the other one separates thousands",
@@ -78,71 +78,73 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             raise misfit(self.facts.name, [too_large])
 
     def given(self) -> Expected | None:
-        """The numbers of the criterion.
+        """Return the numbers of the criterion.
 
         Raises:
-            CriterionError: something in it is no number, or one that can be read in several ways.
+            CriterionError: one is not a number, or has several readings.
         """
         if self.criterion.expected is None:
             return None
-        found: list[Figure] = []
-        for each in self.criterion.expected:
-            figures = self._figures(each)
-            unread = [figure for figure in figures if figure.value is None]
-            if unread or not figures:
-                why = f": {_told(unread[0])}. Write the number itself" if unread else ""
+        figures: list[Figure] = []
+        for value in self.criterion.expected:
+            read = self._figures(value)
+            unread = [figure for figure in read if figure.value is None]
+            if unread or not read:
+                why = f": {_describe(unread[0])}. Write the number itself" if unread else ""
                 raise CriterionError(
-                    f"The criterion of 'numeric_match' does not fit: expected: there is no number in {each!r}{why}."
+                    f"The criterion of 'numeric_match' does not fit: expected: there is no number in {value!r}{why}."
                 )
-            found += figures
-        return self._picked(found)
+            figures += read
+        return self._select(figures)
 
     def read(self, reference: str) -> Expected:
-        """The numbers of the reference answer; none where it states none.
+        """Return the numbers of the reference answer; none if it states none.
 
         Raises:
-            MetricError: it states some, and none of those that count can be read.
+            MetricError: it states numbers, but none of those that count can be read.
         """
-        figures = self._picked([each for each in self._figures(reference) if each.counts])
+        figures = self._select([each for each in self._figures(reference) if each.counts])
         if figures and all(each.value is None for each in figures):
             raise MetricError(
-                f"the number of the reference answer cannot be told: {'; '.join(and_more([*map(_told, figures)]))}. Write "
+                f"the number of the reference answer is ambiguous: {'; '.join(and_more([*map(_describe, figures)]))}. Write "
                 "it in another way, or state it as the option `expected`"
             )
         return figures
 
     def check(self, case: EvalCase) -> Iterator[str]:
-        """Which reference answers state numbers that cannot be read."""
+        """Yield the reference answers with numbers that cannot be read."""
         return self.unreadable(case)
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The share that is matched; with `pick: "all"` of all numbers of both sides."""
-        wanted, made = _values(expected), self._made(answer)
+        """Return the share of the expected numbers that match; with `pick: "all"` of all numbers of both sides."""
+        wanted, made = _values(expected), self._numbers_of(answer)
         pairs = self._pairs(wanted, _values(made))
         most = max(len(wanted), len(made)) if self.criterion.pick == "all" else len(wanted)
-        left_out = [_told(each) for each in expected if each.value is None]
-        warning = f"not compared, of the reference: {'; '.join(and_more(left_out))}" if left_out else ""
+        unread = [_describe(each) for each in expected if each.value is None]
+        warning = f"not compared, of the reference: {'; '.join(and_more(unread))}" if unread else ""
         return Score(len(pairs) / most, warning=warning)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
-        """Which numbers are missing, what the answer states instead, and what of it cannot be told."""
+        """Return which numbers are missing, which the answer states instead, and which cannot be read."""
         figures = self._figures(answer)
-        picked = self._picked([each for each in figures if each.counts])
-        wanted, made = _values(expected), _values(picked)
+        selected = self._select([each for each in figures if each.counts])
+        wanted, made = _values(expected), _values(selected)
         pairs = self._pairs(wanted, made)
         unread = [each for each in figures if each.value is None]
-        details: dict[str, Any] = {"numbers": {"expected": _shown(wanted), "actual": _shown(made)}}
+        details: dict[str, Any] = {
+            "numbers": {"expected": _show_numbers(wanted), "actual": _show_numbers(made)}
+        }
         if unread:
             details["numbers"]["unread"] = [
                 {"text": each.text[:100], "why": each.why} for each in unread[:100]
             ]
-        reason = self._reason(wanted, made, pairs, is_all_told=len(picked) == len(made))
-        if unread and (len(pairs) < len(wanted) or len(picked) > len(made)):
-            reason += f"; not read as a number: {'; '.join(and_more([*map(_told, unread)]))}"
+        reason = self._reason(wanted, made, pairs, is_all_read=len(selected) == len(made))
+        if unread and (len(pairs) < len(wanted) or len(selected) > len(made)):
+            reason += f"; not read as a number: {'; '.join(and_more([*map(_describe, unread)]))}"
         return Explanation(reason, details, self.compare(expected, answer).warning)
 
     def _reason(
-        self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_told: bool
+        self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_read: bool
     ) -> str:
         missing = [number for index, number in enumerate(wanted) if index not in pairs]
         more = [number for index, number in enumerate(made) if index not in set(pairs.values())]
@@ -154,22 +156,22 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             return f"not expected: {_list(more)}"
         near = [made[j] for i, j in sorted(pairs.items()) if made[j] != wanted[i]]
         close = f"; within the tolerance: {_list(near)}" if near else ""
-        others = "" if is_all_told or self.criterion.pick != "all" else " and others"
+        others = "" if is_all_read or self.criterion.pick != "all" else " and others"
         return f"the answer states {_list(wanted)}{others}{close}"
 
     def _figures(self, stated: Number) -> list[Figure]:
-        """The numbers of a text, or the number that a value is."""
+        """Return the numbers of a text, or the number itself."""
         if isinstance(stated, bool):
             return []
         if isinstance(stated, int | float):
             return [Figure(repr(stated), Decimal(repr(stated)))]
         return read_numbers(stated, self.criterion.decimal, words=self.criterion.words)
 
-    def _made(self, answer: str) -> list[Figure]:
-        return self._picked([each for each in self._figures(answer) if each.counts])
+    def _numbers_of(self, answer: str) -> list[Figure]:
+        return self._select([each for each in self._figures(answer) if each.counts])
 
-    def _picked(self, figures: list[Figure]) -> list[Figure]:
-        """Of all numbers of a text those that count."""
+    def _select(self, figures: list[Figure]) -> list[Figure]:
+        """Return the numbers that `pick` selects."""
         picks = {"first": slice(None, 1), "last": slice(-1, None)}
         return figures[picks.get(self.criterion.pick, slice(None))]
 
@@ -189,11 +191,11 @@ def _values(figures: Sequence[Figure]) -> list[Decimal]:
     return [each.value for each in figures if each.value is not None]
 
 
-def _told(figure: Figure) -> str:
+def _describe(figure: Figure) -> str:
     return f"{show_text(figure.text, 40)} ({figure.why})"
 
 
-def _shown(numbers: Sequence[Decimal]) -> list[str]:
+def _show_numbers(numbers: Sequence[Decimal]) -> list[str]:
     return [
         _short(f"{number:f}" if abs(number.adjusted()) < 30 else str(number)) for number in numbers[:1000]
     ]
@@ -204,4 +206,4 @@ def _short(digits: str) -> str:
 
 
 def _list(numbers: Sequence[Decimal]) -> str:
-    return ", ".join(and_more(_shown(numbers), 8))
+    return ", ".join(and_more(_show_numbers(numbers), 8))
