@@ -86,18 +86,22 @@ def test_the_reason_says_what_the_matcher_wants(expected: Any, actual: Any, matc
 
 
 UNREADABLE = [
-    ({"d": "soon"}, {"d": "date"}, '`d` "soon", which is no date or time'),
-    ({"d": "05/01/2024"}, {"d": "date"}, "which is no date or time"),  # May or January
-    ({"d": "19:00"}, {"d": {"match": "date", "part": "date"}}, "which is no date"),
-    ({"d": 20240501}, {"d": "date"}, "which is no date or time"),
-    ({"n": "12"}, {"n": {"match": "number", "tolerance": 1}}, '`n` "12", which is no number'),
-    ({"n": "12 apples"}, {"n": {"match": "number", "tolerance": 1, "read_text": True}}, "which is no number"),
-    ({"n": True}, {"n": {"match": "number", "tolerance": 1}}, "which is no number"),
-    ({"t": 5}, {"t": "text"}, "`t` 5, which is no text"),
-    ({"s": "ab"}, {"s": "set"}, "which is no list"),
-    ({"j": '{"a": 1'}, {"j": {"match": "json", "parse": True}}, "which is no JSON (Expecting"),
-    ({"j": "[NaN]"}, {"j": {"match": "json", "parse": True}}, "NaN is no JSON"),
-    ({"g": {"when": ["soon"]}}, {"g.when[*]": "date"}, '`g.when[*]` "soon", which is no date'),
+    ({"d": "soon"}, {"d": "date"}, '`d` "soon", which is not a date or time'),
+    ({"d": "05/01/2024"}, {"d": "date"}, "which is not a date or time"),  # May or January
+    ({"d": "19:00"}, {"d": {"match": "date", "part": "date"}}, "which is not a date"),
+    ({"d": 20240501}, {"d": "date"}, "which is not a date or time"),
+    ({"n": "12"}, {"n": {"match": "number", "tolerance": 1}}, '`n` "12", which is not a number'),
+    (
+        {"n": "12 apples"},
+        {"n": {"match": "number", "tolerance": 1, "read_text": True}},
+        "which is not a number",
+    ),
+    ({"n": True}, {"n": {"match": "number", "tolerance": 1}}, "which is not a number"),
+    ({"t": 5}, {"t": "text"}, "`t` 5, which is not a text"),
+    ({"s": "ab"}, {"s": "set"}, "which is not a list"),
+    ({"j": '{"a": 1'}, {"j": {"match": "json", "parse": True}}, "which is not JSON (Expecting"),
+    ({"j": "[NaN]"}, {"j": {"match": "json", "parse": True}}, "NaN is not JSON"),
+    ({"g": {"when": ["soon"]}}, {"g.when[*]": "date"}, '`g.when[*]` "soon", which is not a date'),
 ]
 
 

@@ -37,7 +37,7 @@ from proctor.schema.format.criterion import BaseCriterion
         ({"$match": "text", "value": 5}, "`value` must be a text"),
         ({"$match": "text", "value": "a", "spaces": "drop"}, '"collapse" or "remove"'),
         ({"$match": "set", "value": 5}, "`value` must be a list"),
-        ({"$match": "json", "value": "{1", "parse": True}, "`value` is no JSON"),
+        ({"$match": "json", "value": "{1", "parse": True}, "`value` is not JSON"),
         *(
             ({"$match": "regex", "pattern": each}, "is found in every text")
             for each in ("^", "$", "", "()", "a*$")
@@ -48,12 +48,12 @@ from proctor.schema.format.criterion import BaseCriterion
         ({"$match": "date", "value": "19:00", "part": "day"}, '"date" or "time"'),
         ({"$match": "date", "value": "19:00", "part": "date"}, "`value` must be a date or time"),
         ({"$match": "date", "value": "19:00", "timezone": "Rome"}, "no time zone 'Rome'"),
-        ({"$match": "date", "value": "2024-05-01", "formats": "day"}, "is no format"),
+        ({"$match": "date", "value": "2024-05-01", "formats": "day"}, "is not a format"),
         ({"$match": "one_of", "values": []}, "at least one value"),
         ({"$match": "one_of", "values": [{"$match": "regex", "pattern": "["}]}, "x.values[0]"),
         ({"$match": "ignore", "value": 5}, "'ignore' has no option 'value'"),
         ({"a": [1, {"$match": "txt", "value": "a"}]}, "x.a[1]"),
-        ({"$match": "subset", "value": {"a": {"$match": "ignore"}}}, "within the `value` of another"),
+        ({"$match": "subset", "value": {"a": {"$match": "ignore"}}}, "cannot contain another matcher"),
         *(
             ({"$match": "regex", "pattern": each}, "matches any text that is not empty")
             for each in (
@@ -118,9 +118,9 @@ def test_every_kind_stands_in_a_criterion_by_its_name(kind: str) -> None:
         ({"arguments": {}}, "expected {tool: {argument: matcher}}, got {}"),
         ({"arguments": {"f": "ignore"}}, 'arguments.f: expected {name: matcher}, got "ignore"'),
         ({"arguments": {"f": {"a": "ignroe"}}}, "Did you mean 'ignore'"),
-        ({"arguments": {"f": {"a[x]": "ignore"}}}, "is no path"),
-        ({"arguments": {"f": {"a..b": "ignore"}}}, "is no path"),
-        ({"arguments": {"f": {"a": "ignore"}}, "ignore_args": True}, "leave one of the two out"),
+        ({"arguments": {"f": {"a[x]": "ignore"}}}, "is not a path"),
+        ({"arguments": {"f": {"a..b": "ignore"}}}, "is not a path"),
+        ({"arguments": {"f": {"a": "ignore"}}, "ignore_args": True}, "use only one of the two"),
         ({"argument": {"f": {"a": "ignore"}}}, "Did you mean 'arguments'"),
     ],
     ids=repr,

@@ -66,7 +66,7 @@ VALUES = st.recursive(
         ({"a": 2}, '{"a": 1} is it, not {"a": 2}', {"anywhere": True}, True),
         ({"a": 1}, '{"b": {"a": 1}}', {"anywhere": True}, False),  # a part of the answer is not the answer
         (1, "The answer is 1", {"anywhere": True}, False),  # only objects and lists are looked for in a text
-        # what is no JSON
+        # what is not JSON
         ({"a": 1}, "{'a': 1}", {}, False),
         ({"a": 1}, '{"a": 1,}', {}, False),
         ({"a": 1}, '{"a": 1, "a": 1}', {}, False),
@@ -85,7 +85,7 @@ def test_values(expected: Any, answer: str, options: dict[str, Any], equal: bool
     ["{", "it rains", '{"a": NaN}', '{"a": 1, "a": 2}', "[1e999]", pytest.param("[" * 100_000, id="deep")],
 )
 def test_a_reference_that_is_no_json_is_an_error_not_a_zero(reference: str) -> None:
-    with pytest.raises(MetricError, match=r"the reference answer .* is no JSON: "):
+    with pytest.raises(MetricError, match=r"the reference answer .* is not JSON: "):
         value("json_equal", reference, "{}")
 
 
@@ -143,15 +143,15 @@ def test_values_are_compared_to_the_last_digit_and_character(one: str, other: st
 
 
 NO_JSON = {
-    "not a number": ('{"a": NaN}', "NaN is no JSON"),
-    "infinity": ('{"a": Infinity}', "Infinity is no JSON"),
-    "minus infinity": ("[-Infinity]", "-Infinity is no JSON"),
-    "beyond floats": ("[1e999]", "1e999 is beyond all numbers"),
-    "exponent that nobody has": ("[1e999999999]", "1e999999999 is beyond"),
-    "below floats": ("[1e-999999999]", "1e-999999999 is beyond"),  # not 0
-    "nearly nothing": ("[-0.1e-400]", "is beyond"),
-    "very many digits": (f"[{'1' * 5000}]", "a number of 5000 digits is beyond"),
-    "very many decimals": (f"[0.{'1' * 5000}]", "a number of 5002 digits is beyond"),
+    "not a number": ('{"a": NaN}', "NaN is not JSON"),
+    "infinity": ('{"a": Infinity}', "Infinity is not JSON"),
+    "minus infinity": ("[-Infinity]", "-Infinity is not JSON"),
+    "beyond floats": ("[1e999]", "1e999 is outside the range"),
+    "exponent that nobody has": ("[1e999999999]", "1e999999999 is outside the range"),
+    "below floats": ("[1e-999999999]", "1e-999999999 is outside the range"),  # not 0
+    "nearly nothing": ("[-0.1e-400]", "is outside the range"),
+    "very many digits": (f"[{'1' * 5000}]", "a number of 5000 digits is too large"),
+    "very many decimals": (f"[0.{'1' * 5000}]", "a number of 5002 digits is too large"),
     "a key twice": ('{"a": 1, "a": 1}', 'an object has the key "a" twice'),
     "a key twice, inside": ('[{"b": {"a": 1, "a": 1}}]', 'an object has the key "a" twice'),
     "a key twice, as an escape": ('{"a": 1, "\\u0061": 1}', 'an object has the key "a" twice'),
@@ -162,14 +162,14 @@ NO_JSON = {
     "a fence and text": ("```json\n[1]\n```\nDone.", "Expecting value"),
     "a fence that does not close": ("```json\n[1]", "Expecting value"),
     "comment": ("[1] // one", "Extra data"),
-    "comma at the end": ("[1,]", "is no JSON"),
-    "leading nought": ("[01]", "is no JSON"),
-    "plus": ("[+1]", "is no JSON"),
-    "hexadecimal": ("[0x1]", "is no JSON"),
-    "Python": ("{'a': True}", "is no JSON"),
-    "cut off": ('{"a": [1', "is no JSON"),
+    "comma at the end": ("[1,]", "is not JSON"),
+    "leading nought": ("[01]", "is not JSON"),
+    "plus": ("[+1]", "is not JSON"),
+    "hexadecimal": ("[0x1]", "is not JSON"),
+    "Python": ("{'a': True}", "is not JSON"),
+    "cut off": ('{"a": [1', "is not JSON"),
     "nothing": ("", "gave no answer text"),
-    "digits of another script": ("[١]", "is no JSON"),
+    "digits of another script": ("[١]", "is not JSON"),
 }
 
 
@@ -220,10 +220,10 @@ def test_what_looks_the_same_is_told_apart(one: str, other: str, told: str) -> N
 @pytest.mark.parametrize(
     ("expected", "problem"),
     [
-        ({"a": float("nan")}, r"nan at \$\.a is no JSON|finite"),
-        ([float("inf")], r"inf at \$\[0\] is no JSON|finite"),
-        ({1: 2}, "the key 1 at .* is no text"),
-        ({"a": [{2}]}, r"\{2\} at \$\.a\[0\] is no JSON"),
+        ({"a": float("nan")}, r"nan at \$\.a is not JSON|finite"),
+        ([float("inf")], r"inf at \$\[0\] is not JSON|finite"),
+        ({1: 2}, "the key 1 at .* is not a text"),
+        ({"a": [{2}]}, r"\{2\} at \$\.a\[0\] is not JSON"),
     ],
 )
 def test_an_expected_value_that_no_json_can_be_is_refused(expected: Any, problem: str) -> None:

@@ -208,7 +208,7 @@ def test_details_hold_the_numbers_that_were_read() -> None:
         ({"expected": True}, "there is no number in True"),
         ({"expected": []}, "expected"),
         ({"expected": float("inf")}, "expected"),
-        ({"expected": "3 million"}, r'"3 million" \(the word behind it multiplies it'),
+        ({"expected": "3 million"}, r'"3 million" \(the word after it multiplies it'),
         (
             {"expected": [42, "on 2024-05-01"]},
             r'"2024-05-01" \(a date, a phone number or a code\). Write the number',

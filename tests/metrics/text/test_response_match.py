@@ -175,7 +175,7 @@ def test_a_scenario_has_nothing_to_compare_with() -> None:
         (
             "The result is -5",
             "The result is 5",
-            'signs differ, which this metric does not see (missing: "-"',
+            'signs differ, which this metric ignores (missing: "-"',
         ),
         ("It is sunny.", "it is sunny", ""),
         ("It is sunny.", "It is sunny.", ""),

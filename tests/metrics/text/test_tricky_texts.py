@@ -48,18 +48,18 @@ TRICKY = {
     "negation, exactly": pair("It is safe to eat", "It is not safe to eat", "exact_match", False, "expected \"It is safe to eat\""),  # so ask exactly
     "negation, pairs": pair("It is safe to eat", "It is not safe to eat", "rouge_2", False, "missing: \"is safe\"", threshold=0.8),  # neighbours notice
     "negation, forbidden": pair(None, "It is not safe to eat", "contains", False, "forbidden", expected="safe", forbidden="not", whole_words=True),  # say what must not stand there
-    "yes within no": pair("yes", "There is no yes or no here", "contains", True, "has what it must"),  # containing is not meaning
+    "yes within no": pair("yes", "There is no yes or no here", "contains", True, "contains the expected texts"),  # containing is not meaning
     "opposite emoji": pair("👍", "👎", "rouge_1", False, "missing: \"👍\""),  # yes and no
     "opposite emoji, response_match": pair("👍", "👎", "response_match_score", False, "no words that ROUGE counts"),  # ADK's words have no emoji
     "same emoji, another skin": pair("👍", "👍🏽", "rouge_1", False, "missing: \"👍\""),  # another sign; unlike ADK, which sees neither
     "one character of Japanese": pair("東京は雨です", "東京は晴です", "edit_similarity", True, "1 of 6 characters"),  # 0.83: rain or sun is one sign; similarity is no meaning
     "one character of Japanese, exactly": pair("東京は雨です", "東京は晴です", "exact_match", False, "expected"),  # so ask exactly
     # --- words in words ----------------------------------------------------------------------------------------------
-    "art in party": pair("art", "the party", "contains", True, "has what it must"),  # a substring, as asked for
+    "art in party": pair("art", "the party", "contains", True, "contains the expected texts"),  # a substring, as asked for
     "art in party, whole words": pair("art", "the party", "contains", False, "not in the answer: \"art\"", whole_words=True),
     "4 in 42": pair(None, "42", "contains", False, "not in the answer", expected="4", whole_words=True),
     "4 in 42, as number": pair("4", "42", "numeric_match", False, "not in the answer: 4"),
-    "Tokyo in Kyoto, Japanese": pair("京都", "東京都", "contains", True, "has what it must", whole_words=True),  # 東京都 is 東京+都, but blanks do not say so: no metric without a dictionary can
+    "Tokyo in Kyoto, Japanese": pair("京都", "東京都", "contains", True, "contains the expected texts", whole_words=True),  # 東京都 is 東京+都, but blanks do not say so: no metric without a dictionary can
     "cat in concatenate": pair("cat", "concatenate", "final_response_match_v1", False, "missing: \"cat\""),  # whole tokens
     "user in username, regex": pair(None, "your username", "regex_match", False, "nothing in the answer matches", pattern=r"\buser\b"),
     # --- numbers ------------------------------------------------------------------------------------------------------
@@ -103,9 +103,9 @@ TRICKY = {
     "absent and null": pair('{"a": null}', "{}", "json_equal", False, "$.a is missing"),
     "text of a number": pair('{"a": 1}', '{"a": "1"}', "json_equal", False, '$.a is "1", expected 1'),
     "fenced": pair('{"a": 1}', '```json\n{"a": 1}\n```', "json_equal", True, "is the expected value"),  # how models write JSON
-    "Python's dict": pair('{"a": 1}', "{'a': 1}", "json_equal", False, "is no JSON"),
+    "Python's dict": pair('{"a": 1}', "{'a': 1}", "json_equal", False, "is not JSON"),
     "key twice": pair('{"a": 1}', '{"a": 2, "a": 1}', "json_equal", False, "an object has the key"),  # readers disagree on which holds
-    "footnote": pair("[1]", "As said in [1], no.", "json_equal", False, "is no JSON"),
+    "footnote": pair("[1]", "As said in [1], no.", "json_equal", False, "is not JSON"),
     # --- regular expressions ----------------------------------------------------------------------------------------------
     "dot matches more": pair(None, "v1x2", "regex_match", True, 'matched: "1x2"', pattern="1.2"),  # an unescaped dot
     "anchors and lines": pair(None, "Sure:\nyes", "regex_match", False, "nothing in the answer matches", pattern="^yes$"),  # the text begins before
@@ -135,7 +135,7 @@ TRICKY = {
     "all punctuation": pair(None, "???", "exact_match", False, "expected", expected="!!!", ignore_punctuation=True),  # nothing left is no match
     "all punctuation, similar": pair(None, "???", "edit_similarity", False, "3 of 3", expected="!!!", unit="words"),
     "hidden in a forbidden word": pair(None, "the pass\u200bword", "contains", False, "forbidden", forbidden="password"),
-    "soft hyphen in a word": pair("cooperation", "co\u00adoperation", "contains", True, "has what it must"),
+    "soft hyphen in a word": pair("cooperation", "co\u00adoperation", "contains", True, "contains the expected texts"),
     "marks of direction around": pair("שלום", "\u200fשלום\u200f", "exact_match", True, "is the expected text"),
     "byte order mark": pair("Paris", "\ufeffParis", "exact_match", True, "is the expected text"),
     "woman in a family": pair("👩", "👩\u200d👩\u200d👧", "contains", False, "not in the answer"),
@@ -153,7 +153,7 @@ TRICKY = {
     "no answer": pair("Paris", None, "rouge_1", False, "gave no answer text"),
     "no reference": pair(None, "Paris", "rouge_1", None, "states no reference answer"),  # nothing to be right or wrong about
     "no number to find": pair("I do not know", "42", "numeric_match", None, "states no number"),
-    "no answer says nothing forbidden": pair(None, "", "contains", True, "nothing that it must not", forbidden="sorry"),  # true, and warned about
+    "no answer says nothing forbidden": pair(None, "", "contains", True, "no forbidden ones", forbidden="sorry"),  # true, and warned about
     "a longer answer costs no recall": pair("It rains", "It rains, and here is a poem about it", "rouge_1", True, "not in the reference", measure="recall"),
     "a longer answer costs precision": pair("It rains", "It rains, and here is a poem about it", "rouge_1", False, "not in the reference", measure="precision"),
     "repeating earns nothing": pair("very good", "very very very good", "rouge_1", False, "not in the reference: \"very\"", threshold=0.8),
@@ -162,10 +162,10 @@ TRICKY = {
 # fmt: on
 
 WARNED = {
-    "minus, ROUGE": 'signs differ, which this metric does not see (missing: "-")',
+    "minus, ROUGE": 'signs differ, which this metric ignores (missing: "-")',
     "less than, ROUGE": 'missing: "<"; not in the reference: ">"',
     "C++, ROUGE": 'missing: "+"',
-    "order of words, bag": "does not look at the order",
+    "order of words, bag": "does not compare the order",
     "opposite emoji, response_match": "only an identical answer can match",
     "no answer says nothing forbidden": "gave no answer text",
 }

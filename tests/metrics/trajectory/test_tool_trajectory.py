@@ -78,8 +78,8 @@ def test_numbers_and_reasons(
 @pytest.mark.parametrize(
     ("options", "expected", "actual", "warned"),
     [
-        ({"match_type": "IN_ORDER"}, [], [("f", {})], "IN_ORDER then accepts whatever was called"),
-        ({"match_type": "ANY_ORDER"}, None, [("f", {})], "ANY_ORDER then accepts whatever was called"),
+        ({"match_type": "IN_ORDER"}, [], [("f", {})], "IN_ORDER accepts any calls"),
+        ({"match_type": "ANY_ORDER"}, None, [("f", {})], "ANY_ORDER accepts any calls"),
         ({"match_type": "IN_ORDER"}, [], [], ""),
         ({}, [("f", None)], [("f", {})], NULL_ARGUMENTS),
         ({}, [("f", {})], [("f", None)], NULL_ARGUMENTS),
