@@ -14,9 +14,8 @@ import click
 from proctor import api
 from proctor.cli.error_reports import reported_errors, write_nothing_run
 from proctor.cli.errors import say
-from proctor.cli.eval.against import carry_out_against
 from proctor.cli.eval.arguments import Asking, guard_of, store_named
-from proctor.cli.eval.execution import Execution, Shown, Start
+from proctor.cli.eval.execution import Execution, Shown, Start, carry_out_against
 from proctor.cli.eval.stores import NOWHERE
 from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.project_settings import read_settings

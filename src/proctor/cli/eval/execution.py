@@ -1,4 +1,4 @@
-"""Carrying out what runs or judges: progress on stderr, the result on stdout, reports, and how it goes on."""
+"""Run or score: show the progress on stderr and the result on stdout, write the reports, and say what to do next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from proctor.reports.terminal.progress import watch
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
+    from proctor.schema.analysis.comparison import Comparison
     from proctor.schema.results.estimate import Estimate
+    from proctor.stores.base import Store
 
 Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]
 """Takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
@@ -255,3 +257,49 @@ class Screen:
 def _is_cut_short(run: RunResult) -> bool:
     """Tell whether a run ended early; one whose store failed says itself what to do."""
     return run.failure is None and bool(run.interrupted or run.stopped_by)
+
+
+# --- runs that are compared with another run while they are made (`--against RUN`) -------------------------------------
+
+_WORST_FIRST = (1, 3, 4, 0)
+
+
+def carry_out_against(
+    execution: Execution, start: Start, store: Store | None, against: str, margin: float | None = None
+) -> int:
+    """Run, show the result and then its comparison with the run `against`, and return the exit code.
+
+    The exit code is that of the comparison (of several agents the worst one), unless a run stopped early or something
+    could not be written.
+    """
+    from proctor.analysis.compare.until_decided import compared_as_begun
+
+    comparisons: list[Comparison] = []
+
+    def compare(runs: Sequence[RunResult]) -> list[Comparison]:
+        if not comparisons:
+            ended = [run for run in runs if not (run.stopped_by or run.failure)]
+            comparisons.extend(compared_as_begun(run, against, store, margin) for run in ended)
+        return comparisons
+
+    def code_of(runs: Sequence[RunResult]) -> int:
+        if len(compare(runs)) < len(runs) or not comparisons:
+            return exit_code(runs) or ERROR
+        return min((comparison.exit_code for comparison in comparisons), key=_WORST_FIRST.index)
+
+    execution.afterwards, execution.code_of = (
+        lambda runs: _show_comparisons(compare(runs), execution),
+        code_of,
+    )
+    return execution.carry_out(start)
+
+
+def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -> None:
+    from proctor.analysis.compare.reports.write import write_comparison
+
+    for comparison in comparisons:
+        if execution.stdout_is_free:
+            execution.stdout.write("\n")
+            write_comparison(comparison, execution.stdout)
+        else:
+            say(comparison.sentence)

@@ -89,8 +89,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.errors import say
-    from proctor.cli.eval.against import carry_out_against
-    from proctor.cli.eval.execution import Execution, Shown
+    from proctor.cli.eval.execution import Execution, Shown, carry_out_against
     from proctor.cli.eval.stores import store_of
     from proctor.cli.project_settings import read_settings
     from proctor.cli.streams import stdout_is_ours
