@@ -34,7 +34,7 @@ def test_a_url_names_the_folder_and_maybe_the_app(url: str, meant: tuple[str, st
     "url", ["adk:", "adk:?app=x", "adk:a?app=", "adk:a?app=..", "adk:a?app=x/y", "adk:a?app=C:x"]
 )
 def test_a_url_that_names_nothing_or_leads_elsewhere_is_refused(url: str) -> None:
-    with pytest.raises(StoreError, match=r"adk: takes the folder|is no name of an agent's folder"):
+    with pytest.raises(StoreError, match=r"adk: takes the folder|is not a valid name of an agent's folder"):
         AdkFiles.from_url(url)
 
 
@@ -60,7 +60,7 @@ def test_a_place_tells_the_url_that_names_it(url: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no such folder"):
+    with pytest.raises(StoreError, match="no such folder"):
         AdkFiles(tmp_path / "nowhere").check()
     AdkFiles(tmp_path).check()
 
@@ -176,7 +176,7 @@ def test_no_set_id_leads_out_of_the_history(set_id: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("app", ["..", ".", "", "a/b", "a\\b", "x\0", "C:x"])
 def test_no_app_name_leads_out_of_the_folder(app: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is no name of an agent's folder"):
+    with pytest.raises(StoreError, match="is not a valid name of an agent's folder"):
         AdkFiles(tmp_path, app)
 
 

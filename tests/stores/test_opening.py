@@ -222,13 +222,13 @@ def _cut_short(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (_random_bytes, "this is no store but some other file"),
-        (lambda path: path.write_text('{"eval_set_id": "a"}'), "this is no store but some other file"),
-        (lambda path: path.write_bytes(b""), "this file is empty, it is no store"),
+        (_random_bytes, "this file is not a store"),
+        (lambda path: path.write_text('{"eval_set_id": "a"}'), "this file is not a store"),
+        (lambda path: path.write_bytes(b""), "this file is empty, not a store"),
         (_of_another_application, "a database of another application"),
         (_of_another_application_with_a_mark, "a database of another application"),
         (_newer, "written by a newer Proctor"),
-        (_cut_short, "this is no store but some other file"),
+        (_cut_short, "this file is not a store"),
         (lambda path: path.mkdir(), "expected a file for the store, this is a folder"),
     ],
     ids=["random", "json", "empty", "other application", "marked", "newer", "cut short", "folder"],
@@ -261,7 +261,7 @@ def test_the_log_of_a_store_that_is_gone_is_not_mixed_into_a_new_one(path: Path)
     store.close()
     path.unlink()
     log.write_bytes(kept)
-    with pytest.raises(StoreError, match="belongs to a store that is no longer there"):
+    with pytest.raises(StoreError, match="belongs to a deleted store"):
         opened(path)
     assert not path.exists()
     assert log.read_bytes() == kept
@@ -393,7 +393,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
         unwritable.parent.chmod(0o555)
     said = _as_an_ordinary_user(unwritable, "opened(path)", root)
     assert said.startswith("StoreError:")
-    assert "cannot be written" in said or "yours to read and write" in said
+    assert "cannot be written" in said or "you may read and write them" in said
     assert str(unwritable.parent) in said
 
 
@@ -403,7 +403,7 @@ def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(place: Path, root: 
     folder.chmod(0o555)
     said = _as_an_ordinary_user(folder / "runs.db", "opened(path)", root)
     assert said.startswith("StoreError:")
-    assert "yours to read and write" in said
+    assert "you may read and write them" in said
     folder.chmod(0o755)
     assert list(folder.iterdir()) == []
 

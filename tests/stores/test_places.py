@@ -65,9 +65,7 @@ def test_a_path_may_begin_with_two_slashes(tmp_path: Path) -> None:
 
 
 def test_a_home_that_nobody_has_is_said() -> None:
-    with pytest.raises(
-        SetupError, match=r"nobody here is called 'no_such_user'\. .* \./~no_such_user/runs\.db"
-    ):
+    with pytest.raises(SetupError, match=r"unknown user 'no_such_user'\. .* \./~no_such_user/runs\.db"):
         open_store("~no_such_user/runs.db")
 
 
@@ -128,7 +126,7 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
     writer.close()
     link.symlink_to(left)
     with monkeypatch.context() as patched:
-        patched.setattr("proctor.stores.sqlite.file._connected", _as_where_nothing_can_be_written(left))
+        patched.setattr("proctor.stores.sqlite.file._connect", _as_where_nothing_can_be_written(left))
         shown = open_store(str(link), read_only=True)
     assert [case.outcome.value for case in shown.load("run1").cases] == ["passed", "not_run", "not_run"]
     shown.close()
@@ -136,12 +134,12 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
 
 def _as_where_nothing_can_be_written(path: Path) -> Callable[[Path, str], sqlite3.Connection]:
     """Open nothing at `path` as it is: what stands beside it cannot be used."""
-    from proctor.stores.sqlite.file import _connected
+    from proctor.stores.sqlite.file import _connect
 
     def connected(where: Path, how: str) -> sqlite3.Connection:
         if where == path and how == "mode=ro":
             raise sqlite3.OperationalError("attempt to write a readonly database")
-        return _connected(where, how)
+        return _connect(where, how)
 
     return connected
 
@@ -163,7 +161,7 @@ def test_a_commit_that_was_cut_short_is_undone_where_nothing_can_be_written(
         shutil.copyfile(f"{path}{suffix}", f"{left}{suffix}")
     raw.execute("ROLLBACK")
     raw.close()
-    monkeypatch.setattr("proctor.stores.sqlite.file._connected", _as_where_nothing_can_be_written(left))
+    monkeypatch.setattr("proctor.stores.sqlite.file._connect", _as_where_nothing_can_be_written(left))
     shown = open_store(str(left), read_only=True)
     assert [
         trial.trial.eval_id for case in shown.load("run1").cases for trial in case.trials if trial.trial

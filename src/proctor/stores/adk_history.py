@@ -1,7 +1,7 @@
 """Results where google-adk keeps them, so that `adk web` and its other tools see what Proctor ran.
 
 `--store adk:AGENTS_DIR` writes `AGENTS_DIR/<app>/.adk/eval_history/<name>.evalset_result.json` when a run ends, one
-file for each eval set, beside the store that the run lives in: ADK's form cannot hold a run that is to be resumed.
+file for each eval set, in addition to the store of the run: ADK's format cannot hold a run that is to be resumed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class AdkFiles:
         """Refuse a name that would lead elsewhere.
 
         Raises:
-            StoreError: the app's name is no name of a folder.
+            StoreError: the app's name is not a valid folder name.
         """
         if self.app_name is not None and not is_folder_name(self.app_name):
             raise StoreError(
-                f"{self.app_name!r} is no name of an agent's folder: expected one step of a path"
+                f"{self.app_name!r} is not a valid name of an agent's folder: expected one step of a path"
             )
 
     @classmethod
@@ -56,8 +56,8 @@ class AdkFiles:
         """Read `adk:AGENTS_DIR` or `adk:AGENTS_DIR?app=NAME`.
 
         Raises:
-            StoreError: no folder is named, something else than an app is asked for, or the app's name is no name of a
-                folder.
+            StoreError: the URL names no folder, asks for something other than an app, or the app's name is not a valid
+                folder name.
         """
         place = url.removeprefix(SCHEME).removeprefix("//")
         found = _QUERY.search(place)
@@ -77,18 +77,18 @@ class AdkFiles:
 
     @property
     def url(self) -> str:
-        """What names it, wherever one stands."""
+        """The URL that names it, absolute, so that it is valid in every working folder."""
         return f"{SCHEME}{self.agents_dir}{'' if self.app_name is None else f'?app={self.app_name}'}"
 
     def check(self) -> None:
-        """Say now what would go wrong at the end of a run.
+        """Check before the run what would fail at its end.
 
         Raises:
             StoreError: the folder is not there, or may not be written.
         """
         if not self.agents_dir.is_dir():
             raise StoreError(
-                f"{SCHEME}{self.agents_dir}: there is no such folder; expected the one that holds the agents' folders"
+                f"{SCHEME}{self.agents_dir}: no such folder; expected the one that holds the agents' folders"
             )
         if not os.access(self.agents_dir, os.W_OK | os.X_OK):
             raise StoreError(f"{SCHEME}{self.agents_dir}: no permission to write there")
@@ -137,7 +137,7 @@ _Set = tuple[int, str]
 
 
 def _by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, CaseContext]]]]:
-    """Return the cases set by set. They stand so, but for cases that a resumed run was given: these are at its end."""
+    """Return the cases set by set. They are in this order, except for cases that were added to a resumed run: these are at its end."""
     names = getattr(run.cases, "names", None)
     places: dict[_Set, list[range]] = {}
     ordinal, at = _Ordinal(run), 0
@@ -152,7 +152,7 @@ def _by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, C
 
 
 class _Ordinal:
-    """Tells sets apart, also those with one id."""
+    """Identifies a set, also among sets with one id."""
 
     def __init__(self, run: RunResult) -> None:
         self._seen: Counter[str] = Counter()
@@ -185,5 +185,5 @@ def _write_set(folder: Path, header: ResultHeader, cases: Iterable[tuple[CaseRes
 
 
 def is_folder_name(name: str) -> bool:
-    """Tell whether ADK takes `name` for an app: one step of a path, and nothing else."""
+    """Return whether ADK accepts `name` as an app: one step of a path, and nothing else."""
     return bool(name) and name not in {".", ".."} and not re.search(r"[/\\\x00]|^[A-Za-z]:", name)

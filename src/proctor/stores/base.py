@@ -1,4 +1,4 @@
-"""The contract of a store: runs go in as they happen, and come out again, a case at a time."""
+"""The contract of a store: it records runs while they execute and reads them back one case at a time."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class TrialRecord:
     number: int
     """The repeat, from 0."""
     attempt: int
-    """0, and one more for each time an errored trial was run again by `resume --retry-errors`; the last one counts."""
+    """0, increased by one whenever `resume --retry-errors` repeats an errored trial; the last attempt counts."""
     evidence: bytes
     """The `Trial` as JSON."""
     failed: bool
     """Whether it has a `failure`: then there is nothing to score."""
     case: bytes = b""
-    """The case as JSON, with the first trial of it; kept once by its hash."""
+    """The case as JSON, with its first trial; stored once by its hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """What some metrics said about one attempt, in one judging. Several may follow one another."""
+    """The scores of some metrics for one attempt, in one scoring. Several may follow one another."""
 
     position: int
     number: int
@@ -52,7 +52,7 @@ class ScoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class VerdictRecord:
-    """What one case came to in one judging; a later one takes its place."""
+    """The result of one case in one scoring; a later record replaces it."""
 
     position: int
     result: CaseResult
@@ -60,57 +60,57 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """What a judge answered, for whoever asks the same."""
+    """The answer of a judge, for any later request that is the same."""
 
     key: str
     answer: bytes
-    """Empty for one that is kept already: the run rests on it, too."""
+    """Empty if the answer is stored already: the record then only adds that this run uses it."""
 
 
 Record = TrialRecord | ScoreRecord | VerdictRecord
 
 Committed = Callable[[Sequence[object], Exception | None], None]
-"""Told, on the writer's thread, the tokens whose records are on disk now, or why they (and all later ones) are not."""
+"""Called on the writer's thread with the tokens whose records are on disk, or with the error why they (and all later ones) are not."""
 
 
 class RunWriter(Protocol):
-    """Writes one judging of one run. All methods are called on one thread; `put` does not wait."""
+    """Writes one scoring of one run. All methods are called on one thread; `put` does not wait."""
 
     run_id: str
     judging: int
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
-        """Take records to be written together; `committed` hears of `token` when they are on disk."""
+        """Queue records to be written together; `committed` is called with `token` when they are on disk."""
         ...
 
     def finish(self, summary: RunSummary, *, complete: bool) -> None:
-        """Write what is left and what came of the run, and let go of it. `complete`: nothing is left to run.
+        """Write the remaining records and the summary of the run, and release the run. `complete`: nothing is left to run.
 
         Raises:
-            StoreError: it could not be written.
+            StoreError: the records could not be written.
         """
         ...
 
     def close(self) -> None:
-        """Let go of the run without a summary; what was put is written if it can be."""
+        """Release the run without a summary; queued records are written if possible."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """One trial as it is kept: its last attempt, and what was said about it in the judging asked for."""
+    """One trial as it is stored: its last attempt, and its scores in the requested scoring."""
 
     number: int
     attempt: int
     failed: bool
     evidence: bytes
     scores: dict[str, MetricScore]
-    """By metric; empty when nothing has been scored."""
+    """By metric; empty if the trial has not been scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLabel:
-    """What a person says of one thing in a run."""
+    """The label that a person gave to one part of a run."""
 
     position: int
     number: int
@@ -120,27 +120,27 @@ class StoredLabel:
     """From 0; `None`: the trial as a whole."""
     rubric_id: str = ""
     metric: str = ""
-    """Empty: of whichever metric it is held against."""
+    """Empty: the label applies to any metric that it is compared with."""
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How far one judging of a run is."""
+    """The progress of one scoring of a run."""
 
     state: RunState
     cases: int
-    """Cases that were planned."""
+    """The number of planned cases."""
     trials: int
     """Attempts at trials whose evidence is on disk."""
     counts: dict[str, int]
     """Cases with a verdict, by outcome."""
     complete: bool
-    """Whether the judging came to its end."""
+    """Whether the scoring is complete."""
     seconds: float
-    """How long processes were at work on it."""
+    """The total time that processes worked on it."""
     worker: str
-    """Which process is at work on the run, for people; empty where none is."""
+    """The process that works on the run, as text for people; empty if there is none."""
     worker_pid: int | None
 
 
@@ -148,7 +148,7 @@ _BACK = re.compile(r"latest(?:~([0-9]{1,6}))?|previous")
 
 
 def runs_back(name: str) -> int | None:
-    """Return how many runs before the newest one `name` means; `None`: it is none of `latest`, `latest~1`, `previous`."""
+    """Return how many runs before the newest one `name` means; `None` if it is not `latest`, `latest~N` or `previous`."""
     found = _BACK.fullmatch(name)
     if found is None:
         return None
@@ -166,12 +166,12 @@ class RunEntry:
     sets: tuple[str, ...]
     """The ids of its eval sets."""
     complete: bool
-    """Whether its own judging came to its end: a process may be at work on it all the same."""
+    """Whether its first scoring is complete. A process may still work on the run."""
 
 
 @dataclass(slots=True)
 class BriefVerdict:
-    """What one case came to, as little of it as looking back over many runs takes."""
+    """The result of one case, reduced to what a history of many runs needs."""
 
     eval_set_id: str
     eval_id: str
@@ -179,19 +179,19 @@ class BriefVerdict:
     place: str
     outcome: Outcome
     trials: tuple[Outcome, ...]
-    """Those of a case that was decided."""
+    """The outcomes of the trials, if the case was decided."""
     reason: str
-    """Why it did not pass, or which of its trials did not."""
+    """Why the case did not pass, or which of its trials did not."""
     metrics: Mapping[str, Mapping[str, Any]]
     """By metric `outcome` (its value), and, where there are, `score` and `threshold`; `gate` where it is false. A number that
     JSON cannot hold is its name: `NaN`, `Infinity`."""
 
 
 class Store(Protocol):
-    """Where runs live.
+    """Stores runs.
 
-    Every method raises `StoreError` for what is wrong with the store itself, `UnknownNameError` for a run that is
-    not there.
+    Every method raises `StoreError` if the store itself fails, and `UnknownNameError` if the store does not contain
+    the run.
     """
 
     url: str
@@ -199,7 +199,7 @@ class Store(Protocol):
     def begin(
         self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
     ) -> RunWriter:
-        """Write down a new run and take hold of it."""
+        """Store a new run and acquire the right to write it."""
         ...
 
     def resume(
@@ -210,17 +210,17 @@ class Store(Protocol):
         added: Iterable[PlannedCase] = (),
         agent: AgentManifest | None = None,
     ) -> RunWriter:
-        """Take hold of a run; `added` are cases that it did not have before, or with another content and not run yet.
+        """Acquire the right to write a run; `added` are new cases, or cases that have changed and were not run yet.
 
-        `agent`: what is known of the agent by now, for a run that was written down before anybody had asked it.
+        `agent`: the description of the agent, for a run that was stored before the agent could be asked for it.
 
         Raises:
-            StoreError: another process is at work on it.
+            StoreError: another process works on it.
         """
         ...
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> RunWriter:
-        """Begin another judging of a run's evidence; its number is chosen here."""
+        """Begin another scoring of a run's evidence; the store chooses its number."""
         ...
 
     def find(self, name: str) -> str:
@@ -236,7 +236,7 @@ class Store(Protocol):
         ...
 
     def index(self) -> list[RunEntry]:
-        """List the runs, newest first, by what tells which one to look at: many thousands within moments."""
+        """List the runs, newest first, with only the fields that identify them: many thousands within moments."""
         ...
 
     def record(self, run_id: str) -> RunRecord:
@@ -244,39 +244,39 @@ class Store(Protocol):
         ...
 
     def manifest(self, run_id: str) -> Manifest:
-        """Return what exactly was run."""
+        """Return the manifest of a run."""
         ...
 
     def judgings(self, run_id: str) -> list[Judging]:
-        """Return the judgings of a run, in order."""
+        """Return the scorings of a run, in order."""
         ...
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
-        """Return what came of a judging (default: the last one)."""
+        """Return the summary of a scoring (default: the last one)."""
         ...
 
     def standing(self, run_id: str, judging: int = 1) -> Standing:
-        """Return how far a judging of a run is, without reading its cases: cheap enough to be asked several times a second."""
+        """Return the progress of a scoring without reading its cases: cheap enough for several calls a second."""
         ...
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
-        """Return a run as a result whose cases are read from the store as they are asked for."""
+        """Return a run as a result whose cases are read from the store on access."""
         ...
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
-        """Return what was planned, in order."""
+        """Return the planned cases, in order."""
         ...
 
     def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
-        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
+        """Return each case as `load` does, with the hash of its content, but without evidence and scores of trials."""
         ...
 
     def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
-        """Return each case as `verdicts` has it, in short: several times as fast."""
+        """Return each case as `verdicts` does, with fewer fields: several times as fast."""
         ...
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
-        """Return the outcome of every case that was decided in a judging, by position."""
+        """Return the outcome of every case that was decided in a scoring, by position."""
         ...
 
     def trials(
@@ -290,37 +290,37 @@ class Store(Protocol):
         ...
 
     def case(self, run_id: str, position: int) -> bytes | None:
-        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored."""
         ...
 
     def answer(self, key: str) -> bytes | None:
-        """Return what a judge answered, if an `AnswerRecord` of this key was written by any run that is still there."""
+        """Return the answer of a judge, if any stored run has written an `AnswerRecord` with this key."""
         ...
 
     def delete(self, run_ids: Sequence[str]) -> None:
-        """Forget runs, and what only they needed."""
+        """Delete runs, and everything that only they used."""
         ...
 
     def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
-        """Keep what a person says of a run; what was said of the same thing before is replaced."""
+        """Store labels of a run; a label of the same thing is replaced."""
         ...
 
     def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
-        """Forget what was said of the same things, whatever it was; returns how many labels there were."""
+        """Delete the labels of the same things, whatever their content; return how many labels there were."""
         ...
 
     def labels(self, run_id: str) -> list[StoredLabel]:
-        """Return what people said of a run, case by case."""
+        """Return the labels of a run, case by case."""
         ...
 
     def calibrate(self, calibration: Calibration) -> None:
-        """Keep what a judge was found to be worth, beside what is kept already; runs may go, this stays."""
+        """Store a calibration of a judge in addition to the earlier ones; it remains when its runs are deleted."""
         ...
 
     def calibrations(self) -> list[Calibration]:
-        """Return what judges were found to be worth, oldest first."""
+        """Return the calibrations of judges, oldest first."""
         ...
 
     def close(self) -> None:
-        """Let go of the file or the connection."""
+        """Close the file or the connection."""
         ...

@@ -90,7 +90,7 @@ def read_named_baseline(name: str, store: Store | None) -> Baseline:
         return read_baseline(Path(name))
     if store is None:
         raise UnknownNameError(
-            f"No baseline {name!r}: there is no store; a name that ends in .json is that of a file"
+            f"No baseline {name!r}: no store is open; a name that ends in .json is the name of a file"
         )
     return read_baseline(find_baseline(store, name))
 
@@ -98,7 +98,7 @@ def read_named_baseline(name: str, store: Store | None) -> Baseline:
 def base_name(name: str, run_id: str, store: Store | None) -> str:
     """Return the name of the base for a run that began `against` NAME, which was the run `run_id` then.
 
-    The file or baseline, as long as it is of that run: its run need not be in the store, or may have another scoring. Else
+    The file or baseline, as long as it is of that run: its run need not be in the store, or may have another scoring. Otherwise
     the run itself: what `latest` was then.
     """
     return name if _is_baseline_of(name, run_id, store) else run_id

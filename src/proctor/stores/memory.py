@@ -1,4 +1,4 @@
-"""Stores in memory: one database for each name, for as long as the process lives."""
+"""Stores in memory: one database for each name, until the process ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _databases: dict[str, Connection] = {}
 
 
 class _Shared(Connection):
-    """A connection that everybody has in common: letting go of it leaves it open."""
+    """A connection that all stores of one name share: `close` leaves it open."""
 
     def close(self) -> None:
         pass
@@ -22,7 +22,7 @@ class _Shared(Connection):
 
 @dataclass(slots=True)
 class Memory:
-    """The place of a store in memory."""
+    """The database of a store in memory."""
 
     name: str
     warnings: list[str] = field(default_factory=list)
@@ -31,20 +31,20 @@ class Memory:
         """Return the one connection of this name."""
         with _lock:
             if self.name not in _databases:
-                _databases[self.name] = self._made()
+                _databases[self.name] = self._create_database()
             return _databases[self.name]
 
     def connect(self) -> Connection:
-        """Return the same one: another would be another database."""
+        """Return the same connection: a second one would be a second database."""
         return self.open()
 
     def check_place(self) -> None:
-        """Nobody can take it away."""
+        """Do nothing: a store in memory cannot be deleted or replaced."""
 
     def close(self) -> None:
-        """Leave it for whoever opens the same name later."""
+        """Leave the database open for a later store of the same name."""
 
-    def _made(self) -> Connection:
+    def _create_database(self) -> Connection:
         raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         raw.execute("BEGIN")
         migrations.bring_up_to_date(raw, 0)

@@ -1,4 +1,4 @@
-"""Documents of the format by their paths below one place: a folder, or a bucket of an object store."""
+"""Documents of the format by their path in a folder or in a bucket of an object store."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from proctor.schema.format.adk_json import to_adk_json
 
 
 class ChangedMeanwhileError(StoreError):
-    """Somebody else has written a document since it was read; nothing was written over it."""
+    """The document was changed by another writer after it was read; nothing was overwritten."""
 
 
 class Documents(Protocol):
-    """Where documents are kept. Paths have `/` between their parts; whoever makes them checks each part."""
+    """A place that holds documents. Paths have `/` between their parts; the caller checks each part."""
 
     def label(self, path: str) -> str:
         """Return how messages name a document."""
 
     def read(self, path: str) -> bytes | None:
-        """Return a document's bytes; `None` when it is not there. Raises StoreError."""
+        """Return the bytes of a document; `None` if it does not exist. Raises StoreError."""
 
     def create(self, path: str, model: BaseModel) -> bool:
-        """Write a new document, whole or not at all; `False`, and nothing done, when it is there. Raises StoreError."""
+        """Write a new document completely or not at all; return `False` if it exists already. Raises StoreError."""
 
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
-        """Write a document, whole or not at all (`full`: nulls and defaults, too).
+        """Write a document completely or not at all (`full`: with nulls and defaults).
 
         Unless `full`, a written `tool_uses: []` stays, which ADK reads and its own writer drops.
 
         Raises:
-            ChangedMeanwhileError: it is of another `version` by now, where one is given.
+            ChangedMeanwhileError: the stored document no longer has the given `version`.
             SetupError: it cannot be written.
         """
 
     def version(self, path: str) -> str:
-        """Return what changes whenever a document does; empty where `alone` keeps others away. Ask before reading."""
+        """Return a text that changes with the document; empty if `alone` excludes other writers. Call it before reading."""
 
     def names(self, folder: str) -> list[str] | None:
-        """Return the names of the documents right in a folder, sorted; `None` when it is not there. Raises StoreError."""
+        """Return the sorted names of the documents directly in a folder; `None` if it does not exist. Raises StoreError."""
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Read and write in a folder while nobody else does, as far as this place can see to it."""
+        """Read and write in a folder without other writers, as far as this place can ensure it."""
 
 
 class FolderDocuments:
     """Documents in a folder of this machine."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        """Take the folder; it is made when something is written."""
+        """Use the folder `root`, which the first write creates."""
         self._root = Path(root)
 
     def label(self, path: str) -> str:
@@ -73,10 +73,10 @@ class FolderDocuments:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _failed(self.label(path), "read", error) from error
+            raise _access_error(self.label(path), "read", error) from error
 
     def create(self, path: str, model: BaseModel) -> bool:
-        """Write a new file: of two that do so at once, one does."""
+        """Write a new file; of two concurrent writers one succeeds."""
         target = self._root / path
         aside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.new")
         try:
@@ -89,20 +89,20 @@ class FolderDocuments:
         except FileExistsError:
             return False
         except OSError as error:
-            raise _failed(self.label(path), "written", error) from error
+            raise _access_error(self.label(path), "written", error) from error
         return True
 
     def version(self, path: str) -> str:
-        """Return nothing: the folder is locked."""
+        """Return an empty text: a lock on the folder excludes other writers."""
         return ""
 
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
-        """Write the file; one with comments, which JSON cannot keep, is left as it is and refused."""
+        """Write the file; refuse to overwrite a file with comments, which JSON cannot hold."""
         target = self._root / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _failed(self.label(path), "written", error) from error
+            raise _access_error(self.label(path), "written", error) from error
         save_model(model, target, full=full, keep_written=not full)
 
     def names(self, folder: str) -> list[str] | None:
@@ -112,16 +112,19 @@ class FolderDocuments:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise _failed(self.label(folder), "listed", error) from error
+            raise _access_error(self.label(folder), "listed", error) from error
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        """Hold the folder's lock, which other processes of this machine wait for (not on Windows)."""
+        """Hold the lock of the folder, for which other processes on this machine wait (not on Windows)."""
         try:
             import fcntl
 
             handle = os.open(self._root / folder, os.O_RDONLY)
-        except (ImportError, OSError):  # no locks here; or no folder, and so nothing to be changed
+        except (
+            ImportError,
+            OSError,
+        ):  # the platform has no locks, or the folder does not exist and there is nothing to change
             yield
             return
         try:
@@ -147,7 +150,7 @@ class BucketDocuments:
     def __init__(
         self, scheme: str, bucket: str, folder: str = "", options: Mapping[str, Any] | None = None
     ) -> None:
-        """Open a bucket (`scheme`: `gs` or `s3`); `folder` stands before all paths, `options` are fsspec's.
+        """Open a bucket (`scheme`: `gs` or `s3`); `folder` is the prefix of all paths, `options` are fsspec's.
 
         Raises:
             MissingExtraError: the package for it is not installed.
@@ -163,9 +166,11 @@ class BucketDocuments:
             self._files: Any = fsspec.filesystem(scheme, **{"use_listings_cache": False, **(options or {})})
             self._files.info(bucket)
         except FileNotFoundError:
-            raise StoreError(f"{self._url}: there is no such bucket, or no permission to see it") from None
+            raise StoreError(
+                f"{self._url}: the bucket does not exist, or there is no permission to see it"
+            ) from None
         except Exception as error:  # one of the provider's many
-            raise _failed(self._url, "opened", error) from error
+            raise _access_error(self._url, "opened", error) from error
 
     def label(self, path: str) -> str:
         """Return the URL of the object."""
@@ -178,7 +183,7 @@ class BucketDocuments:
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise _failed(self.label(path), "read", error) from error
+            raise _access_error(self.label(path), "read", error) from error
         return data
 
     def create(self, path: str, model: BaseModel) -> bool:
@@ -198,7 +203,7 @@ class BucketDocuments:
         except FileNotFoundError:
             return ""
         except Exception as error:
-            raise _failed(self.label(path), "read", error) from error
+            raise _access_error(self.label(path), "read", error) from error
         return str(found.get(_VERSIONS[self._scheme]) or "")
 
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
@@ -211,9 +216,11 @@ class BucketDocuments:
             self._put_over(path, text.encode(), version)
         except Exception as error:
             if isinstance(error, FileExistsError) or _code(error) in _CONFLICTS:
-                raise ChangedMeanwhileError(f"{self.label(path)}: it was changed meanwhile") from None
+                raise ChangedMeanwhileError(
+                    f"{self.label(path)}: the document was changed by another writer"
+                ) from None
             if getattr(error, "errno", None) != errno.ENOSYS:
-                raise _failed(self.label(path), "written", error) from error
+                raise _access_error(self.label(path), "written", error) from error
             said = (
                 f"{self._url} knows no conditions: of two that change {path} at once, one loses what it wrote"
             )
@@ -240,7 +247,7 @@ class BucketDocuments:
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise _failed(self.label(folder), "listed", error) from error
+            raise _access_error(self.label(folder), "listed", error) from error
         return sorted(entry["name"].rpartition("/")[2] for entry in found if entry["type"] == "file")
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
@@ -253,15 +260,15 @@ class BucketDocuments:
         except FileExistsError:
             raise
         except Exception as error:
-            raise _failed(self.label(path), "written", error) from error
+            raise _access_error(self.label(path), "written", error) from error
 
 
 def _code(error: Exception) -> str:
-    """The code by which S3 tells what is wrong; empty where it tells none."""
+    """Return the error code of S3; empty if the error has none."""
     response: Any = getattr(error.__cause__, "response", None) or {}
     return str(response.get("Error", {}).get("Code", ""))
 
 
-def _failed(label: str, done: str, error: Exception) -> StoreError:
+def _access_error(label: str, done: str, error: Exception) -> StoreError:
     what = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
     return StoreError(f"{label}: cannot be {done}: {what}")

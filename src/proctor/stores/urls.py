@@ -39,7 +39,7 @@ def sqlite_path(url: str) -> Path:
         raise SetupError(f"the store {url!r} names no file: {_SQLITE}")
     try:
         return Path(rest).expanduser()
-    except RuntimeError:  # `~name`, and nobody here has that name
+    except RuntimeError:  # `~name` of an unknown user
         raise SetupError(
-            f"the store {url!r}: nobody here is called {rest.split('/')[0][1:]!r}. For a file whose name begins so: ./{rest}"
+            f"the store {url!r}: unknown user {rest.split('/')[0][1:]!r}. For a file whose name begins with ~: ./{rest}"
         ) from None

@@ -74,7 +74,7 @@ def test_settings_that_cannot_be_are_refused(text: str, said: str, project: Path
 def test_a_size_that_is_none_is_refused(project: Path) -> None:
     result = _proctor("eval", "my_agent.py:agent", "s.evalset.json", "--isolate-memory", "much")
     assert result.exit_code == 2
-    assert "expected a size of at least 64MB, such as 512MB or 2GB, not 'much'" in result.stderr
+    assert "expected a size of at least 64MB, such as 512MB or 2GB, got 'much'" in result.stderr
 
 
 @pytest.mark.parametrize("again", [[], ["--isolate"]])

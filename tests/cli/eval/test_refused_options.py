@@ -212,7 +212,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (unknown_hook, 2, ["error: --teardown hoks:after", "ModuleNotFoundError"]),
     (time_out, 3, ["slow", "0.3"]),
     (stubborn_agent, 3, ["hello", "0.3"]),
-    (store_that_is_none, 2, ["error:", "agent.py: this is no store"]),
+    (store_that_is_none, 2, ["error:", "agent.py: this file is not a store"]),
     (unknown_store, 2, ["error:", "Did you mean 'sqlite'?"]),
     (two_stores, 2, ["error:", "a.sqlite3 and b.sqlite3"]),
     (results_for_nobody, 2, ["error:", "gone: there is no such folder"]),

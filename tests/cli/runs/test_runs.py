@@ -117,7 +117,7 @@ def test_results_go_to_google_adk_s_folder_too(project: Path) -> None:
 def test_what_was_set_up_wrongly_is_said_before_the_agent_is_called(project: Path) -> None:
     (project / "agent.py").write_text("def root_agent(message): open('called', 'w'); return 'x'\n")
     (project / "text.txt").write_text("no store\n" * 20)
-    assert "this is no store" in error(*EVAL, "--store", "text.txt")
+    assert "this file is not a store" in error(*EVAL, "--store", "text.txt")
     assert not (project / "called").exists()
     assert (project / "text.txt").read_text() == "no store\n" * 20
 

@@ -248,7 +248,9 @@ def test_a_name_that_is_no_part_of_a_path_reaches_no_other_object(provider: Prov
 
 def test_a_bucket_that_is_not_there_is_a_value_error(provider: Provider) -> None:
     for make in (provider.sets, provider.results):
-        with pytest.raises(ValueError, match=f"{provider.scheme}://no-such-bucket: there is no such bucket"):
+        with pytest.raises(
+            ValueError, match=f"{provider.scheme}://no-such-bucket: the bucket does not exist"
+        ):
             make("no-such-bucket", **provider.options)
 
 

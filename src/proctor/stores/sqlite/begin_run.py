@@ -45,7 +45,7 @@ def begin_run(
     progress = RunProgress(run[0][0])
     insert_run(raw, progress, manifest, name)
     lease = leases.take(raw, progress.run, manifest.run_id, name)
-    progress.cases = insert_planned(raw, progress.run, cases)
+    progress.cases = insert_planned_cases(raw, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
     insert_judging(raw, hold.judging, judging)
     keep(raw, hold)
@@ -64,7 +64,7 @@ def resume_run(
         Decided(RunReader(connection, run, lease.run_id, 1).outcomes()),
         _attempts(connection, run),
     )
-    insert_planned(raw, run, added)
+    insert_planned_cases(raw, run, added)
     hold.run.cases += sum(case.position >= hold.run.cases for case in added)
     hold.run.complete = hold.judging.complete = 0
     for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
@@ -153,10 +153,10 @@ def name_agent(raw: sqlite3.Connection, line: RunLine, manifest: Manifest, agent
     raw.execute("UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq))
 
 
-def insert_planned(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:
+def insert_planned_cases(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:
     """Write what is planned, some at a time: there may be very many. Return how many there were.
 
-    A case that stands at its place already, and has not been run, gets its new content.
+    A case that is stored at its position already, and has not been run, gets its new content.
     """
     total, source = 0, iter(cases)
     while some := list(islice(source, _PLANNED_AT_ONCE)):

@@ -36,7 +36,7 @@ def insert_or(
     rows: Sequence[Row],
     instead: Callable[[Row], bool],
 ) -> list[Row]:
-    """Insert `rows`; where some are there already, `instead` does it for each and says whether it was new.
+    """Insert `rows`; if some exist already, `instead` handles each and returns whether it was new.
 
     Returns those that were new. What a statement that fails has done is undone by SQLite; elsewhere it would take a
     savepoint.

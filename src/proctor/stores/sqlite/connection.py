@@ -55,7 +55,7 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the store for writing; everything is there afterwards, or, after an exception, nothing."""
+        """Hold the store for writing; all changes are committed, or, after an exception, none."""
         with self.lock, in_words(self.name):
             begin_to_write(self.raw)
             try:
@@ -162,16 +162,16 @@ def in_words(name: str) -> Iterator[None]:
     except sqlite3.Error as error:
         raise StoreError(said_of(error, name)) from error
     except UnicodeDecodeError as error:
-        raise damaged(name, "a text in it is none") from error
+        raise damage_error(name, "a text in it is none") from error
 
 
 @contextmanager
 def sound(name: str, what: str) -> Iterator[None]:
-    """Turn what trips over content that is not what was written into a `StoreError` that says so."""
+    """Turn an error caused by content that differs from what was written into a `StoreError` that explains it."""
     try:
         yield
     except _TRIPPED as error:
-        raise damaged(name, f"{what} cannot be read") from error
+        raise damage_error(name, f"{what} cannot be read") from error
 
 
 _TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
@@ -188,7 +188,7 @@ def said_of(error: sqlite3.Error, name: str) -> str:
     return f"{name}: the store cannot be used: {error}" + (f" ({code})" if code else "")
 
 
-def damaged(name: str, what: str) -> StoreError:
+def damage_error(name: str, what: str) -> StoreError:
     """Build the error for content that is not what was written."""
     return StoreError(f"{name}: the store is damaged: {what}. {_AFTER_DAMAGE}")
 
@@ -206,7 +206,7 @@ _WAITING = {
     "SQLITE_LOCKED",
 }
 _MEANINGS = {
-    "SQLITE_FULL": "the disk is full. Make room; what had begun then goes on with `proctor resume`",
+    "SQLITE_FULL": "the disk is full. Make room, then continue the run with `proctor resume`",
     "SQLITE_CORRUPT": f"the store is damaged. {_AFTER_DAMAGE}",
     "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
     "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",
@@ -220,7 +220,7 @@ _MEANINGS = {
 }
 
 
-# --- Which files this process has open in SQLite: nobody else in it may open and close one of them --------------------
+# --- Which files this process has open in SQLite: no other code in it may open and close one of them ------------------
 
 
 _counts: Counter[tuple[int, int]] = Counter()
@@ -231,7 +231,7 @@ class InUse:
     """One connection's claim to a file, from before it is opened until after it is closed."""
 
     def __init__(self, path: Path, look: Callable[[], None] | None = None) -> None:
-        """Claim the file at `path`. `look`, which may open and close it, is called only where nobody here has it open."""
+        """Claim the file at `path`. `look`, which may open and close it, is called only if no code in this process has it open."""
         found = path.stat()
         key = found.st_dev, found.st_ino
         with _lock:

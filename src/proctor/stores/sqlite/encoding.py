@@ -32,7 +32,7 @@ def checksum(key: str, body: bytes | str = b"") -> int:
 
 
 def pack(body: bytes, least: int) -> bytes:
-    """Return `body` as it is stored: compressed from `least` bytes on, where that makes it smaller."""
+    """Return `body` as it is stored: compressed if it has at least `least` bytes and becomes smaller."""
     if len(body) >= least or body[:1] == _ZLIB:
         packed = zlib.compress(body, _LEVEL)
         if len(packed) < len(body) or body[:1] == _ZLIB:
@@ -62,7 +62,7 @@ def compact(value: Any) -> str:
         return to_json(_plain(value, 0), inf_nan_mode="strings").decode()
 
 
-def loaded(text: str | bytes) -> Any:
+def load_json(text: str | bytes) -> Any:
     """Return what `compact` wrote."""
     try:
         return from_json(text)
@@ -106,7 +106,7 @@ def merged_scores(earlier: bytes, later: bytes) -> bytes:
 
 def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
     """Return what `scores_row` or `scores_json` wrote, by metric, each to be read with `read_score`."""
-    found: dict[str, dict[str, Any]] = loaded(unpack(row))
+    found: dict[str, dict[str, Any]] = load_json(unpack(row))
     return found
 
 
@@ -115,7 +115,7 @@ def _score_row(score: MetricScore) -> dict[str, Any]:
     if score.value is not None:
         row["value"] = _numeric(score.value)
     if score.per_invocation:
-        row["per_invocation"] = [_stated(one) for one in score.per_invocation]
+        row["per_invocation"] = [_score_entry(one) for one in score.per_invocation]
     if score.reason:
         row["reason"] = score.reason
     if score.details is not None:
@@ -127,7 +127,7 @@ def _score_row(score: MetricScore) -> dict[str, Any]:
     return row
 
 
-def _stated(score: Score) -> dict[str, Any]:
+def _score_entry(score: Score) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if score.value is not None:
         row["value"] = _numeric(score.value)
@@ -151,9 +151,9 @@ def read_score(row: dict[str, Any]) -> MetricScore:
     """Return one score."""
     value, stated = row.get("value"), row.get("per_invocation", ())
     if type(value) is float and len(row) == 1 + bool(stated):  # most are just numbers
-        return MetricScore(value, [_read_stated(one) for one in stated])
+        return MetricScore(value, [_read_score_entry(one) for one in stated])
     score = MetricScore(**row)
-    score.per_invocation = [_read_stated(one) for one in stated]
+    score.per_invocation = [_read_score_entry(one) for one in stated]
     if isinstance(score.value, str):
         score.value = number(score.value)
     if score.failure is not None:
@@ -161,7 +161,7 @@ def read_score(row: dict[str, Any]) -> MetricScore:
     return score
 
 
-def _read_stated(row: dict[str, Any]) -> Score:
+def _read_score_entry(row: dict[str, Any]) -> Score:
     value = row.get("value")
     if type(value) is float and len(row) == 1:
         return Score(value)
@@ -234,14 +234,14 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
         row["scored"] = "?" * trials
     elif len(verdict.per_trial) != trials or None in verdict.per_trial:
         row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
-    if verdict.scored != (counted := _counted(verdict.score, verdict.threshold, trials))[0]:
-        row["values"] = verdict.scored  # both are said where they do not follow
+    if verdict.scored != (counted := _uniform_counts(verdict.score, verdict.threshold, trials))[0]:
+        row["values"] = verdict.scored  # both counts are stored if one does not follow from the other
     if verdict.met != counted[1]:
         row["met"] = verdict.met
     return row
 
 
-def _counted(score: float | None, threshold: float | None, trials: int) -> tuple[int, int]:
+def _uniform_counts(score: float | None, threshold: float | None, trials: int) -> tuple[int, int]:
     """In how many trials there is a score, and meets its threshold, if all are alike."""
     scored = trials if score is not None else 0
     return scored, scored if score is not None and threshold is not None and score >= threshold else 0
@@ -250,7 +250,7 @@ def _counted(score: float | None, threshold: float | None, trials: int) -> tuple
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 Evidence = dict[tuple[int, int], bytes]
-"""Evidence of a case by number and attempt, as it is stored or unpacked: `unpack` takes both."""
+"""Evidence of a case by number and attempt, either stored or decompressed: `unpack` accepts both."""
 Scores = dict[tuple[int, int], bytes]
 """Scores of a case by number and attempt, to be read with `read_scores`."""
 
@@ -261,7 +261,7 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
     Raises:
         KeyError: one of them is missing.
     """
-    row = loaded(text)
+    row = load_json(text)
     result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
     result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
     result.rule = TrialRule(**row["rule"]) if "rule" in row else None
@@ -282,7 +282,7 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
 
 def read_briefly(result: CaseResult, outcome: str, text: str) -> None:
     """Fill in what `verdict_row` wrote, without scores of trials and without evidence."""
-    row = loaded(text)
+    row = load_json(text)
     result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
     result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
     result.rule = TrialRule(**row["rule"]) if "rule" in row else None
@@ -303,7 +303,7 @@ def read_briefly(result: CaseResult, outcome: str, text: str) -> None:
 def _read_metric_briefly(name: str, row: dict[str, Any], trials: int) -> MetricVerdict:
     get = row.get
     score, threshold = number(get("score")), number(get("threshold"))
-    scored, met = _counted(score, threshold, trials)
+    scored, met = _uniform_counts(score, threshold, trials)
     return MetricVerdict(
         name,
         OUTCOMES[row["outcome"]],

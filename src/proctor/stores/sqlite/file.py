@@ -1,4 +1,4 @@
-"""A store's file: made whole, checked before it is touched, opened for writing or for reading only."""
+"""The file of a store: created completely, checked before it is changed, opened for writing or for reading only."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class SqliteFile:
     _name: str = ""
 
     def __post_init__(self) -> None:
-        """Remember where it is: code under test may change the working folder, and a link another folder."""
+        """Resolve the path now: code under test may change the working folder or the target of a link."""
         self._name = str(self.path)
         self.path = _real(self.path)
 
     @property
     def name(self) -> str:
-        """What messages call it: as it was given."""
+        """The name in messages: the URL as the user wrote it."""
         return self._name
 
     def open(self) -> Connection:
-        """Open the file for the first time; made if it is not there and may be.
+        """Open the file for the first time; create it if it does not exist and writing is allowed.
 
         Raises:
-            StoreError: it cannot be used; it has not been touched.
+            StoreError: the file cannot be used; it has not been changed.
         """
         with _system_errors(self.name):
-            if self.path.exists() and not self.path.is_file():  # a pipe would be waited for, for ever
+            if self.path.exists() and not self.path.is_file():  # opening a pipe would block for ever
                 what = "a folder" if self.path.is_dir() else "a device, a pipe or the like"
                 raise StoreError(f"{self.name}: expected a file for the store, this is {what}")
             if not self.read_only and _is_mounted_read_only(self.path):
@@ -92,38 +92,38 @@ class SqliteFile:
             raise
 
     def check_place(self) -> None:
-        """See that the file is still the one that was opened.
+        """Check that the file is still the one that was opened.
 
         Raises:
-            StoreError: it was deleted or replaced.
+            StoreError: the file was deleted or replaced.
         """
         try:
             there = _identity_of(self.path)
         except OSError:
             raise StoreError(
-                f"{self.name}: the store was deleted while it was in use; what came after that is lost"
+                f"{self.name}: the store was deleted while it was in use; everything written after that is lost"
             ) from None
         if there != self._identity:
             raise StoreError(f"{self.name}: the store was replaced by another file while it was in use")
 
     def close(self) -> None:
-        """Forget what was made to read it."""
+        """Delete the temporary copy, if one was made for reading."""
         if self._copy is not None:
             self._copy.cleanup()
 
     # --- a new one ---------------------------------------------------------------------------------------------------
 
     def _make(self) -> None:
-        """Make the file whole under another name first: nobody ever sees half a store."""
+        """Write the complete file under another name first, so that no reader sees half a store."""
         if self.read_only:
             raise StoreError(
                 f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
             )
-        for suffix in self._logs():  # an empty one is left by whoever only reads
-            # another process may make the store just now: its file is there before its log is
+        for suffix in self._logs():  # a process that only reads leaves an empty one
+            # another process may create the store at this moment: its file exists before its log does
             if not self.path.exists():
                 raise StoreError(
-                    f"{_beside(self.path, suffix)}: belongs to a store that is no longer there. "
+                    f"{_sibling(self.path, suffix)}: belongs to a deleted store. "
                     f"Put {self.path.name} back, or delete this file"
                 )
         make_folder(self.path.parent)
@@ -133,8 +133,8 @@ class SqliteFile:
                 write_empty_store(new)
             put_in_place(new, self.path)
         finally:
-            # the journal stays where the draft could not be written
-            for draft in (new, _beside(new, "-journal")):
+            # SQLite leaves the journal if the draft could not be written
+            for draft in (new, _sibling(new, "-journal")):
                 with suppress(OSError):
                     draft.unlink()
 
@@ -145,20 +145,20 @@ class SqliteFile:
             header = file.read(100)
         if not header:
             raise StoreError(
-                f"{self.name}: this file is empty, it is no store. Delete it, or name another with --store"
+                f"{self.name}: this file is empty, not a store. Delete it, or name another with --store"
             )
         if not header.startswith(_MAGIC) or len(header) < 100:
             raise StoreError(
-                f"{self.name}: this is no store but some other file. Name another with --store; it was not touched"
+                f"{self.name}: this file is not a store. Name another with --store; the file was not changed"
             )
         if int.from_bytes(header[68:72], "big") != migrations.APPLICATION_ID:
             raise StoreError(
-                f"{self.name}: this is a database of another application. Name another with --store; it was not touched"
+                f"{self.name}: this is a database of another application. Name another with --store; the file was not changed"
             )
         migrations.check(int.from_bytes(header[60:64], "big"), self.name)
 
     def _open_for_writing(self) -> sqlite3.Connection:
-        connection = _connected(self.path, "mode=rw")
+        connection = _connect(self.path, "mode=rw")
         try:
             self._choose_journal(connection)
             connection.execute("PRAGMA synchronous = FULL")
@@ -169,7 +169,7 @@ class SqliteFile:
         return connection
 
     def _choose_journal(self, connection: sqlite3.Connection) -> None:
-        """Write-ahead logging where the file system can; else the plain journal, and a warning."""
+        """Use write-ahead logging if the file system supports it, otherwise the plain journal with a warning."""
         try:
             mode = log_ahead(connection)
         except sqlite3.OperationalError as error:
@@ -185,10 +185,10 @@ class SqliteFile:
             )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """See that it can be written, and that its schema is the newest."""
+        """Check that the file can be written, and migrate its schema to the newest version."""
         if not os.access(self.path.parent, os.W_OK):
             raise StoreError(
-                f"{self.path.parent}: this folder cannot be written, and a store needs files beside its own. "
+                f"{self.path.parent}: this folder cannot be written, and a store needs files next to its own. "
                 "Make it writable, or name another with --store"
             )
         begin_to_write(connection)
@@ -198,7 +198,7 @@ class SqliteFile:
             if version < migrations.newest():
                 migrations.bring_up_to_date(connection, version)
                 connection.execute("COMMIT")
-            else:  # to begin is no proof: of a file that may only be read, SQLite lets one begin to write
+            else:  # BEGIN alone proves nothing: SQLite allows it also on a file that is read-only
                 connection.execute("UPDATE totals SET value = value")
                 connection.execute("ROLLBACK")
         except BaseException:
@@ -209,17 +209,17 @@ class SqliteFile:
     # --- only to be read ---------------------------------------------------------------------------------------------
 
     def _open_for_reading(self, in_use: InUse) -> Connection:
-        """Open what can be read, however little may be done to its folder."""
+        """Open the file for reading, even if its folder cannot be written."""
         try:
             return Connection(self._read(self.path, "mode=ro"), self.name, in_use=in_use)
         except sqlite3.OperationalError:
             if not self._logs():
                 raw = self._read(self.path, "mode=ro&immutable=1")
                 return Connection(raw, self.name, in_use=in_use)
-        return Connection(self._read(self._copied(), "mode=rw"), self.name, in_use=in_use)
+        return Connection(self._read(self._copy_with_logs(), "mode=rw"), self.name, in_use=in_use)
 
     def _read(self, path: Path, how: str) -> sqlite3.Connection:
-        connection = _connected(path, how)
+        connection = _connect(path, how)
         try:
             migrations.check(connection.execute("PRAGMA user_version").fetchone()[0], self.name)
             connection.execute("SELECT COUNT(*) FROM totals").fetchone()
@@ -228,22 +228,22 @@ class SqliteFile:
             raise
         return connection
 
-    def _copied(self) -> Path:
-        """Copy a store whose log cannot be read where it is: that takes a file beside it."""
+    def _copy_with_logs(self) -> Path:
+        """Copy a store whose log cannot be read in place: reading it requires a file next to it."""
         self._copy = tempfile.TemporaryDirectory(prefix="proctor-")
         copy = Path(self._copy.name, "store.sqlite3")
         copyfile(self.path, copy)
         for suffix in self._logs():
-            copyfile(_beside(self.path, suffix), _beside(copy, suffix))
+            copyfile(_sibling(self.path, suffix), _sibling(copy, suffix))
         return copy
 
     def _logs(self) -> list[str]:
-        """What stands beside the file and belongs to what is in it: of a writer that is at work, or was killed."""
-        beside = ((suffix, _beside(self.path, suffix)) for suffix in _BESIDE)
+        """Return the files next to the store that belong to its content: a writer is active, or was killed."""
+        beside = ((suffix, _sibling(self.path, suffix)) for suffix in _BESIDE)
         return [suffix for suffix, log in beside if log.exists() and log.stat().st_size]
 
 
-def _connected(path: Path, how: str) -> sqlite3.Connection:
+def _connect(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(os.fsencode(path))}?{how}",
         uri=True,
@@ -252,23 +252,23 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     connection.text_factory = str
-    connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from anywhere
+    connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from an untrusted source
     return connection
 
 
 def _real(path: Path) -> Path:
-    """Return where a path leads, through links, whether anything is there or not."""
+    """Return the target of a path through all links, whether or not it exists."""
     if os.name != "posix":
         return path.absolute()
-    return Path("/", os.path.realpath(path).lstrip("/"))  # behind two slashes SQLite looks for a host
+    return Path("/", os.path.realpath(path).lstrip("/"))  # SQLite reads a host name after two slashes
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _sibling(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
 def _is_mounted_read_only(path: Path) -> bool:
-    """Tell whether a file's system takes no writing, whoever asks; SQLite would only speak of an I/O error."""
+    """Return whether the file system is read-only for every user; SQLite would only report an I/O error."""
     if not hasattr(os, "statvfs"):  # Windows
         return False
     there = next(one for one in (path, *path.parents) if one.exists())
@@ -286,7 +286,7 @@ def _is_about_shared_memory(error: sqlite3.OperationalError) -> bool:
 
 
 class _system_errors:  # noqa: N801 - reads as the context manager that it is
-    """Turns an error of the operating system into a `StoreError`."""
+    """Turn an error of the operating system into a `StoreError`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -298,14 +298,14 @@ class _system_errors:  # noqa: N801 - reads as the context manager that it is
         if isinstance(error, OSError):
             raise StoreError(
                 f"{self._name}: the store cannot be opened: {error.strerror or error}. "
-                "Are the file and its folder there, and yours to read and write?"
+                "Check that the file and its folder exist and that you may read and write them."
             ) from error
 
 
-# --- A new store's file: written whole under a name of its own, then given its name, by one process only --------------
+# --- A new store's file: written completely under a temporary name, then renamed, by one process only -----------------
 
 
-_PAGE = 4096  # a commit writes whole pages, and evidence is compressed to less
+_PAGE = 4096  # a commit writes whole pages, and compressed evidence is smaller
 
 
 def write_empty_store(path: Path) -> None:
@@ -323,13 +323,13 @@ def write_empty_store(path: Path) -> None:
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Give the file its name, unless another process was first."""
+    """Give the new file its final name, unless another process has created the store already."""
     try:
         os.link(new, path)
     except FileExistsError:
         return
     except OSError:  # a file system without links
-        with _alone(path):
+        with _naming_lock(path):
             if path.exists():
                 return
             new.rename(path)
@@ -337,33 +337,33 @@ def put_in_place(new: Path, path: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Let one at a time give a store its name: by a lock such as SQLite needs there anyway, which ends with its process."""
+def _naming_lock(path: Path) -> Iterator[None]:
+    """Exclude other processes while a store gets its name, by a file lock, which ends with its process."""
     lock = path.with_name(f".{path.name}.lock")
     with _NAMING, lock.open("wb") as file:
-        with suppress(ImportError, OSError):  # Windows, which renames nothing to a name that is taken
+        with suppress(ImportError, OSError):  # Windows, where a rename to an existing name fails
             import fcntl
 
             fcntl.lockf(file, fcntl.LOCK_EX)
         yield
-        with suppress(OSError):  # whoever waits for it finds the store afterwards
+        with suppress(OSError):  # a process that waits for the lock finds the store next
             lock.unlink()
 
 
 _NAMING = threading.Lock()
-"""Locks of files are held against other processes, not against threads."""
+"""Locks of files exclude other processes, not threads."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a store where it is not there.
+    """Create the folder of a store if it does not exist.
 
     Raises:
-        StoreError: a file is in its place.
+        StoreError: the path is a file.
     """
     if folder.is_dir():
         return
     if folder.exists():
         raise StoreError(f"{folder}: expected a folder for the store, this is a file")
     folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == ".proctor":  # what was run here is no source
+    if folder.name == ".proctor":  # results are not source code
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What judges answered, in a SQLite store: paid for once, whatever is judged again."""
+"""Answers of judges in a SQLite store: each is paid for once, however often a run is scored again."""
 
 from __future__ import annotations
 

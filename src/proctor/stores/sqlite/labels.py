@@ -43,7 +43,7 @@ class LabelledStore:
     def _line(self, run_id: str) -> RunLine: ...
 
     def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
-        """Keep what a person says of a run; what was said of the same thing before is replaced."""
+        """Store labels of a run; a label of the same thing is replaced."""
         self._check_writable()
         run, now = self._line(run_id).seq, time.time()
         with self._connection.transaction() as raw:
@@ -53,21 +53,21 @@ class LabelledStore:
                 raw.execute(_KEEP, (run, *row, checksum(_key(run, row))))
 
     def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
-        """Forget what was said of the same things, whatever it was; returns how many labels there were."""
+        """Delete the labels of the same things, whatever their content; return how many labels there were."""
         self._check_writable()
         run = self._line(run_id).seq
         with self._connection.transaction() as raw:
             return sum(raw.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
 
     def labels(self, run_id: str) -> list[StoredLabel]:
-        """Return what people said of a run, case by case."""
+        """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
         rows = self._connection.rows(_READ, (run,)) if self._knows_labels() else []
         with sound(self._connection.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 
     def calibrate(self, calibration: Calibration) -> None:
-        """Keep what a judge was found to be worth, beside what is kept already."""
+        """Store a calibration of a judge in addition to the earlier ones."""
         self._check_writable()
         text = storable(calibration.model_dump_json())
         with self._connection.transaction() as raw:
@@ -102,7 +102,7 @@ class LabelledStore:
         return badges_of(self.calibrations(), judged_by, thresholds)
 
     def _knows_labels(self) -> bool:
-        """Tell whether the store has been brought up to a version that has them: one opened for reading may not."""
+        """Return whether the store's version has labels: a store that was opened for reading may be older."""
         row = self._connection.row("SELECT MAX(version) FROM schema_versions")
         return row is not None and row[0] >= _VERSION
 

@@ -1,4 +1,4 @@
-"""Who may write a run: one process at a time, for a while, with a number that tells a late one that it is too late."""
+"""Leases: one process at a time may write a run, for a limited time, with a number that excludes earlier holders."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import RunInUseError, StoreError
 
 SECONDS = 60.0
-"""How long a run stays with a process that is not heard of."""
+"""How long a process keeps a run without renewing its lease."""
 RENEWED_EVERY = 15.0
 _ASKEW = SECONDS
-"""How far clocks may differ: a lease that ends later than this after its time is from before a clock was put back."""
+"""The largest tolerated difference of clocks: a lease that ends later than this dates from before a clock was set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class Lease:
     run: int
     run_id: str
     fence: int
-    """One more for each holder: whoever has a lower one is late."""
+    """Increases by one with each holder: a process with a lower number has lost the lease."""
 
 
 def take(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Lease:
-    """Take hold of a run, within a transaction.
+    """Acquire the lease of a run, within a transaction.
 
     Raises:
         RunInUseError: another process writes it.
@@ -53,7 +53,7 @@ def take(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Le
 
 
 def held_by(row: tuple[str | None, str | None, int | None, str | None, float]) -> Holder | None:
-    """Return who is at work on a run, by its holder's columns and `lease_until`; `None` when nobody is."""
+    """Return the process that holds the lease of a run, by its holder's columns and `lease_until`; `None` if there is none."""
     host, machine, pid, started, until = row
     left = until - time.time()
     if pid is None or not 0 < left <= SECONDS + _ASKEW:
@@ -62,23 +62,23 @@ def held_by(row: tuple[str | None, str | None, int | None, str | None, float]) -
     return None if holder.is_gone() else holder
 
 
-def lost(lease: Lease, name: str) -> StoreError:
-    """Build the error for a write that came after another process had taken the run."""
+def lost_lease_error(lease: Lease, name: str) -> StoreError:
+    """Return the error for a write after another process has taken over the run."""
     return StoreError(
-        f"{name}: another process has taken over run {lease.run_id}, because this one was not heard of for "
-        f"{SECONDS:.0f} s; what was not written until then is left to it"
+        f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
+        f"{SECONDS:.0f} s; that process runs the cases that were not written until then"
     )
 
 
 def release(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Let go of a run, within a transaction."""
+    """Release a run, within a transaction."""
     connection.execute(
         "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
         (lease.run, lease.fence),
     )
 
 
-# --- Who is at work on a run: this process and its machine, and whether another one is still there --------------------
+# --- The holder of a lease: this process and its machine, and whether another process still exists --------------------
 
 
 PROC = Path("/proc")
@@ -89,21 +89,21 @@ class Holder:
     """One process on one machine."""
 
     host: str
-    """For people."""
+    """The name of the machine, for people."""
     machine: str | None
-    """Names the boot and the process numbers' space; `None` where neither can be told."""
+    """Return an id of the boot and of the namespace of process ids; `None` if either is unknown."""
     pid: int
     started: str | None
-    """When the process started, in the system's own words; a number is used again by later processes. `None` where
-    the system does not tell."""
+    """The start time of the process as the system writes it: ids are reused by later processes. `None` where the system
+    does not provide it."""
 
     def is_gone(self) -> bool:
-        """Tell whether that process has certainly ended. Of another machine nothing is certain."""
+        """Return whether that process has certainly ended. For a process of another machine this is never certain."""
         if self.machine is None or self.machine != _machine():
             return False
-        if not _is_used(self.pid):
+        if not _process_exists(self.pid):
             return True
-        started = _start_of(self.pid)
+        started = _start_time(self.pid)
         return started == _ENDED or (None not in (started, self.started) and started != self.started)
 
     def __str__(self) -> str:
@@ -111,9 +111,9 @@ class Holder:
 
 
 def this_process() -> Holder:
-    """Return the process that calls."""
+    """Return the current process."""
     pid = os.getpid()
-    return Holder(_host(), _machine(), pid, _start_of(pid))
+    return Holder(_host(), _machine(), pid, _start_time(pid))
 
 
 @cache
@@ -140,23 +140,23 @@ def _machine() -> str | None:
 _ENDED = ""
 
 
-def _is_used(pid: int) -> bool:
-    """Tell whether there is a process of this number: in doubt there is."""
+def _process_exists(pid: int) -> bool:
+    """Return whether a process with this id exists; if this cannot be determined, `True`."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # it is somebody else's
+    except (OSError, OverflowError):  # the process belongs to another user
         return True
     return True
 
 
-def _start_of(pid: int) -> str | None:
-    """When the process `pid` started; `_ENDED` when it is dead and only not yet buried.
+def _start_time(pid: int) -> str | None:
+    """Return the start time of the process `pid`; `_ENDED` if it is a zombie.
 
-    `None` where nobody tells: without a /proc, as on macOS, or of another user's processes in a /proc that hides them.
-    Then a run whose process number is in use again is free when its lease ends. (`ps` is no way out: when it says that
-    a process started depends on language, time zone and, on some systems, on how the clock was set since.)
+    `None` if it is unknown: without a /proc, as on macOS, or for another user's processes in a /proc that hides them.
+    A run whose process id has been reused is then free when its lease ends. (`ps` is not a substitute: the start time
+    that it prints depends on language, time zone and, on some systems, on later changes of the clock.)
     """
     try:
         facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")

@@ -1,6 +1,6 @@
 """Images, sounds and files within evidence: taken out, kept once, and put back byte for byte.
 
-A piece of media stands in JSON as `"inline_data":{"data":"<base64>"…`. The base64 text is cut out, its place is noted,
+A piece of media appears in JSON as `"inline_data":{"data":"<base64>"…`. The base64 text is cut out, its position is noted,
 and its bytes are kept by their hash. Reading puts it back at its place, so that the evidence is the same to the byte.
 """
 
@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable
 
-# A quote within a JSON text is escaped, so this is never a piece of what somebody said.
+# A quote within a JSON text is escaped, so this never matches text of a message.
 _PLACE = re.compile(rb'"inline_data":\{"data":"([A-Za-z0-9_-]{1366,}={0,2})"')
 _MARK = b'"inline_data":{"data":"'
 
@@ -24,7 +24,7 @@ def take_out(body: bytes) -> tuple[bytes, str | None, dict[str, bytes]]:
         return body, None, {}
     kept, places, media, end, length = [], [], {}, 0, 0
     for match in _PLACE.finditer(body):
-        if (data := _decoded(match[1])) is None:
+        if (data := _decode(match[1])) is None:
             continue
         kept.append(body[end : match.start(1)])
         length += len(kept[-1])
@@ -51,7 +51,7 @@ def put_back(body: bytes, places: str, read: Callable[[str], bytes]) -> bytes:
     return b"".join([*pieces, body[end:]])
 
 
-def _decoded(text: bytes) -> bytes | None:
+def _decode(text: bytes) -> bytes | None:
     """The bytes of a base64 text; `None` where encoding them again would give another text."""
     try:
         data = base64.b64decode(text, b"-_", validate=True)

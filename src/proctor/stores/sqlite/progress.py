@@ -1,4 +1,4 @@
-"""How far a run is, by a few numbers of its own: what whoever follows it asks again and again."""
+"""The progress of a run in a few numbers, which a client that follows the run reads again and again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _HOLDER = (
 
 
 class StandingStore:
-    """The part of a store that says which runs there are, and how far one is."""
+    """The part of a store that lists the runs and reports the progress of one."""
 
     _connection: Connection
 
     def index(self) -> list[RunEntry]:
-        """List the runs, newest first, by what tells which one to look at."""
+        """List the runs, newest first, with only the fields that identify them."""
         return run_index(self._connection)
 
     def standing(self, run_id: str, judging: int = 1) -> Standing:
         """Return how far a judging of a run is, without reading its cases.
 
         Raises:
-            UnknownNameError: there is no such run, or no such judging of it.
+            UnknownNameError: the store has no run of this id, or the run has no such scoring.
         """
         line = run_line(self._connection, run_id)
         if line is None or not 1 <= judging <= line.progress.judgings:

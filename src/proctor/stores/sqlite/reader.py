@@ -1,4 +1,4 @@
-"""Reading a run back: its cases one after the other, joined with their evidence and their scores."""
+"""Read a stored run: its cases in order, joined with their evidence and their scores."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
 from proctor.stores.base import BriefVerdict, StoredTrial
-from proctor.stores.sqlite.connection import Connection, damaged, sound
+from proctor.stores.sqlite.connection import Connection, damage_error, sound
 from proctor.stores.sqlite.encoding import (
     OUTCOMES,
     Evidence,
     Scores,
     checksum,
-    loaded,
+    load_json,
     read_briefly,
     read_score,
     read_scores,
@@ -32,12 +32,12 @@ from proctor.stores.sqlite.rows import document_key, planned_key, score_key, tri
 from proctor.stores.sqlite.run_state import judging_progress, run_progress
 
 _AT_ONCE = 100
-"""Cases read with one question."""
+"""The number of cases that one query reads."""
 
 
 @dataclass(slots=True)
 class _Held:
-    """What the store has of some cases, by position."""
+    """The stored rows of some cases, by position."""
 
     evidence: dict[int, Evidence] = field(default_factory=lambda: defaultdict(dict))
     failed: set[tuple[int, int, int]] = field(default_factory=set)
@@ -46,7 +46,7 @@ class _Held:
 
 
 class RunReader:
-    """Reads one judging of one run."""
+    """Reads one scoring of one run."""
 
     def __init__(self, connection: Connection, run: int, run_id: str, judging: int) -> None:
         self._connection = connection
@@ -57,7 +57,7 @@ class RunReader:
     def cases(self, first: int, last: int) -> Iterator[CaseResult]:
         """Return the cases from position `first` up to `last`, which is not among them.
 
-        All are read at once, and each is made when its turn comes: what one case takes is still at hand for the next.
+        One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
         held = _Held()
         with self._sound(first, last), self._connection.looking():
@@ -65,7 +65,9 @@ class RunReader:
             self._read_evidence(held, first, last)
             self._read_scores(held, first, last)
             self._read_verdicts(held, first, last)
-        with self._sound(first, last):  # of what is done with a case in between, nothing comes by here
+        with self._sound(
+            first, last
+        ):  # an error of the caller's code between two cases does not pass through here
             for position, texts in enumerate(planned, first):
                 yield self._case(position, texts, held)
 
@@ -105,11 +107,11 @@ class RunReader:
         with self._sound(first, last):
             for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
                 if position != expected or crc != checksum(planned_key(self._run, position, texts)):
-                    raise _unlike()
+                    raise _checksum_error()
         return [(row[2], row[3], row[4], row[5]) for row in found]
 
     def check_totals(self) -> None:
-        """See that there are as many trials and verdicts as were written."""
+        """Check that the store has as many trials and verdicts as were written."""
         with self._connection.looking():
             run, judging = (
                 run_progress(self._connection, self._run),
@@ -124,7 +126,7 @@ class RunReader:
             )
         decided = sum(judging.by_outcome().values()), judging.verdicts_sum
         if trials != (run.trials, run.trials_sum) or verdicts != decided:
-            raise damaged(self._connection.name, f"of run {self._run_id} not everything is there")
+            raise damage_error(self._connection.name, f"of run {self._run_id} not everything is there")
 
     def counts(self) -> dict[str, int]:
         """Return how many cases were decided, by outcome."""
@@ -163,7 +165,7 @@ class RunReader:
                     attempt,
                     (position, number, attempt) in held.failed,
                     unpack(body),
-                    _scores_in(held.scores[position].get((number, attempt))),
+                    _read_scores_row(held.scores[position].get((number, attempt))),
                 )
                 for number, attempt, body in (wanted if every_attempt else last_attempts(evidence))
             ]
@@ -195,7 +197,7 @@ class RunReader:
 
     def _read_evidence(self, held: _Held, first: int, last: int) -> None:
         for position, number, attempt, failed, media, stored in self._rows_of_evidence(first, last):
-            # without media it is unpacked where it is looked at: much that is read looks at verdicts alone
+            # evidence without media is decompressed on access: many readers need only the verdicts
             held.evidence[position][number, attempt] = self._whole(stored, media) if media else stored
             if failed:
                 held.failed.add((position, number, attempt))
@@ -229,7 +231,7 @@ class RunReader:
             (self._run, self._judging, first, last),
         ):
             if crc != checksum(verdict_key(self._run, self._judging, position, outcome), text):
-                raise _unlike()
+                raise _checksum_error()
             held.verdicts[position] = (outcome, text)
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
@@ -259,7 +261,7 @@ class RunReader:
             result.trials = [
                 TrialResult(
                     number,
-                    _undecided((position, number, attempt) in held.failed),
+                    _outcome_without_verdict((position, number, attempt) in held.failed),
                     evidence=partial(unpack, body),
                     attempt=attempt,
                 )
@@ -289,14 +291,14 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
 
 def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
     if not holds:
-        raise _unlike()
+        raise _checksum_error()
 
 
-def _unlike() -> ValueError:
+def _checksum_error() -> ValueError:
     return ValueError("it does not match its checksum")
 
 
-def _scores_in(row: bytes | None) -> dict[str, MetricScore]:
+def _read_scores_row(row: bytes | None) -> dict[str, MetricScore]:
     return {name: read_score(score) for name, score in read_scores(row).items()} if row is not None else {}
 
 
@@ -308,12 +310,12 @@ def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
     return [(number, attempt, evidence[number, attempt]) for number, attempt in sorted(last.items())]
 
 
-def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
+def _outcome_without_verdict(failed: bool) -> Outcome:  # noqa: FBT001 - a column
     return Outcome.ERROR if failed else Outcome.NOT_RUN
 
 
 def parts(first: int, last: int) -> Iterator[range]:
-    """Cut positions into as many as are read with one question."""
+    """Split positions into ranges that one query reads."""
     return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))
 
 
@@ -329,7 +331,7 @@ def brief_verdict(texts: tuple[str, str, str, str], verdict: tuple[str, str] | N
     """Return what `verdict_row` wrote of a case (its set, id, content hash and place); `None`: it was not decided."""
     if verdict is None:
         return BriefVerdict(*texts, Outcome.NOT_RUN, (), "", _NO_METRICS)
-    row = loaded(verdict[1])
+    row = load_json(verdict[1])
     trials = row["trials"]
     if len(trials) == 1:
         ended = _ALONE[trials[0]["outcome"]]

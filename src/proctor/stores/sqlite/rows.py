@@ -1,4 +1,4 @@
-"""Records as rows: encoded where they are put, gathered, and written within one transaction."""
+"""Records as rows: encoded on the caller's thread, collected, and written in one transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Rows:
-    """Rows that wait to be written."""
+    """Rows that are not written yet."""
 
     documents: dict[str, Row] = field(default_factory=dict)
     """Cases by the hash of their content."""
@@ -35,10 +35,10 @@ class Rows:
     answers: dict[str, bytes] = field(default_factory=dict)
     """Of judges, by key."""
     stale: set[int] = field(default_factory=set)
-    """Positions whose verdict rests on an attempt that was made again."""
+    """Positions whose verdict is based on an attempt that was repeated."""
 
     def add(self, later: Rows) -> None:
-        """Take in what came later."""
+        """Add later rows, which replace earlier ones with the same key."""
         self.documents.update(later.documents)
         self.media.update(later.media)
         self.trials += later.trials
@@ -52,13 +52,13 @@ class Rows:
         self.verdicts.update(later.verdicts)
 
     def add_scores(self, key: tuple[int, int, int], row: bytes) -> None:
-        """Take in scores; those of other metrics of the same attempt stay."""
+        """Add scores; scores of other metrics of the same attempt are kept."""
         there = self.scores.get(key)
         self.scores[key] = row if there is None else merged_scores(there, row)
 
 
 class RowWriter:
-    """Makes rows of records, and writes them."""
+    """Encodes records as rows and writes them."""
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
@@ -67,7 +67,7 @@ class RowWriter:
         self._attempts = hold.attempts
         self._waiting = Rows()
 
-    # --- where they are put ------------------------------------------------------------------------------------------
+    # --- on the caller's thread ---------------------------------------------------------------------------------------
 
     def encode(self, records: Iterable[Record | AnswerRecord]) -> Rows:
         """Return records as rows."""
@@ -120,11 +120,11 @@ class RowWriter:
     # --- on the writer's thread --------------------------------------------------------------------------------------
 
     def add(self, rows: Rows) -> None:
-        """Gather rows for the next commit."""
+        """Collect rows for the next commit."""
         self._waiting.add(rows)
 
     def write(self, raw: sqlite3.Connection, connection: Connection) -> None:
-        """Write what was gathered, within the transaction that is open, and count it."""
+        """Write the collected rows within the open transaction, and count them."""
         rows, self._waiting = self._waiting, Rows()
         if rows.media:
             self._write_media(raw, rows.media)
@@ -158,7 +158,7 @@ class RowWriter:
         insert(raw, "media_uses", "run, media", rows, "ON CONFLICT (run, media) DO NOTHING")
 
     def _write_trials(self, raw: sqlite3.Connection, rows: list[Row], name: str) -> None:
-        new = insert_or(raw, "trials", _TRIALS, rows, partial(_inserted, raw, name))
+        new = insert_or(raw, "trials", _TRIALS, rows, partial(_insert_trial, raw, name))
         progress = self._hold.run
         progress.trials += len(new)
         progress.trials_sum += sum(row[1] for row in new)
@@ -168,7 +168,7 @@ class RowWriter:
         insert_or(raw, "scores", _SCORES, rows, partial(self._merge_scores, raw))
 
     def _merge_scores(self, raw: sqlite3.Connection, row: Row) -> bool:
-        """Write scores of an attempt that may have some, of these or of other metrics."""
+        """Write scores of an attempt that may have scores of the same or of other metrics."""
         key = row[2:5]
         there = raw.execute(
             "SELECT scores FROM scores WHERE run = ? AND judging = ? AND position = ? AND number = ? AND attempt = ?",
@@ -189,7 +189,7 @@ class RowWriter:
         )
 
     def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
-        """Drop verdicts that rest on an attempt that is no longer the last one, or on scores that are replaced."""
+        """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
         decided = self._hold.decided
         gone = sorted(position for position in positions if position in decided)
         for some in _chunks(gone):
@@ -209,27 +209,27 @@ class RowWriter:
 def trial_key(
     run: int, position: int, number: int, attempt: int, failed: int, document: str | None, media: str | None
 ) -> str:
-    """What the checksum of evidence is over, besides it."""
+    """Return the text that the checksum of evidence covers in addition to the evidence."""
     return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
 
 
 def score_key(run: int, judging: int, position: int, number: int, attempt: int) -> str:
-    """What the checksum of scores is over, besides them."""
+    """Return the text that the checksum of scores covers in addition to the scores."""
     return f"score/{run}/{judging}/{position}/{number}/{attempt}"
 
 
 def verdict_key(run: int, judging: int, position: int, outcome: str) -> str:
-    """What the checksum of a verdict is over, besides it."""
+    """Return the text that the checksum of a verdict covers in addition to the verdict."""
     return f"verdict/{run}/{judging}/{position}/{outcome}"
 
 
 def document_key(name: str, media: str | None) -> str:
-    """What the checksum of a case is over, besides it."""
+    """Return the text that the checksum of a case covers in addition to the case."""
     return f"document/{name}/{media or ''}"
 
 
 def planned_key(run: int, position: int, texts: Sequence[str]) -> str:
-    """What the checksum of a planned case is over."""
+    """Return the text that the checksum of a planned case covers."""
     return "\x00".join([f"planned/{run}/{position}", *texts])
 
 
@@ -244,8 +244,8 @@ _NEWER_VERDICT = (
 )
 
 
-def _inserted(raw: sqlite3.Connection, name: str, row: Row) -> bool:
-    """Insert one trial; that the very same one is there already is fine, another one is not."""
+def _insert_trial(raw: sqlite3.Connection, name: str, row: Row) -> bool:
+    """Insert one trial; an identical stored trial is accepted, a different one is an error."""
     if insert(raw, "trials", _TRIALS, [row], "ON CONFLICT (run, position, number, attempt) DO NOTHING"):
         return True
     there = raw.execute(

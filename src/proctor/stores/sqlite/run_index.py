@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import RunEntry
-from proctor.stores.sqlite.connection import Connection, Row, damaged, sound
+from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound
 from proctor.stores.sqlite.encoding import checksum
 from proctor.stores.sqlite.leases import held_by
 from proctor.stores.sqlite.run_state import RUN_COLUMNS, RunProgress
@@ -65,7 +65,7 @@ def run_lines(connection: Connection) -> Iterator[RunLine]:
 
 
 def run_index(connection: Connection) -> list[RunEntry]:
-    """Return all runs, newest first, without what is long in them; their checksums are not looked at."""
+    """Return all runs, newest first, without their long fields; their checksums are not verified."""
     with connection.looking():
         rows = connection.rows("SELECT run_id, created_at, agent, sets, complete FROM runs ORDER BY seq DESC")
         _check_all(connection, len(rows))
@@ -83,7 +83,7 @@ def run_index(connection: Connection) -> list[RunEntry]:
 def _check_all(connection: Connection, seen: int) -> None:
     total = connection.row("SELECT value FROM totals WHERE name = 'runs'")
     if total is None or total[0] > seen:
-        raise damaged(connection.name, "not all runs are there")
+        raise damage_error(connection.name, "not all runs are there")
 
 
 def _line(connection: Connection, row: Row) -> RunLine:
@@ -107,7 +107,7 @@ def _line_of(row: Row) -> RunLine:
     )
 
 
-def deleted(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
+def delete_runs(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
     """Delete runs and what only they needed, within a transaction."""
     for run in runs:
         for table in (

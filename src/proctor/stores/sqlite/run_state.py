@@ -87,7 +87,7 @@ class JudgingProgress:
         return float(json.loads(self.summary or "{}").get("duration", 0.0))
 
     def note_duration(self, seconds: float) -> None:
-        """Say how long it has taken by now; a process that is killed says nothing more."""
+        """Store the duration so far; a process that is killed cannot store it."""
         self.summary = compact({**json.loads(self.summary or "{}"), "duration": round(seconds, 6)})
 
     def write(self, connection: sqlite3.Connection) -> None:

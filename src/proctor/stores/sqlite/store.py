@@ -23,14 +23,14 @@ from proctor.stores.base import BriefVerdict, Committed, StoredTrial, runs_back
 from proctor.stores.memory import Memory
 from proctor.stores.sqlite import leases
 from proctor.stores.sqlite.begin_run import begin_judging, begin_run, name_agent, resume_run
-from proctor.stores.sqlite.connection import Place, damaged, sound
+from proctor.stores.sqlite.connection import Place, damage_error, sound
 from proctor.stores.sqlite.encoding import checksum
 from proctor.stores.sqlite.file import SqliteFile
 from proctor.stores.sqlite.judge_answers import AnsweringStore
 from proctor.stores.sqlite.labels import LabelledStore
 from proctor.stores.sqlite.progress import StandingStore
 from proctor.stores.sqlite.reader import RunReader
-from proctor.stores.sqlite.run_index import RunLine, deleted, run_line, run_lines
+from proctor.stores.sqlite.run_index import RunLine, delete_runs, run_line, run_lines
 from proctor.stores.sqlite.run_state import judging_progress
 from proctor.stores.sqlite.stored_cases import StoredCases, result_of
 from proctor.stores.sqlite.writer import Writer
@@ -98,7 +98,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
     ) -> Writer:
         """Take hold of an unfinished run; `added` are cases that it did not have before, or not so.
 
-        `agent`: what is known of the agent by now, for a run that was written down before anybody had asked it.
+        `agent`: the description of the agent, for a run that was stored before the agent could be asked for it.
 
         Raises:
             StoreError: another process is at work on it.
@@ -131,7 +131,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         with self._connection.transaction() as raw:
             for line in lines:
                 leases.take(raw, line.seq, line.run_id, self._name)
-            deleted(raw, [line.seq for line in lines])
+            delete_runs(raw, [line.seq for line in lines])
         self._seqs.clear()
         with suppress(StoreError):  # while others are busy the room is left for what comes
             self._connection.give_back()
@@ -158,10 +158,10 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
             return found[0]
         if found:
             raise UnknownNameError(
-                f"{name!r} is the beginning of {len(found)} runs: {_listed(found)}. Give more of it"
+                f"{name!r} is the beginning of {len(found)} runs: {_format_ids(found)}. Give more of it"
             )
         raise UnknownNameError(
-            f"No run named {name!r} in {self._name}. The newest: {_listed(ids)}. `proctor runs` lists all"
+            f"No run named {name!r} in {self._name}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
         )
 
     def _earlier(self, ids: list[str], name: str, back: int) -> str:
@@ -191,13 +191,13 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
             "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
         )
         if len(rows) != line.progress.judgings:
-            raise damaged(self._name, f"a judging of run {run_id} is missing")
+            raise damage_error(self._name, f"a judging of run {run_id} is missing")
         return [self._judging(line, *row) for row in rows]
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
-        """Return what came of a judging; by default of the last one that was finished, or else the run's own."""
+        """Return the summary of a scoring; by default of the last finished one, otherwise of the run's first."""
         line = self._line(run_id)
-        return self._summary(line, self._chosen(line, judging))
+        return self._summary(line, self._judging_or_last(line, judging))
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store as they are asked for.
@@ -205,7 +205,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         The default judging is the last one that was finished, or else the run's own.
         """
         line = self._line(run_id)
-        number = self._chosen(line, judging)
+        number = self._judging_or_last(line, judging)
         judged = self.judgings(run_id)[number - 1]
         reader = self._reader(line, number)
         reader.check_totals()
@@ -234,7 +234,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a judging, by position."""
         line = self._line(run_id)
-        reader = self._reader(line, self._chosen(line, judging))
+        reader = self._reader(line, self._judging_or_last(line, judging))
         reader.check_totals()
         return dict(reader.outcomes())
 
@@ -253,7 +253,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         return self._reader(line, 1).attempts(line.progress.cases)
 
     def case(self, run_id: str, position: int) -> bytes | None:
-        """Return a case as it was run, as JSON; `None` while none of its trials is there.
+        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored.
 
         Raises:
             IndexError: the run has no such case.
@@ -289,13 +289,13 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         self, run_id: str, judging: int | None, read: Callable[[RunReader, int, int], Iterator[_T]]
     ) -> Iterator[_T]:
         line = self._line(run_id)
-        reader, total = self._reader(line, self._chosen(line, judging)), line.progress.cases
+        reader, total = self._reader(line, self._judging_or_last(line, judging)), line.progress.cases
         reader.check_totals()
         for first in range(0, total, _AT_ONCE):
             yield from read(reader, first, min(total, first + _AT_ONCE))
 
     def _record(self, line: RunLine) -> RunRecord:
-        number = self._last_judged(line)
+        number = self._last_judging(line)
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
             self._summary(line, number), line.progress.judgings, number,
@@ -315,16 +315,16 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
                 raise ValueError(crc)
             return Judging.model_validate({**json.loads(text), "finished": bool(complete)})
 
-    def _chosen(self, line: RunLine, judging: int | None) -> int:
+    def _judging_or_last(self, line: RunLine, judging: int | None) -> int:
         if judging is None:
-            return self._last_judged(line)
+            return self._last_judging(line)
         if not 1 <= judging <= line.progress.judgings:
             raise UnknownNameError(
                 f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}"
             )
         return judging
 
-    def _last_judged(self, line: RunLine) -> int:
+    def _last_judging(self, line: RunLine) -> int:
         """The last judging that was finished; the run's own when none was."""
         if line.progress.judgings == 1:
             return 1
@@ -341,7 +341,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
             if progress.summary is None
             else RunSummary.model_validate(json.loads(progress.summary))
         )
-        if not progress.complete:  # and things may have gone on since it was written
+        if not progress.complete:  # the run may have advanced since the figure was written
             counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
             counted = {outcome.value: count for outcome, count in counts.items()}
             if counted != {name: count for name, count in summary.counts.items() if count}:
@@ -349,5 +349,5 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         return summary
 
 
-def _listed(ids: Sequence[str]) -> str:
+def _format_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")

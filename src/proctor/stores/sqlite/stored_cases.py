@@ -32,14 +32,14 @@ class StoredCases(Sequence[CaseResult]):
         if isinstance(index, slice):
             places = range(self._total)[index]
             if places.step == 1:
-                return [case for part in parts(places.start, places.stop) for case in self._read(part)]
+                return [case for part in parts(places.start, places.stop) for case in self._read_block(part)]
             return [self[place] for place in places]
         place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
         return next(self._reader.cases(place, place + 1))
 
     def __iter__(self) -> Iterator[CaseResult]:
         for part in parts(0, self._total):
-            yield from self._read(part)
+            yield from self._read_block(part)
 
     def __repr__(self) -> str:
         return f"<{self._total} stored cases>"
@@ -65,10 +65,10 @@ class StoredCases(Sequence[CaseResult]):
             yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
 
     def eval_case(self, index: int) -> bytes | None:
-        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored."""
         return self._reader.document(index)
 
-    def _read(self, part: range) -> Iterator[CaseResult]:
+    def _read_block(self, part: range) -> Iterator[CaseResult]:
         return self._reader.cases(part.start, part.stop)
 
 

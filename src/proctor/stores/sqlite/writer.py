@@ -1,4 +1,4 @@
-"""The writer of a run: a thread that takes all that is queued, writes it with one commit, and says so."""
+"""The writer of a run: a thread that writes all queued records with one commit and reports it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Writer:
         self._queue.put((self._rows.encode(records), token))
 
     def finish(self, summary: RunSummary, *, complete: bool) -> None:
-        """Write what is left and what came of the run, and let go of it."""
+        """Write the remaining records and the summary of the run, and release the run."""
         self._end(_End(summary, complete))
         if self._error is not None:
             raise self._error
@@ -75,7 +75,7 @@ class Writer:
         connection = self._try(self._place.connect)
         end: _End | None = None
         while end is None:
-            items, end = self._taken()
+            items, end = self._take_queued()
             if connection is not None and (items or end is None):
                 self._try(partial(self._commit, connection, [rows for rows, _ in items]))
             self._tell(items)
@@ -85,7 +85,7 @@ class Writer:
                 connection.close()
 
     def _try(self, step: Callable[[], _Found]) -> _Found | None:
-        """Take a step, unless one has failed before; keep what went wrong: whoever waits for records must hear of it."""
+        """Take a step unless an earlier one failed; keep its error for the callers that wait for records."""
         if self._error is not None:
             return None
         try:
@@ -97,7 +97,7 @@ class Writer:
             self._error = StoreError(f"{self._place.name}: the store cannot be written: {what}")
         return None
 
-    def _taken(self) -> tuple[list[tuple[Rows, object]], _End | None]:
+    def _take_queued(self) -> tuple[list[tuple[Rows, object]], _End | None]:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
@@ -113,7 +113,7 @@ class Writer:
     def _tell(self, items: list[tuple[Rows, object]]) -> None:
         tokens = [token for _, token in items if token is not None]
         if tokens:
-            with suppress(Exception):  # whoever listens may be gone: what is put is written all the same
+            with suppress(Exception):  # the listener may have ended: the records are written all the same
                 self._committed(tokens, self._error)
 
     def _commit(self, connection: Connection, items: list[Rows], *, last: bool = False) -> None:
@@ -132,7 +132,7 @@ class Writer:
     def _keep_hold(self, raw: sqlite3.Connection) -> None:
         hold = self._hold
         if not hold.run.write(raw, hold.lease, time.time() + leases.SECONDS):
-            raise leases.lost(hold.lease, self._place.name)
+            raise leases.lost_lease_error(hold.lease, self._place.name)
         hold.judging.write(raw)
 
     def _finish(self, connection: Connection, end: _End) -> None:
