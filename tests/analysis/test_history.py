@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from proctor.analysis.history.case_history import BACK_AND_FORTH, case_histories, case_history
 from proctor.analysis.history.metric_trends import MetricMeans
 from proctor.analysis.history.text import sentence_of
-from proctor.reports.terminal.sparkline import sparkline
+from proctor.reports.content.symbols import sparkline
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, HistoryRun
 from proctor.schema.results.outcome import Outcome

@@ -7,13 +7,16 @@ something else by then, whoever wrote it, nothing is written.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from proctor.authoring.assertion_report import assertion_findings
 from proctor.authoring.eval_set_files import SetFile
+from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import EditedText, changeable, findings_in, with_case
@@ -23,6 +26,7 @@ from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.json_decode import parse
+from proctor.files.text.message_location import finding_told
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.case import EvalCase
 
@@ -287,3 +291,50 @@ def write_edited(path: Path, before: str, edited: EditedText, *, comments_may_go
         raise EvalFileError(f"{path}: the file was changed meanwhile; nothing was written to it")
     if edited.text != before:
         write_text(path, edited.text)
+
+
+# --- What a run would refuse about one case, said of its fields while it is being written; nothing is run -------------
+
+
+_OPTION = re.compile(r"`(\w+)`")
+
+
+@dataclass(slots=True)
+class CheckedCase:
+    """What there is to say about a case, each finding with its path."""
+
+    wrong: list[Finding] = field(default_factory=list)
+    """Why it is no case: it cannot be saved so."""
+    refused: list[Finding] = field(default_factory=list)
+    """What it expects and nobody could check: it can be saved, and no run of it begins."""
+    doubtful: list[Finding] = field(default_factory=list)
+
+
+def check_case(value: Any, path: Path | None = None) -> CheckedCase:
+    """Look at a case as a run would, whatever its metrics: expectations, rules, schema, final state.
+
+    `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.
+    """
+    try:
+        case, doubtful = case_of(value)
+    except NotACaseError as error:
+        return CheckedCase(wrong=error.findings)
+    unasserted = [] if path is None else assertion_findings(case, path)
+    said = dict.fromkeys(problems_of(case, checks_of(())))
+    return CheckedCase(
+        refused=[_at_its_field(finding_told(one, value), value) for one in said],
+        doubtful=[*doubtful, *unasserted],
+    )
+
+
+def _at_its_field(finding: Finding, value: Any) -> Finding:
+    """The finding at the key that its message begins with (`pattern`), where it is about one of an object's."""
+    there = value
+    for step in finding.path:
+        there = there[step]
+    named = _OPTION.match(finding.message)
+    if (
+        named is None or not isinstance(there, dict) or named[1] in [*there.values()]
+    ):  # `number` is a kind, no key
+        return finding
+    return Finding((*finding.path, named[1]), finding.message, finding.hint)

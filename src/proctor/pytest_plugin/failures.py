@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.safe_text import clean, encodable
 from proctor.errors import EvalError
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import reason_of
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -
 
 def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptions:
     """Return how much is shown, and how wide: as pytest's own options say."""
-    from proctor.reports.terminal.symbols import ASCII, marks_for
+    from proctor.reports.content.symbols import ASCII, marks_for
 
     terminal = _terminal(config)
     return ReportOptions(

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.analysis.compare.compare import CompareOptions, compare_runs
-from proctor.analysis.compare.trial_counts import Both, p_value_of
+from proctor.analysis.compare.compare import Both, CompareOptions, compare_runs, p_value_of
 from proctor.schema.analysis.comparison import CaseChange, Change, Trials
 from proctor.schema.results.run_result import CaseResult, Outcome
 from tests.analysis.compare.comparisons import case, cases, compared, side

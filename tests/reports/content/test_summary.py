@@ -7,8 +7,8 @@ import pytest
 from proctor.registry import REPORTS
 from proctor.reports.content import summary
 from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.symbols import ASCII, UNICODE, marks_for
 from proctor.reports.terminal.run import TerminalReport
-from proctor.reports.terminal.symbols import ASCII, UNICODE, marks_for
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import score_text

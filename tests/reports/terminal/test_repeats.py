@@ -22,10 +22,10 @@ from proctor.reports.content.repeat_stats import (
     rule_text,
     runs_text,
 )
+from proctor.reports.content.symbols import ASCII, UNICODE
 from proctor.reports.formats.json import JsonReport
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.reports.terminal.symbols import ASCII, UNICODE
 from proctor.schema.results.repeats import Repeats, TrialRule
 from proctor.schema.results.run_result import RunResult, SetSummary
 from proctor.stats.intervals import Mean

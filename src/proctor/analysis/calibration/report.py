@@ -12,9 +12,9 @@ from proctor.common.safe_text import clean_json, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import money_by_purpose
 from proctor.reports.content.summary import percent
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.analysis.calibration import Agreement, CalibrationReport, Disagreement
 from proctor.schema.analysis.label import Labelled
 

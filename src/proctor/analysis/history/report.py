@@ -23,6 +23,7 @@ from proctor.analysis.history.text import (
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.summary import short_names
+from proctor.reports.content.symbols import WORDS, sparkline
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -41,8 +42,6 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.reports.terminal.choose import write_blocks
-from proctor.reports.terminal.sparkline import sparkline
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import (
     CaseHistory,

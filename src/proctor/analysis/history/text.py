@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.terminal.symbols import WORDS
+from proctor.reports.content.symbols import WORDS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.reports.content.summary import bounds, percent
-from proctor.reports.terminal.symbols import Marks
+from proctor.reports.content.symbols import Marks
 from proctor.schema.results.fault_attribution import FaultRate, WhoseFault
 
 __all__ = ["fault_data", "fault_fields", "fault_texts"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.common.secrets import without_secrets
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.plain.evidence import evidence_lines
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.content.summary import against, bounds, percent, short_names
-from proctor.reports.terminal.symbols import Marks
+from proctor.reports.content.symbols import Marks
 from proctor.schema.results.repeats import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.stats.intervals import Mean

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.repeat_stats import held_text
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -23,7 +24,6 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.terminal.choose import write_blocks
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import Outcome, RunResult
 
 MOST_CHANGES = 50

@@ -14,6 +14,7 @@ from proctor.common.safe_text import clean_json
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.summary import duration
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -29,7 +30,6 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.reports.terminal.choose import write_blocks
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
 

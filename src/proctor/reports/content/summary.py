@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from proctor.reports.terminal.symbols import WORDS, Marks
+from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.repeats import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst

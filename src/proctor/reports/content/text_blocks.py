@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proctor.reports.terminal.symbols import ASCII, Marks
+from proctor.reports.content.symbols import ASCII, Marks
 from proctor.schema.results.outcome import Outcome
 
 Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]

@@ -17,8 +17,8 @@ from proctor.reports.content.repeat_stats import FLAKY, rate_sentence
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.source_locations import file_of, place_of
 from proctor.reports.content.summary import rate, sentence
+from proctor.reports.content.symbols import UNICODE, WORDS
 from proctor.reports.content.top_cases import Foremost
-from proctor.reports.terminal.symbols import UNICODE, WORDS
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.run_result import CaseResult, RunResult
 

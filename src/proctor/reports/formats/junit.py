@@ -22,8 +22,8 @@ from proctor.reports.content import public_text
 from proctor.reports.content.reasons import warnings_beside
 from proctor.reports.content.source_locations import file_of, place_of
 from proctor.reports.content.summary import sentence
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import deciding
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 

@@ -21,8 +21,8 @@ from proctor.reports.content.repeat_stats import added_text, is_repeated, mean_t
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.source_locations import place_of
 from proctor.reports.content.summary import config_sources, duration, left_out, rate, sentence, set_names
+from proctor.reports.content.symbols import UNICODE, WORDS
 from proctor.reports.content.top_cases import Foremost
-from proctor.reports.terminal.symbols import UNICODE, WORDS
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 ROOM = 60_000

@@ -14,6 +14,7 @@ from typing import TextIO
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
@@ -32,7 +33,6 @@ from proctor.reports.content.text_blocks import (
     Table,
     Verdict,
 )
-from proctor.reports.terminal.symbols import UNICODE
 
 _LONGEST = 300
 """Characters of a text from elsewhere."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from proctor.common.safe_text import shorten
+from proctor.reports.content.symbols import ASCII
 from proctor.reports.evidence.blocks import (
     NOT_SET,
     Block,
@@ -23,7 +24,6 @@ from proctor.reports.evidence.blocks import (
     TextDifference,
 )
 from proctor.reports.evidence.case_evidence import evidence_of
-from proctor.reports.terminal.symbols import ASCII
 from proctor.schema.results.run_result import CaseResult
 
 _CODE = 100  # columns of a source line

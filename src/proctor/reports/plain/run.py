@@ -28,7 +28,7 @@ from proctor.reports.content.repeat_stats import (
 )
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.runs_side_by_side import Row, line_up
-from proctor.reports.terminal.symbols import ASCII
+from proctor.reports.content.symbols import ASCII
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.repeats import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult

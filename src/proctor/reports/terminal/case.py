@@ -14,13 +14,13 @@ from proctor.reports.content.reasons import warnings_beside
 from proctor.reports.content.repeat_stats import held_text, rate_sentence
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import when
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.blocks import TrialEvidence
 from proctor.reports.evidence.case_evidence import evidence_of, reason_of
 from proctor.reports.evidence.played_users import told_of
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import STYLES, Page
 from proctor.reports.terminal.evidence import EvidenceDrawing
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import MetricScore, score_text
 

@@ -14,9 +14,9 @@ from rich.table import Column
 from proctor.reports.content.repeat_stats import FLAKY, interval_text, is_repeated, rate_text
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import attention, percent, short_names
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.terminal.console import Page
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 MOST_PASSING = 20

@@ -19,11 +19,11 @@ from proctor.reports.content.repeat_stats import (
 )
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import FLAKY_ATTENTION, short_names
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import evidence_of, reason_of, warnings_of
 from proctor.reports.terminal.case_columns import MOST_PASSING, Group, Look, heading, lay_out, needs_attention
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
 from proctor.reports.terminal.evidence import INDENT, LABEL, EvidenceDrawing
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import score_text
 

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from proctor.common.safe_text import clean, encodable, shorten
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.symbols import marks_for
 from proctor.reports.evidence.blocks import Kind, Pieces
-from proctor.reports.terminal.colors import wants_color
-from proctor.reports.terminal.symbols import marks_for
+from proctor.reports.terminal.choose import wants_color
 from proctor.schema.results.run_result import Outcome
 
 STYLES = {

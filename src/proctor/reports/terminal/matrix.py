@@ -11,8 +11,8 @@ from rich.text import Text
 from proctor.reports.content.repeat_stats import is_repeated, mean_text
 from proctor.reports.content.runs_side_by_side import Row, line_up
 from proctor.reports.content.summary import short_names
+from proctor.reports.content.symbols import WORDS
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
-from proctor.reports.terminal.symbols import WORDS
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import score_text
 

@@ -8,6 +8,7 @@ from math import floor, log10
 
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import short_names
+from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import (
     OUTCOME_ROLES,
     Block,
@@ -28,7 +29,6 @@ from proctor.reports.content.text_blocks import (
     Table,
     Verdict,
 )
-from proctor.reports.terminal.symbols import Marks
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
     TRIAL_SECONDS,

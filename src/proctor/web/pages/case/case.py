@@ -10,8 +10,8 @@ from proctor.reports.content.case_data import CaseView, Judged, alone_in, told_a
 from proctor.reports.content.reasons import reason_of, warnings_beside
 from proctor.reports.content.repeat_stats import held_text, interval_text, rule_text
 from proctor.reports.content.summary import percent
+from proctor.reports.content.symbols import UNICODE, WORDS
 from proctor.reports.evidence.played_users import told_of
-from proctor.reports.terminal.symbols import UNICODE, WORDS
 from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean

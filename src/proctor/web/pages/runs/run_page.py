@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from proctor.reports.content import summary
 from proctor.reports.content.cost_text import cost_text
-from proctor.reports.terminal.symbols import UNICODE
+from proctor.reports.content.symbols import UNICODE
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import Outcome, RunResult

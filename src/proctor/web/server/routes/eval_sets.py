@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from proctor.authoring import edit_case as cases, edit_header as heads
-from proctor.authoring.case_checks import check_case
+from proctor.authoring.edit_case import check_case
 from proctor.authoring.edit_eval_set import create_eval_set
 from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
