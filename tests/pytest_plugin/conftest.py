@@ -19,7 +19,7 @@ def _everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
         import_module(f"proctor.pytest_plugin.{name}")
     for name in (
         "reports.terminal.run",
-        "reports.terminal.case",
+        "reports.terminal.case_table",
         "stores.sqlite.store",
         "agents.load",
         "agents.function",

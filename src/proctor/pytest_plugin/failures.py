@@ -100,7 +100,7 @@ class _Coloured:
 
 def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -> str:
     """Return a case with its evidence as the terminal's report draws it."""
-    from proctor.reports.terminal.case import draw_failure
+    from proctor.reports.terminal.case_table import draw_failure
 
     out = io.StringIO()
     draw_failure(case, out, options=report_options(config, color=color))

@@ -13,12 +13,11 @@ from hypothesis import given, strategies as st
 from proctor import evaluate_sync
 from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.case_blocks import case_blocks, write_case
 from proctor.reports.content.case_data import CaseView, Judged, view_trial
 from proctor.reports.content.rescoring_changes import changes_of, write_changes
 from proctor.reports.content.run_list import SHORTEST, ListedRun, run_list_blocks, short_ids, write_list
-from proctor.reports.plain.case import case_lines
 from proctor.reports.terminal.block_drawing import draw_blocks
-from proctor.reports.terminal.case import draw_case
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -162,7 +161,8 @@ def view(case: CaseResult, *history: Judged, trials: tuple[int, ...] = ()) -> Ca
 
 def page(shown: CaseView, *, verbose: bool = False, width: int = 100) -> str:
     out = io.StringIO()
-    draw_case(shown, out, options=ReportOptions(width=width, color=False, symbols=True, verbose=verbose))
+    options = ReportOptions(width=width, color=False, symbols=True, verbose=verbose)
+    draw_blocks(partial(case_blocks, shown), out, options)
     return out.getvalue()
 
 
@@ -248,7 +248,9 @@ def test_a_trial_whose_evidence_was_not_kept_says_so() -> None:
     for trial in case.trials:
         trial._evidence = None
     assert page(view(case)).count("its evidence was not kept") == 2
-    assert "TRIAL  1  passed  its evidence was not kept" in "\n".join(case_lines(view(case)))
+    out = io.StringIO()
+    write_case(view(case), out)
+    assert "TRIAL  1  passed  its evidence was not kept" in out.getvalue()
 
 
 # --- what changed ----------------------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ import pytest
 import proctor
 from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
+from proctor.reports.content.case_blocks import write_case
 from proctor.reports.content.case_data import CaseView
 from proctor.reports.evidence.played_users import ending_of, who_played
 from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
-from proctor.reports.plain.case import case_lines
 from proctor.reports.plain.evidence import evidence_lines
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.scenario import ConversationScenario
@@ -142,7 +142,9 @@ def test_a_case_shows_plan_and_persona_and_what_each_message_took() -> None:
     assert replies is not None
     first, last = (reply.prompt for reply in replies.replies)
     scenario = ConversationScenario.model_validate(SCENARIO)
-    lines = list(case_lines(CaseView("r", "r", "a", 0.0, run.cases[0], 1, scenario=scenario)))
+    out = io.StringIO()
+    write_case(CaseView("r", "r", "a", 0.0, run.cases[0], 1, scenario=scenario), out)
+    lines = out.getvalue().splitlines()
     start = lines.index("SCENARIO")
     assert lines[start : start + 4] == [
         "SCENARIO",

@@ -19,10 +19,10 @@ from proctor.cli.run_options import output_options, store_option
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.case_blocks import write_case
 from proctor.reports.content.case_data import CaseView
 from proctor.reports.content.run_list import ListedRun, write_run_header
 from proctor.reports.terminal.choose import show as show_report
-from proctor.reports.write_case import write_case
 from proctor.runs.failed_attempts import find_current_run, warning_of_attempt
 from proctor.runs.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
 from proctor.runs.queries import open_runs

@@ -65,11 +65,6 @@ def unpriced_models(spent: Sequence[Spent]) -> list[str]:
     return sorted({one.model or "a model without a name" for one in spent if one.unpriced})
 
 
-def badge_style(badge: str) -> str:
-    """Return how what a judge is worth is drawn: one that does not hold any more stands out."""
-    return "yellow" if badge.startswith(VOID) else "dim"
-
-
 def spent_data(run: RunResult) -> dict[str, Any]:
     """Return what models took, and who judged, as plain data."""
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.content.summary import against, bounds, percent, short_names
-from proctor.reports.content.symbols import Marks
+from proctor.reports.content.symbols import ASCII, Marks
 from proctor.schema.results.repeats import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.stats.intervals import Mean
@@ -113,3 +113,16 @@ def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
     means = repeats.means()
     short = short_names([name for name in names if name in means])
     return {short[name]: means[name] for name in short}
+
+
+def rate_field(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
+    low, high = case.interval
+    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
+
+
+def score_field(case: CaseResult, metric: MetricVerdict) -> str:
+    """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
+    text = held_text(case, metric, ASCII).replace(" of ", "/")
+    is_word = text.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
+    return f"{metric.name}={text.replace(' ', '_' if is_word else '')}"

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proctor.reports.content.symbols import ASCII, Marks
+from proctor.reports.evidence.blocks import TrialEvidence
 from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.run_result import CaseResult
 
 Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]
 """What a text means to the reader; a terminal shows it as a colour or a weight."""
@@ -51,6 +53,8 @@ class Span:
     """Whether the text comes from a file, an agent or a model: Markdown shows it as code and hides secrets."""
     is_prose: bool = False
     """Whether names between backticks are emphasised."""
+    keeps_lines: bool = False
+    """Whether line ends are kept."""
 
 
 Spans = Sequence[Span]
@@ -168,6 +172,8 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     indent: int = 0
+    is_plain: bool = True
+    """Whether the plain form has the table; other records may state the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,20 @@ class Verdict:
     record: tuple[str, ...] = ()
 
 
-Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a trial did, compared with what was expected."""
+
+    case: CaseResult
+    """The case as if the trial were its only one."""
+    reason: str
+    """Already written above; the evidence does not repeat it."""
+    trials: Sequence[TrialEvidence]
+    is_drawn: bool = True
+    """Whether people see it; a terminal leaves out what repeats another trial."""
+
+
+Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Evidence
 BuildBlocks = Callable[[Look], Iterable[Block]]
 
 

@@ -18,6 +18,7 @@ from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
+    Evidence,
     Fact,
     Gap,
     Group,
@@ -97,6 +98,15 @@ def _(block: Group) -> str:
     is_open = " open" if block.is_open else ""
     head = f"{len(block.items):,} {_text(block.heading)}"
     return f"<details{is_open}><summary>{head}</summary>\n{table}\n</details>\n\n"
+
+
+@_html.register
+def _(block: Evidence) -> str:
+    if not block.is_drawn:
+        return ""
+    lines = (_text(line) for line in public_text.lines(block.case, full=True))
+    text = "\n".join(line for line in lines if line.strip())  # an empty line would end the HTML block
+    return f"<details><summary>evidence</summary>\n<pre>\n{text}\n</pre>\n</details>\n\n"
 
 
 def _item(item: Item) -> Iterator[str]:

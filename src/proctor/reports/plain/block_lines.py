@@ -10,6 +10,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
+    Evidence,
     Fact,
     Gap,
     Group,
@@ -54,8 +55,10 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
             yield ""
         case Table() if any(row.record for row in block.rows):
             yield from (fields(*row.record) for row in block.rows if row.record)
-        case Table():
+        case Table() if block.is_plain:
             yield from _table_lines(block)
+        case Evidence():
+            yield from _evidence_lines(block)
         case Line() | Fact() | Verdict() if block.record:
             yield fields(*block.record)
 
@@ -72,6 +75,13 @@ def _table_lines(table: Table) -> Iterator[str]:
             for text, width, column in zip(line, widths, table.columns, strict=True)
         )
         yield " " * table.indent + "  ".join(texts)
+
+
+def _evidence_lines(evidence: Evidence) -> Iterator[str]:
+    from proctor.reports.plain.evidence import evidence_lines
+
+    for line in evidence_lines(evidence.case, evidence.reason, full=True):
+        yield f"    {line}"
 
 
 def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:

@@ -18,13 +18,14 @@ from proctor.reports.content.reasons import reason_of, warnings_beside
 from proctor.reports.content.repeat_stats import (
     FLAKY,
     added_text,
-    held_text,
     is_repeated,
     ks_of,
     mean_text,
     means_of,
+    rate_field,
     repeated_sets,
     runs_text,
+    score_field,
 )
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.runs_side_by_side import Row, line_up
@@ -216,12 +217,6 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
             yield _INDENT + line
 
 
-def rate_field(case: CaseResult) -> str:
-    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
-    low, high = case.interval
-    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
-
-
 def _is_told(metric: MetricVerdict) -> bool:
     """What decides; but not what could not be computed for want of a trial: the reason says that once."""
     if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
@@ -229,10 +224,3 @@ def _is_told(metric: MetricVerdict) -> bool:
     return metric.outcome is not Outcome.ERROR or any(
         score is not None and score.failure is not None for score in metric.per_trial
     )
-
-
-def score_field(case: CaseResult, metric: MetricVerdict) -> str:
-    """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
-    told = held_text(case, metric, ASCII).replace(" of ", "/")
-    is_word = told.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
-    return f"{metric.name}={told.replace(' ', '_' if is_word else '')}"

@@ -14,6 +14,7 @@ from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
     Column,
+    Evidence,
     Fact,
     Gap,
     Group,
@@ -30,6 +31,7 @@ from proctor.reports.content.text_blocks import (
     Verdict,
 )
 from proctor.reports.terminal.console import STYLES, Page
+from proctor.reports.terminal.evidence import EvidenceDrawing
 from proctor.schema.results.outcome import Outcome
 
 _ROLE_STYLES: dict[Role, str] = {
@@ -137,6 +139,11 @@ class _BlockDrawing:
             self._page.print(grid, indent=2 + block.indent)
 
     @draw.register
+    def _(self, block: Evidence) -> None:
+        if block.is_drawn:
+            EvidenceDrawing(self._page, reason=block.reason).draw([*block.trials])
+
+    @draw.register
     def _(self, block: Verdict) -> None:
         word, _, sentence = block.sentence.partition(": ")
         style = f"bold {_ROLE_STYLES[block.role]}"
@@ -158,7 +165,11 @@ class _BlockDrawing:
     def _span(self, span: Span) -> Text:
         text = span.text if span.drawn is None else span.drawn
         style = _ROLE_STYLES[span.role]
-        return self._page.prose(text, style) if span.is_prose else self._page.text(text, style)
+        return (
+            self._page.prose(text, style)
+            if span.is_prose
+            else self._page.text(text, style, lines=span.keeps_lines)
+        )
 
 
 def _rich_column(column: Column) -> RichColumn:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from typing import TextIO
 
 from rich.table import Column
 from rich.text import Text
 
+from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.reasons import warnings_beside
 from proctor.reports.content.repeat_stats import (
     FLAKY,
@@ -229,3 +231,13 @@ _SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
 
 def _metric_style(metric: MetricVerdict) -> str:
     return "dim" if metric.outcome is Outcome.PASSED else STYLES.get(metric.outcome, "dim")
+
+
+# --- One failed case alone, for reports that are not of a whole run -----------------------------------------------------
+
+
+def draw_failure(case: CaseResult, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Draw the row of `case` and its evidence on `out`."""
+    page = Page(out, options)
+    run = RunResult("", cases=[case], num_runs=max(1, len(case.trials)))
+    CaseRows(page, run, Digest(), verbose=options.verbose, failures_only=True).draw()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
-from proctor.reports.content.cost_text import badge_style, money_of
+from proctor.reports.content.cost_text import VOID, money_of
 from proctor.reports.content.fault_rates import fault_texts
 from proctor.reports.content.repeat_stats import (
     FLAKY,
@@ -218,7 +218,10 @@ def _draw_money(page: Page, run: RunResult) -> None:
         )
     for name, badge in run.badges.items():
         page.print(
-            Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, badge_style(badge))), indent=4
+            Text.assemble(
+                page.text(f"{name} ", "dim"), page.text(badge, "yellow" if badge.startswith(VOID) else "dim")
+            ),
+            indent=4,
         )
 
 

@@ -1,0 +1,278 @@
+"""One case as text blocks: its outcome, the scenario, every metric, every trial, and the earlier scorings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TextIO
+
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_data import CaseView, Judged, TrialView
+from proctor.reports.content.cost_text import VOID
+from proctor.reports.content.reasons import warnings_beside
+from proctor.reports.content.repeat_stats import (
+    FLAKY,
+    held_text,
+    is_repeated,
+    rate_field,
+    rate_sentence,
+    score_field,
+)
+from proctor.reports.content.run_list import when
+from proctor.reports.content.symbols import WORDS
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Evidence,
+    Gap,
+    Line,
+    Look,
+    Record,
+    Role,
+    Row,
+    Span,
+    Spans,
+    Table,
+    dotted,
+    outcome_role,
+)
+from proctor.reports.evidence.blocks import TrialEvidence
+from proctor.reports.evidence.case_evidence import evidence_of, reason_of
+from proctor.reports.evidence.played_users import told_of
+from proctor.reports.terminal.choose import write_blocks
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.schema.results.score import MetricScore, score_text
+
+_MOST_PASSED = 1
+"""Trials that passed whose evidence is drawn, unless every one is asked for."""
+_MOST_COMPARED = 10
+"""Trials with which a later one is compared, to draw equal evidence once."""
+_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
+_MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+_INDENT = "    "
+
+
+def write_case(view: CaseView, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Write `view` in the form that suits `out`."""
+    write_blocks(partial(case_blocks, view), out, options)
+
+
+def case_blocks(view: CaseView, look: Look) -> Iterator[Block]:
+    """Return a case as blocks. The plain form has every trial; a terminal leaves out those that show nothing new."""
+    yield Gap()
+    yield from _head(view, look)
+    yield from _scenario(view)
+    yield from _metrics(view, look)
+    yield from _trials(view, look)
+    yield from _scorings(view, look)
+    yield Gap()
+
+
+def _head(view: CaseView, look: Look) -> Iterator[Block]:
+    case = view.case
+    sign = f"{look.marks.outcome(case.outcome)} {WORDS[case.outcome]}"
+    spans = [
+        Span(sign, outcome_role(case.outcome)),
+        Span("  "),
+        Span(f"{case.eval_set_id}/", "dim", is_data=True),
+        Span(case.eval_id, "strong", is_data=True),
+    ]
+    if len(case.trials) > 1:
+        spans += [Span("  "), *_strip(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
+    record = (
+        "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
+        f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        rate_field(case) if is_repeated(case) else "", FLAKY if case.flaky else "",
+        f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
+        f"place={case.place}" if case.place else "",
+    )  # fmt: skip
+    yield Line(spans, record=record)
+    scoring = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
+    facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
+    yield Line([*dotted([Span(fact, "dim") for fact in facts if fact], look)])
+    reason = reason_of(case)
+    if reason or case.missed:
+        yield Gap()
+        fields = (f"{_INDENT}reason: {reason}",) if reason else ()
+        yield Line([Span(reason or case.missed, is_data=True, is_prose=True)], record=fields)
+    yield Gap()
+
+
+def _strip(case: CaseResult, look: Look) -> Iterator[Span]:
+    """Return one sign for each trial, or counts if there are many."""
+    roles = {look.marks.trial(outcome): outcome_role(outcome) for outcome in _LETTERS}
+    for sign in look.marks.strip([trial.outcome for trial in case.trials]):
+        yield Span(sign, roles.get(sign, "dim"))
+
+
+def _scenario(view: CaseView) -> Iterator[Block]:
+    """Return the scenario of a simulated user, without which its conversation cannot be understood."""
+    if view.scenario is None:
+        return
+    facts = list(told_of(view.scenario))
+    yield Record(("SCENARIO",))
+    for label, text in facts:
+        yield from (Record((f"{_INDENT}{label}: {line}",)) for line in text.splitlines() or [""])
+    rows = [
+        Row([[Span(label, "dim")], [Span(text, is_data=True, keeps_lines=True)]]) for label, text in facts
+    ]
+    yield Table([Column(), Column(wraps=True)], rows, is_plain=False)
+    yield Gap()
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def _metrics(view: CaseView, look: Look) -> Iterator[Block]:
+    metrics = view.case.metrics.values()
+    shown = [
+        metric
+        for metric in metrics
+        if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL
+    ]
+    skipped = [metric for metric in shown if metric.outcome is Outcome.SKIPPED]
+    rows = [_metric_row(view.case, metric, look) for metric in shown if metric not in skipped]
+    if rows:
+        yield Table([Column(wraps=True), Column(), Column(wraps=True)], rows)
+    yield from (Record(_metric_record(view.case, metric)) for metric in skipped)
+    for warning in warnings_beside(view.case):
+        record = (f"{_INDENT}warning: {warning}",)
+        yield Line([Span("warning ", "warning"), Span(warning, is_data=True, is_prose=True)], record=record)
+    for name, badge in view.badges.items():
+        role: Role = "warning" if badge.startswith(VOID) else "dim"
+        yield Line([Span(f"{name} ", "dim"), Span(badge, role)], record=("JUDGE", name, badge))
+    if rows:
+        yield Gap()
+
+
+def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
+    informs = metric.outcome is Outcome.INFORMATIONAL
+    role = outcome_role(metric.outcome)
+    sign = look.marks.dot if informs else look.marks.outcome(metric.outcome)
+    scores = metric.per_trial if len(metric.per_trial) > 1 else []
+    cells: list[Spans] = [
+        [Span(f"{sign} ", role), Span(metric.name, "dim" if informs else "", is_data=True)],
+        [Span(held_text(case, metric, look.marks), role if metric.outcome in _MISSED else "dim")],
+        [span for index, score in enumerate(scores) for span in _score_spans(metric, score, look, index)],
+    ]
+    return Row(cells, _metric_record(case, metric))
+
+
+def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[Span]:
+    gap = [Span(" ")] if index else []
+    if score is None or score.value is None:
+        has_failed = score is not None and score.failure is not None
+        return [*gap, Span(look.marks.outcome(Outcome.ERROR) if has_failed else look.marks.rest, "dim")]
+    misses = metric.gate and metric.threshold is not None and score.value < metric.threshold
+    return [*gap, Span(score_text(score.value, metric.threshold), "bad" if misses else "dim")]
+
+
+def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
+    scores = ",".join(
+        "-" if score is None or score.value is None else score_text(score.value, metric.threshold)
+        for score in metric.per_trial
+    )
+    score = score_field(case, metric).partition("=")[2] if metric.score is not None else ""
+    return ("METRIC", metric.name, metric.outcome.value, score, f"trials={scores}" if scores else "")
+
+
+# --- trials ----------------------------------------------------------------------------------------------------------
+
+
+def _trials(view: CaseView, look: Look) -> Iterator[Block]:
+    everything = look.verbose or bool(view.trials)
+    passed_left = len(view.case.trials) if everything else _MOST_PASSED
+    hidden = 0
+    seen: list[tuple[int, list[TrialEvidence]]] = []
+    for trial in view.shown():
+        evidence = evidence_of(trial.alone, full=True)
+        is_drawn, like = True, None
+        if trial.alone.outcome is Outcome.PASSED:
+            passed_left -= 1
+            is_drawn = passed_left >= 0
+            hidden += not is_drawn
+        if is_drawn and not everything:
+            like = next((number for number, other in seen if other == evidence), None)
+        yield from _trial(view, trial, evidence, look, is_drawn=is_drawn, like=like)
+        if is_drawn and len(seen) < _MOST_COMPARED:
+            seen.append((trial.number, evidence))
+    if hidden:
+        sign = look.marks.trial(Outcome.PASSED)
+        text = f"{sign} {look.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
+        yield Line([Span(text, "dim")])
+        yield Gap()
+
+
+def _trial(
+    view: CaseView,
+    trial: TrialView,
+    evidence: list[TrialEvidence],
+    look: Look,
+    *,
+    is_drawn: bool,
+    like: int | None,
+) -> Iterator[Block]:
+    """Return one trial; `like` is an earlier trial with the same evidence."""
+    case = trial.alone
+    facts = trial.facts()
+    record = ("TRIAL", str(trial.number + 1), case.outcome.value, *facts)
+    if is_drawn:
+        sign = Span(look.marks.trial(case.outcome), outcome_role(case.outcome))
+        likeness = [f"like trial {like + 1}"] if like is not None else []
+        rest = [Span(fact, "dim") for fact in [*facts, *likeness]]
+        yield Line(
+            [sign, *dotted([Span(f" trial {trial.number + 1}", "strong"), *rest], look)], record=record
+        )
+    else:
+        yield Record(record)
+    is_detailed = is_drawn and like is None
+    reason = reason_of(case)
+    for line in _trial_notes(trial, reason if len(view.case.trials) > 1 else ""):
+        yield line if is_detailed else Record(line.record)
+    yield Evidence(case, reason, evidence, is_drawn=is_detailed)
+    if is_drawn:
+        yield Gap()
+
+
+def _trial_notes(trial: TrialView, reason: str) -> Iterator[Line]:
+    if reason:
+        yield Line([Span(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
+    for attempt in trial.attempts():
+        yield Line([Span(attempt, "dim", is_data=True)], 4, (_INDENT + attempt,))
+    for note in trial.trial.notes if trial.trial else []:
+        spans = [Span("note ", "warning"), Span(note, is_data=True, is_prose=True)]
+        yield Line(spans, 4, (f"{_INDENT}note: {note}",))
+
+
+# --- scorings --------------------------------------------------------------------------------------------------------
+
+
+def _scorings(view: CaseView, look: Look) -> Iterator[Block]:
+    rows = [_scoring_row(judged, look, is_shown=judged.number == view.judging) for judged in view.history]
+    if len(rows) == 1:
+        yield Record(rows[0].record)
+        return
+    yield Line([Span("judged", "strong")])
+    yield Table([*(Column() for _ in range(3)), Column(wraps=True)], rows, indent=2)
+
+
+def _scoring_row(judged: Judged, look: Look, *, is_shown: bool) -> Row:
+    outcome = judged.case.outcome
+    scored = [
+        metric
+        for metric in judged.case.metrics.values()
+        if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
+    ]
+    scores = [Span(f"{metric.name} {held_text(judged.case, metric, look.marks)}") for metric in scored]
+    criteria = [Span(f"criteria from {judged.criteria}", "dim")] if judged.criteria else []
+    cells: list[Spans] = [
+        [Span(str(judged.number), "strong" if is_shown else "dim")],
+        [Span(f"{look.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
+        [Span(when(judged.created_at), "dim")],
+        [*dotted([*criteria, *scores], look)],
+    ]
+    fields = [score_field(judged.case, metric) for metric in scored]
+    source = f"criteria={judged.criteria}" if judged.criteria else ""
+    return Row(
+        cells, ("JUDGING", str(judged.number), outcome.value, when(judged.created_at), source, *fields)
+    )
