@@ -17,8 +17,7 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
     """Write the difference of two texts to stdout as a unified diff, coloured on a terminal."""
-    from proctor.reports.base import ReportOptions
-    from proctor.reports.terminal.choose import wants_color
+    from proctor.reports.base import ReportOptions, wants_color
 
     color = sys.stdout.isatty() and wants_color(ReportOptions())
     for line in _difference(str(path), before, after, context):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import ClassVar, Protocol, TextIO, cast
 
@@ -35,6 +36,11 @@ class ReportOptions:
 
 
 DEFAULTS = ReportOptions()
+
+
+def wants_color(options: ReportOptions) -> bool:
+    """Tell whether colour may be used: an option decides, else `NO_COLOR`."""
+    return options.color if options.color is not None else not os.environ.get("NO_COLOR")
 
 
 class Report(Protocol):

@@ -42,11 +42,3 @@ def report_for(out: TextIO) -> Report:
 def is_terminal(out: TextIO) -> bool:
     """Tell whether `out` is a terminal that can do more than print lines."""
     return not out.closed and out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
-
-
-# --- Whether colour may be used ---------------------------------------------------------------------------------------
-
-
-def wants_color(options: ReportOptions) -> bool:
-    """Tell whether colour may be used at all: an option decides, else `NO_COLOR`."""
-    return options.color if options.color is not None else not os.environ.get("NO_COLOR")

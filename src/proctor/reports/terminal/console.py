@@ -14,10 +14,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from proctor.common.safe_text import clean, encodable, shorten
-from proctor.reports.base import ReportOptions
+from proctor.reports.base import ReportOptions, wants_color
 from proctor.reports.content.symbols import marks_for
 from proctor.reports.evidence.blocks import Kind, Pieces
-from proctor.reports.terminal.choose import wants_color
 from proctor.schema.results.run_result import Outcome
 
 STYLES = {
