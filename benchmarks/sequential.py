@@ -141,7 +141,7 @@ def _looked(looks: Looks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, 
     """What the candidate comes to, and after how many trials of each case."""
     made = looks.next_round(0)
     while True:
-        found = looks.compared(_cases([case[:made] for case in candidate]), made)
+        found = looks.comparison_at(_cases([case[:made] for case in candidate]), made)
         following = looks.next_round(made)
         if found.outcome is not Change.INCONCLUSIVE or found.futile or not following:
             return found.outcome, made

@@ -180,7 +180,7 @@ async def compare_history(files: list[Path]) -> Comparison:
         store = open_store("memory:")
         try:
             for run_id in import_runs(file, store):
-                found.cases += await _compared(file, store, run_id)
+                found.cases += await _compare(file, store, run_id)
         except ProctorError as problem:
             found.unread[file] = str(problem).splitlines()[0]
         finally:
@@ -188,7 +188,7 @@ async def compare_history(files: list[Path]) -> Comparison:
     return found
 
 
-async def _compared(file: Path, store: Store, run_id: str) -> list[Compared]:
+async def _compare(file: Path, store: Store, run_id: str) -> list[Compared]:
     before = store.load(run_id, 1)
     now = await rescore(run_id, store=store, explain="all", no_judge=True)
     return [
@@ -207,18 +207,18 @@ def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
         before = was.metrics.get(name)
         if metric.gate and (before is None or before.outcome is not metric.outcome):
             found = True
-            yield f"{name}: {_told(before)} there, {_told(metric)} here: {metric.reason or _ANOTHER_RULE}"
+            yield f"{name}: {_score_of(before)} there, {_score_of(metric)} here: {metric.reason or _ANOTHER_RULE}"
     for name, before in was.metrics.items():
         if name not in now.metrics and before.gate:
             found = True
-            yield f"{name}: {_told(before)} there, not computed here"
+            yield f"{name}: {_score_of(before)} there, not computed here"
     if not found and now.outcome is Outcome.NOT_RUN:
         yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to judge"
     elif not found:
         yield now.reason or "the case was not judged"
 
 
-def _told(metric: MetricVerdict | None) -> str:
+def _score_of(metric: MetricVerdict | None) -> str:
     if metric is None:
         return "not judged"
     score = "" if metric.score is None else f" ({metric.score:.2f})"

@@ -46,7 +46,7 @@ def assertion_problems(
     run and `check` report that. `consequence`: what becomes of a case that asserts nothing.
     """
     settings = _settings()
-    bound = _bound(path, settings)
+    bound = _bind_metrics(path, settings)
     if bound is None:
         return []
     seen = Assertions(bound, settings.options.get("allow_unasserted", False))
@@ -64,7 +64,7 @@ def assertion_problems(
 def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
     """Return the same of one case that is being written into the file at `path`."""
     settings = _settings()
-    bound = _bound(path, settings)
+    bound = _bind_metrics(path, settings)
     if bound is None:
         return []
     seen = Assertions(bound, settings.options.get("allow_unasserted", False))
@@ -100,7 +100,7 @@ def _settings() -> Settings:
         return Settings()
 
 
-def _bound(path: Path, settings: Settings) -> Bound | None:
+def _bind_metrics(path: Path, settings: Settings) -> Bound | None:
     """Return the metrics that a run of a set would use; `None` if it would not begin with them."""
     problems: list[SetupError] = []
     config, _ = Configs(settings.config, problems, []).of(path)

@@ -93,20 +93,20 @@ def bless(
     kept = as_store(store)
     run_id = find_current_run(kept, run)
     chosen = _Chosen(kept, run_id, trial)
-    picked = list(chosen.picked(cases))
+    picked = list(chosen.pick(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)
     found = []
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            found.append(_File(path, force=force).blessed(mine))
+            found.append(_File(path, force=force).bless(mine))
         except EvalFileError as problem:
             found.append(Blessing(path, "", "", refused=[problem]))
-    return _with_refused(found, chosen.refused)
+    return _add_refusals(found, chosen.refused)
 
 
-def _with_refused(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
+def _add_refusals(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
     """Put to the files what was refused before they were looked at.
 
     Raises:
@@ -138,18 +138,18 @@ class _Chosen:
         self.refused: list[SetupError] = []
         """Cases of which nothing can be learnt."""
 
-    def picked(self, names: Sequence[str]) -> Iterator[_Picked]:
+    def pick(self, names: Sequence[str]) -> Iterator[_Picked]:
         """The cases called by `names`, or those that failed, with the trial to learn from."""
         outcomes = self._store.outcomes(self._run_id, self._judging)
         planned = list(self._store.planned(self._run_id))
         if names:
-            wanted = self._called(planned, names)
+            wanted = self._cases_named(planned, names)
         else:
             wanted = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
             if not wanted:
                 self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
         for case in wanted:
-            trial = self._of(case, outcomes.get(case.position, Outcome.NOT_RUN))
+            trial = self._trial_to_bless(case, outcomes.get(case.position, Outcome.NOT_RUN))
             if trial is not None:
                 yield _Picked(case, trial)
 
@@ -157,7 +157,7 @@ class _Chosen:
         for case in cases:
             self._refuse(case, f"is in error: {self._result.case(case.eval_id, case.eval_set_id).reason}")
 
-    def _called(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
+    def _cases_named(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
         known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
         for name in names:
             if name not in known:
@@ -165,7 +165,7 @@ class _Chosen:
                 self.problems.append(SetupError(unknown))
         return [case for case in planned if case.eval_id in names or _full_name(case) in names]
 
-    def _of(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
+    def _trial_to_bless(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
         result = self._result.case(case.eval_id, case.eval_set_id)
         trials = [(one.trial, one.outcome) for one in result.trials if one.trial is not None]
         wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
@@ -262,7 +262,7 @@ class _File:
             self._source, self._before
         )  # whose form cannot be changed in place at all is said for the file
 
-    def blessed(self, picked: Sequence[_Picked]) -> Blessing:
+    def bless(self, picked: Sequence[_Picked]) -> Blessing:
         """Bless what can be blessed; `refused` has why the others cannot."""
         known, refused = [], []
         for one in picked:
@@ -272,9 +272,9 @@ class _File:
             except SetupError as problem:
                 refused.append(problem)
         try:
-            found = self._made([], known)
+            found = self._change_cases([], known)
         except EvalFileError:
-            found = self._made([], self._sound([], known, refused))
+            found = self._change_cases([], self._sound([], known, refused))
         found.refused = [*refused, *found.refused]
         return found
 
@@ -283,7 +283,7 @@ class _File:
     ) -> list[_Picked]:
         """Those of `asked` that can be changed beside `settled`; looked for by halves, for each look reads the file."""
         try:
-            self._made(settled, asked)
+            self._change_cases(settled, asked)
             return asked
         except EvalFileError as problem:
             if len(asked) == 1:
@@ -293,7 +293,7 @@ class _File:
         first = self._sound(settled, asked[:half], refused)
         return first + self._sound([*settled, *first], asked[half:], refused)
 
-    def _made(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
+    def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
         """The file with all of these cases changed, read again. Raises EvalFileError: it is not what was meant."""
         made = Blessing(self._path, self._before, self._before)
         text = editable(self._source, self._before)
@@ -303,7 +303,7 @@ class _File:
             try:
                 changed = text.bless(index, self._source.case(index), trial.invocations, trial.final_state)
             except EvalFileError as problem:
-                made.refused.append(_of_case(case, _placed(problem, self._source.where(index))))
+                made.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
                 continue
             (made.cases if changed else made.unchanged).append(case.eval_id)
             trials[case.eval_id] = trial
@@ -331,7 +331,7 @@ def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
     return RefusedCase(str(problem), _full_name(case))
 
 
-def _placed(problem: EvalFileError, where: str) -> EvalFileError:
+def _at_place(problem: EvalFileError, where: str) -> EvalFileError:
     """The problem of a case, with its place."""
     said = str(problem)
     return problem if said.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {said}")

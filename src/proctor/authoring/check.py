@@ -31,7 +31,7 @@ from proctor.runs.setup.user_provider import UsersOnDemand
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
 
-__all__ = ["bind_without_code", "check_files", "check_meaning", "not_loaded"]
+__all__ = ["bind_without_code", "check_files", "check_meaning", "never_called_metric"]
 
 _REFUSED = "is refused"
 _SAID = 100  # problems of the cases of one set
@@ -86,13 +86,13 @@ def _refuse_empty_sets(reports: Iterable[Report]) -> None:
         ]
 
 
-def _nobody_is_asked(_so_far: object) -> None:
+def _never_called_user(_so_far: object) -> None:
     """Stand for a user who is a function of somebody's own, whose code is not loaded here."""
     raise NotImplementedError
 
 
 def _options(user: str | None, *, allow_unasserted: bool = False) -> RunOptions:
-    plays = _nobody_is_asked if user is not None and is_function(user) else user
+    plays = _never_called_user if user is not None and is_function(user) else user
     return RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays), allow_unasserted=allow_unasserted)
 
 
@@ -113,7 +113,7 @@ def without_code(config: EvalConfig) -> EvalConfig:
     for one in stand_ins.values():
         if one.code_config.name in own:
             continue
-        one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
+        one.code_config.name = f"{never_called_metric.__module__}.{never_called_metric.__name__}"
     return config.model_copy(update={"custom_metrics": stand_ins})
 
 
@@ -137,14 +137,14 @@ class _Meaning:
 
     def check_sets(self) -> None:
         """Plan a run of the sets, and put into each report what is wrong with its file."""
-        planned = [*self._planned()]
+        planned = [*self._planned_sets()]
         try:
             self._doubts_of(make_plan(planned, self._options))
         except SetupProblems as refused:
             for file in dict.fromkeys(problem.file for problem in refused.problems):
                 self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
 
-    def _planned(self) -> Iterator[PlannedSet]:
+    def _planned_sets(self) -> Iterator[PlannedSet]:
         for report in self._named:
             if not isinstance(report.content, EvalSetFile) or not report.cases:
                 continue
@@ -228,7 +228,7 @@ class _Meaning:
         return self._by_path[path]
 
 
-def not_loaded(actual: Invocation) -> float:
+def never_called_metric(actual: Invocation) -> float:
     """Stand for a metric of the user's own, whose code is not loaded here; never asked."""
     raise NotImplementedError(actual.invocation_id)
 

@@ -88,7 +88,7 @@ class Draft:
     warnings: list[Finding]
 
 
-def opened(file: SetFile) -> EvalSetFile:
+def read_set(file: SetFile) -> EvalSetFile:
     """Read a set, whatever it is like.
 
     Raises:
@@ -125,8 +125,8 @@ def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
         NotACaseError: it is none.
         UnknownCaseError, EvalFileError: there is no such case, or the file cannot be changed.
     """
-    source = opened(file)
-    warnings = _checked(value, source, eval_id)
+    source = read_set(file)
+    warnings = _warnings_about(value, source, eval_id)
     before = text_of_file(file.path)
     edited = with_case(file.path, source, before, _position(source, eval_id), value)
     return Draft(before, edited.text, edited.lost, warnings)
@@ -143,15 +143,15 @@ def replace_case(
     """
     with alone_with(file.path):
         source = _with_version(file, eval_id, version)
-        doubtful = _checked(value, source, eval_id)
+        doubtful = _warnings_about(value, source, eval_id)
         index = _position(source, eval_id)
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
-        write_edited(file.path, before, edited, comments_may_go=comments_may_go)
+        write_edit(file.path, before, edited, comments_may_go=comments_may_go)
         new_id = case_of(value)[0].eval_id
         if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
-        written = opened(file)
+        written = read_set(file)
         return read_case(written, written.ids()[index])
 
 
@@ -166,10 +166,10 @@ def add_case(file: SetFile, value: Any) -> CaseContent:
     case, _ = case_of(value)
     require_new_case_id(case.eval_id)
     with alone_with(file.path):
-        source = opened(file)
+        source = read_set(file)
         _require_free(source, case)
         written = add_remove_cases.add_cases(file.path, [case], source)
-    return read_case(written or opened(file), case.eval_id)
+    return read_case(written or read_set(file), case.eval_id)
 
 
 def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
@@ -179,7 +179,7 @@ def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
         ChangedMeanwhileError, EvalFileError: as `replace_case`; then none of them was removed.
     """
     with alone_with(file.path):
-        source = opened(file)
+        source = read_set(file)
         for eval_id, version in versions.items():
             _require_version(source, file, eval_id, version)
         before = text_of_file(file.path)
@@ -214,7 +214,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
     return index
 
 
-def _checked(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
+def _warnings_about(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
     """What is doubtful in a case that is to take the place of `eval_id`."""
     case, doubtful = case_of(value)
     if case.eval_id not in {
@@ -257,7 +257,7 @@ def _require_free(source: EvalSetFile, case: EvalCase) -> None:
 
 def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
     """Open a set whose case is still as it was read."""
-    source = opened(file)
+    source = read_set(file)
     _require_version(source, file, eval_id, version)
     return source
 
@@ -278,7 +278,7 @@ def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: 
         )
 
 
-def write_edited(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
+def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
     """Give a file another text.
 
     Raises:

@@ -9,10 +9,10 @@ from proctor.authoring.edit_case import (
     ChangedMeanwhileError,
     Draft,
     NotACaseError,
-    opened,
+    read_set,
     require_writable,
     version_of,
-    write_edited,
+    write_edit,
 )
 from proctor.authoring.eval_set_files import SetFile
 from proctor.files.edit.editable_file import text_of_file
@@ -45,7 +45,7 @@ def head_of(file: SetFile) -> HeadContent:
     Raises:
         EvalFileError: the set cannot be read, or its file has no place for one.
     """
-    source = opened(file)
+    source = read_set(file)
     return _content(source, read_head(file.path, source, text_of_file(file.path)))
 
 
@@ -56,8 +56,8 @@ def preview_head(file: SetFile, value: Head) -> Draft:
         NotAHeadError: it cannot be one.
         EvalFileError: the file cannot be read, or not be changed in place.
     """
-    source, before = opened(file), text_of_file(file.path)
-    doubtful = _checked(source, read_head(file.path, source, before), value)
+    source, before = read_set(file), text_of_file(file.path)
+    doubtful = _warnings_about(source, read_head(file.path, source, before), value)
     edited = with_head(file.path, source, before, value)
     return Draft(before, edited.text, edited.lost, doubtful)
 
@@ -71,7 +71,7 @@ def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: b
         NotAHeadError, EvalFileError: as `preview_head`; nothing was written.
     """
     with alone_with(file.path):
-        source, before = opened(file), text_of_file(file.path)
+        source, before = read_set(file), text_of_file(file.path)
         there = read_head(file.path, source, before)
         if version_of(there) != version:
             raise ChangedMeanwhileError(
@@ -79,9 +79,9 @@ def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: b
                 there,
                 version_of(there),
             )
-        _checked(source, there, value)
+        _warnings_about(source, there, value)
         edited = with_head(file.path, source, before, value)
-        write_edited(file.path, before, edited, comments_may_go=comments_may_go)
+        write_edit(file.path, before, edited, comments_may_go=comments_may_go)
     return head_of(file)
 
 
@@ -89,7 +89,7 @@ def _content(source: EvalSetFile, head: Head) -> HeadContent:
     return HeadContent(source.eval_set_id, head, version_of(head), head_findings(source, head, head)[1])
 
 
-def _checked(source: EvalSetFile, before: Head, value: Any) -> list[Finding]:
+def _warnings_about(source: EvalSetFile, before: Head, value: Any) -> list[Finding]:
     require_writable(value)
     wrong, doubtful = head_findings(source, before, value)
     if wrong:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proctor.authoring.assertion_report import assertion_problems
-from proctor.authoring.edit_case import ChangedMeanwhileError, opened
+from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
 from proctor.authoring.eval_set_files import SetFile
 from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import EvalFileError, SetupError
@@ -119,7 +119,7 @@ def _looked_at(file: SetFile, text: str) -> TextContent:
             replace(one, file=file.label) for one in check_file(copy, allow_duplicate_ids=True).problems
         ]
         try:
-            opened(SetFile(file.id, copy, file.label))
+            read_set(SetFile(file.id, copy, file.label))
             readable = True
             source = open_eval_set(copy, label=file.label, allow_empty=True, allow_duplicate_ids=True)
             problems += assertion_problems(source, file.path)

@@ -112,10 +112,10 @@ async def outline_of(agent: AgentLike, *, agent_name: str | None = None) -> Agen
         info = await opened.open(Plan([], 1))
     finally:
         await opened.close()
-    return _outlined(info, label)
+    return _agent_outline(info, label)
 
 
-def _outlined(info: AgentInfo | None, label: str) -> AgentOutline:
+def _agent_outline(info: AgentInfo | None, label: str) -> AgentOutline:
     from proctor.metrics.structure.declarations import read_declarations
     from proctor.schema.format.invocation import AppDetails
     from proctor.simulation.generate_scenarios import AgentOutline

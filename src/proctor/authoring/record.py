@@ -36,14 +36,14 @@ def case_of(
     """
     return EvalCase(
         eval_id=eval_id,
-        conversation=[_expected(turn) for turn in turns],
+        conversation=[_expected_turn(turn) for turn in turns],
         session_input=session_input,
         creation_timestamp=round(time.time(), 3),
         final_session_state=final_state or {},
     )
 
 
-def _expected(turn: Invocation) -> Invocation:
+def _expected_turn(turn: Invocation) -> Invocation:
     data = IntermediateData(
         tool_uses=[FunctionCall(name=call.name, args=call.args or {}) for call in turn.tool_calls],
         tool_responses=[

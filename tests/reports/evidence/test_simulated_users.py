@@ -12,7 +12,7 @@ from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.content.case_blocks import write_case
 from proctor.reports.content.case_data import CaseView
-from proctor.reports.evidence.played_users import ending_of, who_played
+from proctor.reports.evidence.played_users import ending_of, simulator_name
 from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
 from proctor.reports.plain.evidence import evidence_lines
@@ -86,9 +86,11 @@ def test_how_a_conversation_ended_is_told_unless_it_broke_off(user: Any, ended: 
 
 
 def test_who_played_is_told_of_played_users_only() -> None:
-    assert who_played(trial_of(run_with(broken))) == "user played by broken()"
-    assert who_played(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "user played by m-1"
-    assert who_played(Trial(eval_set_id="set", eval_id="recorded")) == ""
+    assert simulator_name(trial_of(run_with(broken))) == "user played by broken()"
+    assert (
+        simulator_name(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "user played by m-1"
+    )
+    assert simulator_name(Trial(eval_set_id="set", eval_id="recorded")) == ""
 
 
 # --- in a report of a run ---------------------------------------------------------------------------------------------

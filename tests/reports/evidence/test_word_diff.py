@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.reports.evidence.blocks import Pieces
-from proctor.reports.evidence.word_diff import MOST_WORDS, elided, word_difference
+from proctor.reports.evidence.word_diff import MOST_WORDS, elide, word_difference
 
 
 def shown(pieces: Pieces) -> str:
@@ -55,13 +55,13 @@ def test_very_long_texts_are_compared_from_both_ends_only() -> None:
 def test_the_middle_of_long_unchanged_stretches_is_left_out() -> None:
     long = "word " * 60
     wanted, made = word_difference(f"{long}2 {long}", f"{long}4 {long}")
-    assert len(shown(elided(wanted))) < 120
-    assert "[2]" in shown(elided(wanted))
-    assert shown(elided(made)).startswith("… ")
-    assert shown(elided(made)).endswith(" …")
+    assert len(shown(elide(wanted))) < 120
+    assert "[2]" in shown(elide(wanted))
+    assert shown(elide(made)).startswith("… ")
+    assert shown(elide(made)).endswith(" …")
 
 
 def test_short_texts_are_shown_whole() -> None:
     wanted, made = word_difference("Table for 2 at 7", "Table for 4 at 7")
-    assert elided(wanted) == wanted
-    assert elided(made) == made
+    assert elide(wanted) == wanted
+    assert elide(made) == made

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.analysis.calibration.judge_verdicts import Item, is_asked, items_of, said_in
+from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, said_in
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.failed_attempts import find_current_run
@@ -262,7 +262,7 @@ def _metric(result: RunResult, wanted: str | None) -> str:
     there: dict[str, None] = {}
     for case in result.cases:
         there |= dict.fromkeys(case.metrics)
-        asked |= dict.fromkeys(name for name in case.metrics if name not in asked and is_asked(case, name))
+        asked |= dict.fromkeys(name for name in case.metrics if name not in asked and has_judge(case, name))
     if wanted is not None:
         if wanted in asked:
             return wanted
@@ -271,7 +271,7 @@ def _metric(result: RunResult, wanted: str | None) -> str:
             if wanted in there
             else f"is not among its metrics.{did_you_mean(wanted, asked)}"
         )
-        raise SetupError(f"run {result.run_id}: {wanted} {why.rstrip('.')}{_known(asked)}")
+        raise SetupError(f"run {result.run_id}: {wanted} {why.rstrip('.')}{_known_names(asked)}")
     if len(asked) == 1:
         return next(iter(asked))
     if not asked:
@@ -280,11 +280,11 @@ def _metric(result: RunResult, wanted: str | None) -> str:
             "evidence by a metric that asks one"
         )
     raise SetupError(
-        f"run {result.run_id} has several metrics that ask a model: say which with --metric{_known(asked)}"
+        f"run {result.run_id} has several metrics that ask a model: say which with --metric{_known_names(asked)}"
     )
 
 
-def _known(asked: dict[str, None]) -> str:
+def _known_names(asked: dict[str, None]) -> str:
     return f". Those that did: {', '.join(asked)}" if asked else ""
 
 

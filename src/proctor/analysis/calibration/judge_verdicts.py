@@ -51,11 +51,11 @@ def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
             yield from _of_rubrics((*key, WHOLE), metric, score.details)
 
 
-def is_asked(case: CaseResult, name: str) -> bool:
+def has_judge(case: CaseResult, name: str) -> bool:
     """Tell whether a model was asked for what the metric said of the case."""
     metric = case.metrics.get(name)
     scores = [score for score in metric.per_trial if score is not None] if metric is not None else []
-    return any(_by(details) for score in scores for details in _all_details(score))
+    return any(_judges_of(details) for score in scores for details in _all_details(score))
 
 
 def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
@@ -72,7 +72,7 @@ def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
 
 
 def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[Item]:
-    by = frozenset(one for details in _all_details(score) for one in _by(details))
+    by = frozenset(one for details in _all_details(score) for one in _judges_of(details))
     passes = _passes(metric.outcome_in(trial), score.value, metric.threshold)
     if score.not_applicable:
         return
@@ -89,7 +89,9 @@ def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -
     why = _rationale(each.details, passes=passes) or each.reason
     if passes is None and not why and score.failure is not None:
         why = score.failure.cause
-    yield Item(key, passes, why, frozenset(_by(each.details) or _by(score.details)), metric.threshold)
+    yield Item(
+        key, passes, why, frozenset(_judges_of(each.details) or _judges_of(score.details)), metric.threshold
+    )
 
 
 def _of_rubrics(
@@ -100,7 +102,11 @@ def _of_rubrics(
         passes = None if value is None else value >= 1
         why = str(rubric.get("rationale") or "")
         yield Item(
-            (*key, str(rubric.get("rubric_id"))), passes, why, frozenset(_by(details)), metric.threshold
+            (*key, str(rubric.get("rubric_id"))),
+            passes,
+            why,
+            frozenset(_judges_of(details)),
+            metric.threshold,
         )
 
 
@@ -119,7 +125,7 @@ def _all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
         yield each.details
 
 
-def _by(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _judges_of(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ballot = (details or {}).get("ballot")
     return [(str(ballot.get("model")), str(ballot.get("prompt")))] if isinstance(ballot, dict) else []
 

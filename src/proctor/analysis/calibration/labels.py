@@ -33,7 +33,7 @@ def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
     found = []
     for label in given:
         try:
-            found.append(_labelled(label, cases))
+            found.append(_label_of(label, cases))
         except SetupError as problem:
             problems.append(SetupError(f"{label.place}: {problem}"))
     if problems:
@@ -77,9 +77,9 @@ def label_run(
             found = labels_in(labels, result)
         else:
             cases = _by_id(result.cases, {label.eval_id for label in labels})
-            found = [_labelled(label, cases) for label in labels]
+            found = [_label_of(label, cases) for label in labels]
         positions = {(one.eval_set_id, one.eval_id): one.position for one in kept.planned(result.run_id)}
-        kept.label(result.run_id, [_stored(label, positions) for label in found])
+        kept.label(result.run_id, [_stored_label(label, positions) for label in found])
     finally:
         if kept is not store:
             kept.close()
@@ -105,8 +105,8 @@ def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget
         raise UnknownNameError(f"the case {case.eval_id!r} was not judged by {label.metric!r}.{hint}")
     known = _Cases()
     known.named[case.eval_id] = [case]
-    found = _labelled(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
-    stored = _stored(found, {(case.eval_set_id, case.eval_id): position})
+    found = _label_of(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
+    stored = _stored_label(found, {(case.eval_set_id, case.eval_id): position})
     if forget:
         store.unlabel(run_id, [stored])
     else:
@@ -114,7 +114,7 @@ def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget
     return found
 
 
-def _stored(label: Labelled, positions: dict[tuple[str, str], int]) -> StoredLabel:
+def _stored_label(label: Labelled, positions: dict[tuple[str, str], int]) -> StoredLabel:
     from proctor.stores.base import StoredLabel
 
     eval_set_id, eval_id, number, turn, rubric_id = label.key
@@ -149,7 +149,7 @@ def _by_id(cases: Iterable[CaseResult], wanted: set[str]) -> _Cases:
     return found
 
 
-def _labelled(label: HumanLabel, cases: _Cases) -> Labelled:
+def _label_of(label: HumanLabel, cases: _Cases) -> Labelled:
     case = _case(label, cases)
     trial = _trial(label, case)
     turn = _turn(label, case, trial)

@@ -50,12 +50,12 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
     from proctor.files.results.baselines import write_baseline
 
     _check_name(name)
-    with _opened(store) as opened:
+    with _open_store(store) as opened:
         found = _baseline_of(opened, run)
         write_baseline(found, baseline_folder(opened) / f"{name}{SUFFIX}")
     if warning := _failing(found):
         warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
-    return _named(name, found)
+    return _named_baseline(name, found)
 
 
 def _failing(found: Baseline) -> str:
@@ -76,8 +76,8 @@ def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
     """
     from proctor.files.results.baselines import read_baseline
 
-    with _opened(store) as opened:
-        return [_named(path.stem, read_baseline(path)) for path in baseline_files(opened)]
+    with _open_store(store) as opened:
+        return [_named_baseline(path.stem, read_baseline(path)) for path in baseline_files(opened)]
 
 
 def load_baseline(name: str, store: StoreLike = None) -> Baseline:
@@ -89,7 +89,7 @@ def load_baseline(name: str, store: StoreLike = None) -> Baseline:
     """
     if is_file(name):
         return read_named_baseline(str(name), None)
-    with _opened(store) as opened:
+    with _open_store(store) as opened:
         return read_named_baseline(str(name), opened)
 
 
@@ -99,7 +99,7 @@ def remove_baseline(name: str, store: StoreLike = None) -> None:
     Raises:
         UnknownNameError: there is none.
     """
-    with _opened(store) as opened:
+    with _open_store(store) as opened:
         find_baseline(opened, name).unlink(missing_ok=True)
 
 
@@ -143,7 +143,7 @@ def export_baseline(
 
 
 @contextmanager
-def _opened(store: StoreLike) -> Iterator[Store]:
+def _open_store(store: StoreLike) -> Iterator[Store]:
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             yield opened
@@ -159,7 +159,7 @@ def _check_name(name: object) -> None:
         )
 
 
-def _named(name: str, found: Baseline) -> NamedBaseline:
+def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
     from proctor.schema.analysis.baseline import NamedBaseline
 
     return NamedBaseline(

@@ -69,8 +69,8 @@ def pair(
     Cases that were left out on purpose are in no run. With `keep_changed` those with another content are paired, too.
     """
     found = Pairs()
-    there = dict(_keyed(base))
-    for key, now in _keyed(candidate):
+    there = dict(_cases_by_key(base))
+    for key, now in _cases_by_key(candidate):
         before = there.pop(key, None)
         if before is None:
             found.only_candidate.append(_name(key))
@@ -84,7 +84,7 @@ def pair(
     return found
 
 
-def _keyed(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:
+def _cases_by_key(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:
     seen: defaultdict[tuple[str, str], int] = defaultdict(int)
     for content_hash, case in cases:
         if case.outcome is not Outcome.SKIPPED:
@@ -107,9 +107,9 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     found = [
         case
         for key, before, now in pairs.both
-        if (case := _changed(key, before, now, change_of(before, now))) is not None
+        if (case := _changed_case(key, before, now, change_of(before, now))) is not None
     ]
-    return sorted(found, key=lambda case: (_ORDER.index(case.change), -_moved(case)))
+    return sorted(found, key=lambda case: (_ORDER.index(case.change), -_score_change(case)))
 
 
 def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
@@ -129,16 +129,18 @@ def _is_undecided(case: BriefCase) -> bool:
     return case.trials.rate is None
 
 
-def _changed(key: Key, before: BriefCase, now: BriefCase, change: CaseChange | None) -> ChangedCase | None:
+def _changed_case(
+    key: Key, before: BriefCase, now: BriefCase, change: CaseChange | None
+) -> ChangedCase | None:
     if change is None:
         return None
-    metric = _most_moved(before, now)
+    metric = _metric_with_largest_change(before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
     reason = before.reason if change is CaseChange.FIX else now.reason or before.reason
     return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
 
 
-def _most_moved(before: BriefCase, now: BriefCase) -> str:
+def _metric_with_largest_change(before: BriefCase, now: BriefCase) -> str:
     """The deciding metric whose score went furthest the way that the case went."""
     way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1
     moved = {
@@ -150,6 +152,6 @@ def _most_moved(before: BriefCase, now: BriefCase) -> str:
     return best if moved.get(best, 0.0) > 0 else ""
 
 
-def _moved(case: ChangedCase) -> float:
+def _score_change(case: ChangedCase) -> float:
     rates = abs((case.base.rate or 0.0) - (case.candidate.rate or 0.0))
     return rates + (abs(case.scores[1] - case.scores[0]) / 1e6 if case.scores else 0.0)

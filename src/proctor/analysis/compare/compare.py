@@ -110,7 +110,7 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     measures = _measures(pairs, options)
     changed = changed_cases(pairs)
     judged = [(before, now) for _, before, now in pairs.both if None not in _rates(before, now)]
-    lowest = _bound(judged, options)
+    lowest = _lower_bound(judged, options)
     outcome = _outcome(measures, changed, lowest, options)
     found = Comparison(
         base.run, candidate.run, outcome, "", options.margin, options.confidence,
@@ -140,16 +140,16 @@ def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
     reach = {**(options.reach or {}), PASSED: 1.0}
     found = [
-        _measured(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
+        _measure(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
         for name in (PASSED, *deciding, *sorted(reported, key=_figures_first))
-        if (known := _known(((before, now) for _, before, now in pairs.both), name))
+        if (known := _values_in_both(((before, now) for _, before, now in pairs.both), name))
         # nobody needs to read that no model was asked
         and (name not in FIGURES or any(one.before or one.now for one in known))
     ]
-    return list(_adjusted(found, options.level))
+    return list(_adjust_p_values(found, options.level))
 
 
-def _known(cases: Iterable[tuple[BriefCase, BriefCase]], name: str = PASSED) -> list[Both]:
+def _values_in_both(cases: Iterable[tuple[BriefCase, BriefCase]], name: str = PASSED) -> list[Both]:
     """What is measured of the cases of which it is known in both runs."""
     found = []
     for before, now in cases:
@@ -165,7 +165,7 @@ def _figures_first(name: str) -> int:
     return FIGURES.index(name) if name in FIGURES else len(FIGURES)
 
 
-def _measured(
+def _measure(
     name: str,
     values: Sequence[Both],
     options: CompareOptions,
@@ -175,7 +175,7 @@ def _measured(
 ) -> Measured:
     confidence, count = 1 - options.level, len(values)
     interval = mean_difference((one.difference for one in values), confidence=confidence, reach=reach)
-    low, high = widened(interval.low, interval.high, values, confidence=confidence, reach=reach)
+    low, high = widen_interval(interval.low, interval.high, values, confidence=confidence, reach=reach)
     return Measured(
         name,
         fsum(one.before for one in values) / count,
@@ -215,7 +215,7 @@ def _shares(deciding: Sequence[Measured]) -> dict[str, float]:
     return {one.name: share_of(one.name, others) for one in deciding}
 
 
-def _adjusted(found: Sequence[Measured], level: float) -> Iterator[Measured]:
+def _adjust_p_values(found: Sequence[Measured], level: float) -> Iterator[Measured]:
     """Adjust the p-values of those that decide, and say which differences are significant."""
     from dataclasses import replace
 
@@ -232,14 +232,14 @@ def _adjusted(found: Sequence[Measured], level: float) -> Iterator[Measured]:
 # --- what it comes to ------------------------------------------------------------------------------------------------
 
 
-def _bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
+def _lower_bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
     """How much the pass rate may have fallen: the lower end of its difference, one-sided; `None` without pairs."""
-    known = _known(judged)
+    known = _values_in_both(judged)
     differences = [one.difference for one in known]
     if not differences:
         return None
     low = mean_difference(differences, confidence=options.both_sides, reach=1.0).low
-    low, _ = widened(low, low, known, confidence=options.both_sides)
+    low, _ = widen_interval(low, low, known, confidence=options.both_sides)
     if max(differences) > 0 or low < -options.margin:
         return low
     # cases that never differ but by breaking: a few of them tell less of that than a bootstrap supposes
@@ -276,7 +276,7 @@ def _more(
     """
     count = len(judged)
     seen = mean_difference(
-        (one.difference for one in _known(judged)), confidence=options.confidence, reach=1.0
+        (one.difference for one in _values_in_both(judged)), confidence=options.confidence, reach=1.0
     )
     trials = round(2 * count / fsum(1 / before.trials.total + 1 / now.trials.total for before, now in judged))
     within = variance_within(_trials_of(judged))
@@ -341,7 +341,7 @@ def p_value_of(values: Sequence[Both], reach: float | None = 1.0) -> float:
     return max(p_value, dealt_out_test(counted)) if counted else p_value
 
 
-def widened(
+def widen_interval(
     low: float, high: float, values: Sequence[Both], *, confidence: float, reach: float | None = 1.0
 ) -> tuple[float, float]:
     """Return an interval over cases, at least as wide as that by their trials where these are differently many."""
@@ -364,14 +364,14 @@ def counted_trials(values: Sequence[Both], reach: float | None) -> list[TwoCount
         return []
     return [
         TwoCounts(
-            _passed(one.before / whole, one.trials_before), one.trials_before,
-            _passed(one.now / whole, one.trials_now), one.trials_now,
+            _round_to_steps(one.before / whole, one.trials_before), one.trials_before,
+            _round_to_steps(one.now / whole, one.trials_now), one.trials_now,
         )
         for one in values
     ]  # fmt: skip
 
 
-def _passed(share: float, trials: int) -> float:
+def _round_to_steps(share: float, trials: int) -> float:
     """So many trials, in halves, thirds or quarters of one: what is one of them but for rounding is it."""
     return min(float(trials), max(0.0, round(share * trials * _EVERY_STEP) / _EVERY_STEP))
 

@@ -72,7 +72,7 @@ def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Ask
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
     store = asked.store
     if asked.baseline is not None:
-        return _compare(_sided_baseline(asked.baseline, store), _sided(candidate, store), asked)
+        return _compare(_sided_baseline(asked.baseline, store), _side(candidate, store), asked)
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
         if base is candidate:
             raise SetupError("both sides are the same result: a run does not differ from itself")
@@ -103,7 +103,7 @@ def _sided_baseline(name: str | Path, store: StoreLike) -> KnownSide:
     return side_of_baseline(load_baseline(str(name), store))
 
 
-def _sided(given: str | RunResult, store: StoreLike) -> KnownSide:
+def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
     if isinstance(given, RunResult):
         return side_of_result(given)
     if not is_open(store):

@@ -104,10 +104,10 @@ class Looks:
 
         So it is, too, where an error keeps them from ever doing so.
         """
-        found = self.compared([*cases], made)
+        found = self.comparison_at([*cases], made)
         return found.outcome is not Change.INCONCLUSIVE or found.futile
 
-    def compared(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
+    def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
         """Return the look after so many trials of each case."""
         candidate = Side(ComparedRun("", "", len(cases), made), cases)
         options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)

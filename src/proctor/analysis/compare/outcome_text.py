@@ -36,7 +36,7 @@ def probability(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
-def told(one: Measured, confidence: float) -> str:
+def change_text(one: Measured, confidence: float) -> str:
     """Return in words how one thing changed, with its interval and how probable it is by chance."""
     p_value = probability(one.p_value if one.adjusted is None else one.adjusted)
     way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "went"
@@ -54,7 +54,7 @@ def _rests_on(found: Comparison) -> str:
         return ""
     cases = f"{found.pairs:,} case{'' if found.pairs == 1 else 's'}"
     if found.look is not None:
-        return f"; by {cases}, {_looked(found, found.look)}"
+        return f"; by {cases}, {_look_text(found, found.look)}"
     base, candidate = _trials(found.base), _trials(found.candidate)
     if base != candidate:
         return f"; by {cases} x {base} and {candidate} trials"
@@ -66,7 +66,7 @@ def _trials(run: ComparedRun) -> str:
     return f"up to {run.num_runs:,}" if run.most else f"{run.num_runs:,}"
 
 
-def _looked(found: Comparison, look: Look) -> str:
+def _look_text(found: Comparison, look: Look) -> str:
     """After how many trials it was looked at, and how sure that look had to be."""
     run = found.candidate
     made, most = run.num_runs * run.cases, run.most * run.cases
@@ -80,14 +80,14 @@ def _looked(found: Comparison, look: Look) -> str:
 
 def _regression(found: Comparison, _: float | None) -> str:
     worse = [one for one in found.measures if one.decides and one.verdict == "worse"]
-    said = ", ".join(told(one, found.confidence) for one in worse)
+    said = ", ".join(change_text(one, found.confidence) for one in worse)
     small = len(worse) == 1 and worse[0].name == PASSED and worse[0].low >= -found.margin
     return said + (f", significant, though less than the margin of {_margin(found)}" if small else "")
 
 
 def _improvement(found: Comparison, _: float | None) -> str:
     better = [one for one in found.measures if one.decides and one.verdict == "better"]
-    return ", ".join(told(one, found.confidence) for one in better)
+    return ", ".join(change_text(one, found.confidence) for one in better)
 
 
 def _no_regression(found: Comparison, lowest: float | None) -> str:
@@ -108,9 +108,7 @@ def _inconclusive(found: Comparison, _: float | None) -> str:
             "pass and fail were not judged alike in both runs, so that nothing is said of a regression: "
             "`proctor score RUN --config FILE` judges one as the other was, and calls no agent"
         )
-    said = (
-        f"{told(one, found.confidence)}, which may be chance, and may be a drop of more than {_margin(found)}"
-    )
+    said = f"{change_text(one, found.confidence)}, which may be chance, and may be a drop of more than {_margin(found)}"
     more = f"about {found.more_cases:,} more cases" if found.more_cases else "more cases"
     if found.more_trials and not found.futile:
         more += f", or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"

@@ -115,7 +115,7 @@ def _check_common(base: Side, plan: Plan) -> None:
         there[case.eval_set_id, case.eval_id].append((hashed, case))
     found = [
         (case, not (was and hashed and was != hashed))
-        for name, hashed in _asked(plan)
+        for name, hashed in _planned_cases(plan)
         for was, case in there.get(name, ())
     ]
     common = [case for case, is_same in found if is_same]
@@ -130,7 +130,7 @@ def _check_common(base: Side, plan: Plan) -> None:
         raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
 
 
-def _asked(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
+def _planned_cases(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
     """The cases that are to be run, by eval set and id, each with the hash of its content."""
     for chosen in plan.sets:
         ids = chosen.source.ids()

@@ -55,7 +55,7 @@ def case_histories(
 def case_history(eval_set_id: str, eval_id: str, points: list[CasePoint], between: Between) -> CaseHistory:
     """Return what became of one case; `points` (newest first, at least one) are of runs that reached it."""
     of_set = partial(between, eval_set_id)
-    decided = _decided([point for point in points if point.is_decided], of_set)
+    decided = _decision_counts([point for point in points if point.is_decided], of_set)
     found = CaseHistory(eval_set_id, eval_id, Course.STEADY, points)
     found.decided, found.flips, found.unexplained = len(decided.points), decided.flips, decided.unexplained
     found.failed = sum(point.outcome is Outcome.FAILED for point in decided.points)
@@ -79,7 +79,7 @@ def _matters(case: CaseHistory) -> tuple[int, float, float, float]:
 # --- how it went -----------------------------------------------------------------------------------------------------
 
 
-def _decided(points: list[CasePoint], between: _Of) -> _Decided:
+def _decision_counts(points: list[CasePoint], between: _Of) -> _Decided:
     flips = [(older, newer) for newer, older in pairwise(points) if newer.outcome is not older.outcome]
     unexplained = sum(_is_unexplained(older, newer, between) for older, newer in flips)
     return _Decided(points, len(flips), unexplained)

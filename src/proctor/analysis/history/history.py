@@ -77,11 +77,11 @@ def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> R
     from proctor.analysis.history.selected_runs import RunsLookedAt
 
     looked = RunsLookedAt(store, wanted, limit)
-    found = _of(looked)
+    found = _build_history(looked)
     if case is None:
         _every_case(looked, found)
     else:
-        _alone(looked, found, case, looked.where(case))
+        _keep_one_case(looked, found, case, looked.where(case))
     return found
 
 
@@ -97,19 +97,19 @@ def histories(
 
     looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
     looked.leave_out_beyond(most)
-    found, where = _of(looked), _Places(list)
+    found, where = _build_history(looked), _Places(list)
     _every_case(looked, found, where)
     yield None, found
     for eval_id in dict.fromkeys(case.eval_id for case in found.cases):
         read -= len(where[eval_set, eval_id])
         if read < 0:
             return
-        alone = _of(looked)
-        _alone(looked, alone, eval_id, where[eval_set, eval_id])
+        alone = _build_history(looked)
+        _keep_one_case(looked, alone, eval_id, where[eval_set, eval_id])
         yield eval_id, alone
 
 
-def _of(looked: RunsLookedAt) -> RunHistory:
+def _build_history(looked: RunsLookedAt) -> RunHistory:
     return RunHistory(
         [one.run for one in looked.runs], looked.older, [], sets=looked.sets, agents=looked.agents
     )
@@ -167,7 +167,7 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _alone(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
+def _keep_one_case(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
     """Tell one case, run by run."""
     found.runs = [one.run for one, _ in where]
     told = _one_case(looked, name, where)

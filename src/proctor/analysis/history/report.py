@@ -38,7 +38,7 @@ from proctor.reports.content.text_blocks import (
     Row,
     Span,
     Table,
-    dotted,
+    join_with_dots,
     outcome_role,
 )
 from proctor.reports.terminal.choose import write_blocks
@@ -102,7 +102,7 @@ def _cases_blocks(history: RunHistory, look: Look) -> Iterator[Block]:
         runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)"
     texts = [runs, *(f"{count:,} {course.value}" for course, count in counts.items())]
     record = ("CASES", *(f"{course.value}={count}" for course, count in counts.items()))
-    yield Line([*dotted(map(Span, texts), look)], record=record)
+    yield Line([*join_with_dots(map(Span, texts), look)], record=record)
     worst = next((case for case in history.cases if case.course in _LISTED), None)
     if worst is not None:
         yield _command("history", worst.name)
@@ -240,7 +240,7 @@ def _point_line(point: CasePoint, metric: str, names: dict[str, str], look: Look
         if (one := point.metrics.get(name)) is not None:
             spans += [Span("  "), *_score_spans(short, one, full=bool(metric))]
     agent = [Span(run.agent, "dim", is_data=True)] if several else []
-    spans += [Span("  "), *dotted([*agent, *_commit_span(run)], look)]
+    spans += [Span("  "), *join_with_dots([*agent, *_commit_span(run)], look)]
     scores = {
         name: point_text(one) if metric else _score_field(one)
         for name, one in point.metrics.items()
@@ -316,7 +316,7 @@ def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
             [Span(when(run.started_at), "dim")],
             [Span(point_text(point), "" if is_met else "bad"), Span(needs, "dim")],
             [Span(times(point.count, "case"), "dim")],
-            [*dotted([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
+            [*join_with_dots([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
         ],
         (
             "RUN", run.short, when(run.started_at), point_text(point), f"cases={point.count}",

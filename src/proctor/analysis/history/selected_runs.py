@@ -98,7 +98,7 @@ class RunsLookedAt:
             UnknownNameError: none has; the message has the closest id.
             SetupError: several sets have one.
         """
-        found = [(one, case) for one in self.runs for case in self._named(one, name)]
+        found = [(one, case) for one in self.runs for case in self._cases_named(one, name)]
         names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
         if len(names) > 1:
             raise SetupError(f"several sets have a case {name!r}: say {' or '.join(names)}")
@@ -106,7 +106,7 @@ class RunsLookedAt:
             raise UnknownNameError(self._nobody(name))
         return found
 
-    def _named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
+    def _cases_named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
         """The first case of each set that is called so."""
         found: dict[str, PlannedCase] = {}
         for case in self.store.planned(looked.run.run_id):

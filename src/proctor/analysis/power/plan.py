@@ -73,10 +73,10 @@ def plan_sync(
         StoreError: there is no store, or it cannot be read.
     """
     asked = _Asked(detect, power, confidence, tuple(trials), tuple(dict.fromkeys(metrics)))
-    if problems := list(_wrong(asked)):
+    if problems := list(_problems(asked)):
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
-        return _sized(run, _took(run, None), asked)
+        return _run_size(run, _took(run, None), asked)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _of_kept(opened, run, asked)
@@ -92,7 +92,7 @@ class _Asked:
     metrics: Sequence[str]
 
 
-def _wrong(asked: _Asked) -> Iterator[SetupError]:
+def _problems(asked: _Asked) -> Iterator[SetupError]:
     if not (isfinite(asked.detect) and asked.detect > 0):
         yield SetupError(
             f"detect must be above 0: a drop that is to be seen, such as 0.05; got {asked.detect}"
@@ -108,7 +108,7 @@ def _wrong(asked: _Asked) -> Iterator[SetupError]:
 
 def _of_kept(store: Store, name: str, asked: _Asked) -> RunSize:
     run = store.load(find_current_run(store, name))
-    return _sized(run, _took(run, store), asked)
+    return _run_size(run, _took(run, store), asked)
 
 
 def _took(run: RunResult, store: Store | None) -> TrialTook:
@@ -123,7 +123,7 @@ def _took(run: RunResult, store: Store | None) -> TrialTook:
     return TrialTook(None if cost is None else cost / made, run.duration / made if run.duration else None)
 
 
-def _sized(run: RunResult, took: TrialTook, asked: _Asked) -> RunSize:
+def _run_size(run: RunResult, took: TrialTook, asked: _Asked) -> RunSize:
     from proctor.analysis.power.required_size import SizeAsked, sentence_of, size_for
 
     seen = _Seen(run.cases)

@@ -33,12 +33,12 @@ from proctor.reports.content.text_blocks import (
     Span,
     Spans,
     Table,
-    dotted,
+    join_with_dots,
     outcome_role,
 )
 from proctor.reports.evidence.blocks import TrialEvidence
 from proctor.reports.evidence.case_evidence import evidence_of, reason_of
-from proctor.reports.evidence.played_users import told_of
+from proctor.reports.evidence.played_users import scenario_facts
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text
@@ -89,7 +89,7 @@ def _head(view: CaseView, look: Look) -> Iterator[Block]:
     yield Line(spans, record=record)
     scoring = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
-    yield Line([*dotted([Span(fact, "dim") for fact in facts if fact], look)])
+    yield Line([*join_with_dots([Span(fact, "dim") for fact in facts if fact], look)])
     reason = reason_of(case)
     if reason or case.missed:
         yield Gap()
@@ -109,7 +109,7 @@ def _scenario(view: CaseView) -> Iterator[Block]:
     """Return the scenario of a simulated user, without which its conversation cannot be understood."""
     if view.scenario is None:
         return
-    facts = list(told_of(view.scenario))
+    facts = list(scenario_facts(view.scenario))
     yield Record(("SCENARIO",))
     for label, text in facts:
         yield from (Record((f"{_INDENT}{label}: {line}",)) for line in text.splitlines() or [""])
@@ -221,7 +221,8 @@ def _trial(
         likeness = [f"like trial {like + 1}"] if like is not None else []
         rest = [Span(fact, "dim") for fact in [*facts, *likeness]]
         yield Line(
-            [sign, *dotted([Span(f" trial {trial.number + 1}", "strong"), *rest], look)], record=record
+            [sign, *join_with_dots([Span(f" trial {trial.number + 1}", "strong"), *rest], look)],
+            record=record,
         )
     else:
         yield Record(record)
@@ -269,7 +270,7 @@ def _scoring_row(judged: Judged, look: Look, *, is_shown: bool) -> Row:
         [Span(str(judged.number), "strong" if is_shown else "dim")],
         [Span(f"{look.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
         [Span(when(judged.created_at), "dim")],
-        [*dotted([*criteria, *scores], look)],
+        [*join_with_dots([*criteria, *scores], look)],
     ]
     fields = [score_field(judged.case, metric) for metric in scored]
     source = f"criteria={judged.criteria}" if judged.criteria else ""

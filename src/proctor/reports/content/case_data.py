@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.reports.content.summary import duration
-from proctor.reports.evidence.played_users import who_played
+from proctor.reports.evidence.played_users import simulator_name
 from proctor.schema.evidence.simulator_failure import spoiled_by
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.scenario import ConversationScenario
@@ -69,7 +69,7 @@ class TrialView:
 
     def attempts(self) -> list[str]:
         """Return in a line each what became of the earlier attempts."""
-        return told_attempts(self.earlier)
+        return attempt_lines(self.earlier)
 
     def facts(self, *, timed: bool = True) -> list[str]:
         """Return in short what it took: turns, tokens, retries, and the time unless somebody else tells it."""
@@ -81,12 +81,12 @@ class TrialView:
             f"{turns} {'turn' if turns == 1 else 'turns'}",
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",
-            who_played(self.trial),
+            simulator_name(self.trial),
         ]
         return [text for text in told if text]
 
 
-def told_attempts(earlier: Sequence[Trial]) -> list[str]:
+def attempt_lines(earlier: Sequence[Trial]) -> list[str]:
     """Return in a line each what became of the attempts before the last one."""
     return [
         f"attempt {number} of {len(earlier) + 1}: {_why_again(trial)}"
@@ -109,22 +109,22 @@ def view_trial(case: CaseResult, place: int) -> TrialView:
     """Return what there is to show of the trial at `place` of a case, as if it were the only one."""
     result = case.trials[place]
     trial = result.trial
-    return TrialView(result.number, alone_in(case, place, trial), trial)
+    return TrialView(result.number, case_of_trial(case, place, trial), trial)
 
 
-def alone_in(case: CaseResult, place: int, trial: Trial | None = None) -> CaseResult:
+def case_of_trial(case: CaseResult, place: int, trial: Trial | None = None) -> CaseResult:
     """Return a case as if its trial at `place` were the only one; `trial` is its evidence, where that is wanted."""
     result = case.trials[place]
     return replace(
         case,
         outcome=result.outcome,
         reason=case.reason if len(case.trials) == 1 else "",
-        metrics={name: _alone(metric, place) for name, metric in case.metrics.items()},
+        metrics={name: verdict_of_trial(metric, place) for name, metric in case.metrics.items()},
         trials=[TrialResult(0, result.outcome, evidence=trial, failure=result.failure)],
     )
 
 
-def _alone(metric: MetricVerdict, place: int) -> MetricVerdict:
+def verdict_of_trial(metric: MetricVerdict, place: int) -> MetricVerdict:
     """Return what a metric says of one trial alone."""
     score = metric.per_trial[place] if place < len(metric.per_trial) else None
     if score is None:

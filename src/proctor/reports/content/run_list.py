@@ -26,7 +26,7 @@ from proctor.reports.content.text_blocks import (
     Span,
     Spans,
     Table,
-    dotted,
+    join_with_dots,
     outcome_role,
 )
 from proctor.reports.terminal.choose import write_blocks
@@ -56,14 +56,14 @@ class ListedRun:
 def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
     """Return for every id the shortest beginning, of six characters at least, that no other one shares."""
     ordered = sorted(run_ids)
-    shared = [_shared(one, other) for one, other in pairwise(ordered)]
+    shared = [_common_prefix_length(one, other) for one, other in pairwise(ordered)]
     return {
         one: one[: max(SHORTEST, before + 1, after + 1)]
         for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
     }
 
 
-def _shared(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """Count the characters that two ids begin with alike."""
     both = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in both if a != b), min(len(one), len(other)))
@@ -165,7 +165,7 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
     if more:
         texts.append(f"{len(runs)} of {len(runs) + more:,} runs: --limit 0 lists all")
         yield Record(("MORE", f"{more} runs", "(--limit 0 lists all)"))
-    yield Line([*dotted([Span(text, "dim") for text in texts], look)])
+    yield Line([*join_with_dots([Span(text, "dim") for text in texts], look)])
     yield Gap()
 
 
@@ -252,4 +252,4 @@ def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Bloc
     ]
     yield Gap()
     spans = [Span(text, "dim") for text in (f"run {listed.short}", began, *parts) if text]
-    yield Line([*dotted(spans, look)], record=("KEPT", run.run_id, began, *parts))
+    yield Line([*join_with_dots(spans, look)], record=("KEPT", run.run_id, began, *parts))

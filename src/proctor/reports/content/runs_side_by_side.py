@@ -41,7 +41,7 @@ class Row:
 
 def line_up(runs: Sequence[RunResult]) -> list[Row]:
     """Return one row for each case, in the order in which the cases first appear."""
-    by_run = [_numbered(run.cases) for run in runs]
+    by_run = [_cases_by_name(run.cases) for run in runs]
     keys = list(dict.fromkeys(key for cases in by_run for key in cases))
     there = (metric for cases in by_run for case in cases.values() for metric in case.metrics.values())
     metrics = list(dict.fromkeys(metric.name for metric in there if decides(metric)))
@@ -53,7 +53,7 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     return rows
 
 
-def _numbered(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
+def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
     """The cases by their names; two sets may share an id, and then the first of a name stands beside the first."""
     found: dict[tuple[str, str, int], CaseResult] = {}
     times: Counter[tuple[str, str]] = Counter()

@@ -214,7 +214,7 @@ def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent:
     return Table(columns, [Row([[Span(text)] for text in row]) for row in rows], indent)
 
 
-def dotted(parts: Iterable[Span], look: Look) -> Iterator[Span]:
+def join_with_dots(parts: Iterable[Span], look: Look) -> Iterator[Span]:
     """Return spans with dots between them."""
     for index, part in enumerate(parts):
         if index:

@@ -32,7 +32,7 @@ class Foremost:
         if sum(map(len, red)) > self._most:
             next(cases for cases in reversed(red) if cases).pop()
 
-    def red(self) -> Iterator[CaseResult]:
+    def problem_cases(self) -> Iterator[CaseResult]:
         """Return cases that did not pass, the worst first, as many as are wanted."""
         return (case for cases in self._kept[:FLAKY_ATTENTION] for case in cases)
 

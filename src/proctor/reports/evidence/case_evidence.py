@@ -9,10 +9,10 @@ from proctor.reports.content.reasons import TELLING, deciding, reason_of, warnin
 from proctor.reports.evidence.blocks import Block, Findings, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.evidence.failure_text import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
-from proctor.reports.evidence.played_users import add_played
+from proctor.reports.evidence.played_users import add_simulator_facts
 from proctor.reports.evidence.trajectory_diff import LONGEST_CALL, state_of, steps_of
 from proctor.reports.evidence.turn_text import add_turns, shown_trials
-from proctor.reports.evidence.word_diff import elided, word_difference
+from proctor.reports.evidence.word_diff import elide, word_difference
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
@@ -50,8 +50,8 @@ def evidence_of(
     for evidence in shown:
         if full:
             add_turns(evidence, case)
-        recorded = _recorded(evidence, case.trials)
-        add_played(evidence, recorded, full=full)
+        recorded = _recorded_trial(evidence, case.trials)
+        add_simulator_facts(evidence, recorded, full=full)
         _in_order(evidence, recorded)
     return shown
 
@@ -85,7 +85,7 @@ def _add_metric(
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in TELLING:
             _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
-    drawn = _drawn(score.details, metric.name, limit)
+    drawn = _detail_blocks(score.details, metric.name, limit)
     overall = [block for block in drawn if block not in _blocks(sections, None)]
     if any(isinstance(block, Findings) for section in sections for block in section.blocks):
         overall = [
@@ -107,7 +107,7 @@ def _of_turn(
     metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[Block]
 ) -> Iterator[Block]:
     """What one metric says about a turn; of a drawing that another metric made already, only its reason."""
-    drawn = [block for block in _drawn(score.details, metric.name, limit) if block not in shown]
+    drawn = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
     yield from drawn
     told = any(isinstance(block, Findings) for block in drawn)  # the reasons stand there one by one
     if score.reason and not told and (limit is None or not drawn):
@@ -116,7 +116,7 @@ def _of_turn(
         yield warning
 
 
-def _drawn(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[Block]:
+def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[Block]:
     """The details that every report understands (see `proctor.schema.results.score`), as blocks."""
     found: list[Block] = []
     if not details:
@@ -141,7 +141,7 @@ def _dicts(value: Any) -> list[Mapping[str, Any]]:
 
 def _text(expected: str, actual: str, *, full: bool) -> TextDifference:
     wanted, made = word_difference(expected, actual)
-    return TextDifference(wanted, made) if full else TextDifference(elided(wanted), elided(made))
+    return TextDifference(wanted, made) if full else TextDifference(elide(wanted), elide(made))
 
 
 def _extend(sections: list[Section], turn: int | None, blocks: Iterable[Block]) -> None:
@@ -168,7 +168,7 @@ def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
         _extend(evidence.sections, None, notes)
 
 
-def _recorded(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> Trial | None:
+def _recorded_trial(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> Trial | None:
     """Return the trial that evidence is of, where it was kept."""
     result = next((trial for trial in trials if trial.number == evidence.trial), None)
     return result.trial if result is not None else None

@@ -31,7 +31,10 @@ def cause_of(failure: Failure) -> Cause:
     inside = f" in {frame['name']}" if frame["name"] and frame["name"] != "<module>" else ""
     code = _without_comment((frame["code"] or "").strip())
     return Cause(
-        what, error, f"{_near(frame['file'])}:{frame['line']}{inside}", "" if _NO_CODE.match(code) else code
+        what,
+        error,
+        f"{_relative_path(frame['file'])}:{frame['line']}{inside}",
+        "" if _NO_CODE.match(code) else code,
     )
 
 
@@ -61,7 +64,7 @@ def _is_users(file: str) -> bool:
     return not (installed or file.startswith((_LIBRARY, "<frozen ")))
 
 
-def _near(file: str) -> str:
+def _relative_path(file: str) -> str:
     """A path below the working folder is shown from there."""
     here = f"{Path.cwd()}{os.sep}"
     return file.removeprefix(here)

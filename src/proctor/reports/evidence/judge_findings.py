@@ -42,7 +42,7 @@ def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
 
 def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
     quoted = {"for": found.get("supporting_excerpt"), "against": found.get("contradicting_excerpt")}
-    sides = [f'{side}: "{_cut(str(text), full=full)}"' for side, text in quoted.items() if text]
+    sides = [f'{side}: "{_shorten(str(text), full=full)}"' for side, text in quoted.items() if text]
     why = "; ".join(filter(None, [_why(found, full=full).rstrip("."), *sides]))
     label = str(found.get("label", "")).replace("_", " ")
     return Finding(_is_grounded(found), label, str(found.get("sentence") or ""), why)
@@ -54,14 +54,14 @@ def _is_grounded(found: Mapping[str, Any]) -> bool:
 
 def _why(found: Mapping[str, Any], *, full: bool) -> str:
     """The reason that was given, and the share of the votes where some were of another opinion."""
-    why = _cut(str(found.get("rationale") or ""), full=full)
+    why = _shorten(str(found.get("rationale") or ""), full=full)
     agreed = found.get("agreement")
     if not isinstance(agreed, int | float) or agreed >= 1:
         return why
     return f"{why} ({agreed:.0%} of the votes)" if why else f"{agreed:.0%} of the votes"
 
 
-def _cut(text: str, *, full: bool) -> str:
+def _shorten(text: str, *, full: bool) -> str:
     return text if full else shorten(text, _LONGEST_WHY)
 
 
@@ -80,7 +80,7 @@ def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
             alike.setdefault(str(problem), []).append(vote)
     for problem, found in alike.items():
         times = f" ({len(found)} votes)" if len(found) > 1 else ""
-        yield Note("vote", f"{problem}{times}{_said(found[0])}")
+        yield Note("vote", f"{problem}{times}{_vote_text(found[0])}")
 
 
 def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
@@ -97,7 +97,7 @@ def _word(verdict: object) -> str:
     return {True: "yes", False: "no"}[verdict] if isinstance(verdict, bool) else str(verdict)
 
 
-def _said(vote: Mapping[str, Any]) -> str:
+def _vote_text(vote: Mapping[str, Any]) -> str:
     answers = [str(each) for each in vote.get("answers") or ()]
     return f"; it said: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
 

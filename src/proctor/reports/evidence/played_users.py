@@ -13,10 +13,10 @@ from proctor.schema.format.scenario import ConversationScenario
 
 _SIGNAL = "</finished>"
 
-__all__ = ["add_played", "ending_of", "told_of", "who_played"]
+__all__ = ["add_simulator_facts", "ending_of", "scenario_facts", "simulator_name"]
 
 
-def who_played(trial: Trial) -> str:
+def simulator_name(trial: Trial) -> str:
     """Say who played the user, where nobody's words were recorded."""
     played = trial.played_user
     if played is None:
@@ -38,7 +38,7 @@ def ending_of(trial: Trial) -> str:
     return "by the user" if left.lower() in ("", _SIGNAL) else f"by the user, who did not send: {left}"
 
 
-def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> None:
+def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> None:
     """Add to the evidence of a trial what is to be known of a user who was played.
 
     `full`: of each message what it took, and how the conversation ended. Else only what is out of the ordinary: that it
@@ -58,7 +58,7 @@ def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> N
             _add(
                 evidence,
                 fault.turn if fault.turn < len(trial.turns) else None,
-                Fact("at fault", _told(fault)),
+                Fact("at fault", _fault_text(fault)),
             )
     is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
     if not is_users:
@@ -69,7 +69,7 @@ def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> N
         _add(evidence, len(trial.turns) - 1, Fact("answer", answered.joined_text() if answered else "(none)"))
 
 
-def told_of(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
+def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
     """Return what a user was to play, each thing with its label."""
     yield "start", scenario.starting_prompt.strip()
     yield "plan", scenario.conversation_plan.strip()
@@ -77,7 +77,7 @@ def told_of(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
         yield "persona", f"{persona.id}: {persona.description}"
 
 
-def _told(fault: UserFault) -> str:
+def _fault_text(fault: UserFault) -> str:
     judge = " (a judge says so)" if fault.found_by == "judge" else ""
     return f"{fault.kind.words}: {fault.why}{judge}"
 

@@ -22,7 +22,7 @@ from proctor.reports.evidence.value_text import (
     DEEPEST,
     LONGEST_VALUE,
     cut_value,
-    merged,
+    merge_pieces,
     value_difference,
     value_pair,
     value_text,
@@ -175,7 +175,9 @@ def _call(
     name, args = str(call.get("name") or "(no name)"), call.get("args")
     head = Piece(name, changed=renamed)
     if not isinstance(args, Mapping):  # null, or whatever a metric that is not ours put there
-        return merged([head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")])
+        return merge_pieces(
+            [head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")]
+        )
     differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
     texts = {
         key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
@@ -189,7 +191,7 @@ def _call(
         if differing or may_leave_out:
             texts = _left_out(texts, set(differing), room)
     arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
-    return merged([head, Piece("("), *_separated(arguments), Piece(")")])
+    return merge_pieces([head, Piece("("), *_join_arguments(arguments), Piece(")")])
 
 
 def _argument(name: str, value: Pieces) -> Pieces:
@@ -227,7 +229,7 @@ def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
     return kept
 
 
-def _separated(arguments: list[Pieces]) -> Pieces:
+def _join_arguments(arguments: list[Pieces]) -> Pieces:
     found: Pieces = []
     for index, argument in enumerate(arguments):
         found += [Piece(", "), *argument] if index else argument

@@ -43,8 +43,8 @@ def add_turns(evidence: TrialEvidence, case: CaseResult) -> None:
         actual = invocations[turn] if turn < len(invocations) else None
         section.blocks = [*_calls(section, of_turn, actual), *section.blocks]
         section.blocks += _answer(section, of_turn, actual)
-        section.blocks += [block for block in _judged(of_turn) if block not in section.blocks]
-        section.blocks += _told(of_turn)
+        section.blocks += [block for block in _judge_blocks(of_turn) if block not in section.blocks]
+        section.blocks += _reason_blocks(of_turn)
 
 
 _Scored = list[tuple[MetricVerdict, Score]]
@@ -78,7 +78,7 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
         yield Fact("answer", said)
 
 
-def _judged(scored: _Scored) -> Iterator[Block]:
+def _judge_blocks(scored: _Scored) -> Iterator[Block]:
     for metric, score in scored:
         found = [*findings_of(score.details or {}, metric.name, full=True)]
         yield from found
@@ -86,7 +86,7 @@ def _judged(scored: _Scored) -> Iterator[Block]:
             yield Note(metric.name, score.reason)  # the words of the judge, also where it is content
 
 
-def _told(scored: _Scored) -> Iterator[Block]:
+def _reason_blocks(scored: _Scored) -> Iterator[Block]:
     told = [
         f"{metric.name} {score_text(score.value, metric.threshold)}"
         for metric, score in scored

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import equal_json
 from proctor.reports.evidence.blocks import Piece, Pieces
-from proctor.reports.evidence.word_diff import elided, word_difference
+from proctor.reports.evidence.word_diff import elide, word_difference
 
 LONGEST_VALUE = 48
 """Characters of a value that are shown at a glance."""
@@ -80,7 +80,7 @@ def _texts(expected: str, actual: str, *, full: bool) -> tuple[Pieces, Pieces] |
         return wanted, made
     if any(piece.changed and len(piece.text) > LONGEST_VALUE for piece in (*wanted, *made)):
         return None
-    return elided(wanted, context=_CONTEXT), elided(made, context=_CONTEXT)
+    return elide(wanted, context=_CONTEXT), elide(made, context=_CONTEXT)
 
 
 def _members(
@@ -103,16 +103,16 @@ def _members(
             made.append((False, [key, *right]))
     if all(same for same, _ in (*wanted, *made)):  # equal as JSON, and not for the metric: 1 and 1.0
         return None
-    return _bracketed(wanted, brackets, full=full), _bracketed(made, brackets, full=full)
+    return _in_brackets(wanted, brackets, full=full), _in_brackets(made, brackets, full=full)
 
 
-def _bracketed(members: _Members, brackets: str, *, full: bool) -> Pieces:
+def _in_brackets(members: _Members, brackets: str, *, full: bool) -> Pieces:
     if not full and sum(len(piece.text) for _, pieces in members for piece in pieces) > LONGEST_VALUE:
         members = _without_alike(members)
     inside: Pieces = []
     for index, (_, pieces) in enumerate(members):
         inside += [Piece(", "), *pieces] if index else pieces
-    return merged([Piece(brackets[0]), *inside, Piece(brackets[1])])
+    return merge_pieces([Piece(brackets[0]), *inside, Piece(brackets[1])])
 
 
 def _without_alike(members: _Members) -> _Members:
@@ -122,7 +122,7 @@ def _without_alike(members: _Members) -> _Members:
     return kept
 
 
-def merged(pieces: Pieces) -> Pieces:
+def merge_pieces(pieces: Pieces) -> Pieces:
     """Join neighbours that are marked alike."""
     return [
         Piece(text, changed)

@@ -35,7 +35,7 @@ def word_difference(expected: str, actual: str) -> tuple[Pieces, Pieces]:
             (False, made[len(made) - end :]),
         ],
     )
-    return _joined(sides[0]), _joined(sides[1])
+    return _join_stretches(sides[0]), _join_stretches(sides[1])
 
 
 def _common_ends(wanted: list[str], made: list[str]) -> tuple[int, int]:
@@ -69,7 +69,7 @@ def _is_bridge(found: list[tuple[bool, list[str], list[str]]], index: int) -> bo
     return inside and all(word.isspace() for word in found[index][1])
 
 
-def _joined(stretches: list[tuple[bool, list[str]]]) -> Pieces:
+def _join_stretches(stretches: list[tuple[bool, list[str]]]) -> Pieces:
     pieces: Pieces = []
     for changed, words in stretches:
         text = "".join(words)
@@ -81,21 +81,21 @@ def _joined(stretches: list[tuple[bool, list[str]]]) -> Pieces:
     return pieces
 
 
-def elided(pieces: Pieces, *, context: int = 40, longest: int = 400) -> Pieces:
+def elide(pieces: Pieces, *, context: int = 40, longest: int = 400) -> Pieces:
     """Return `pieces` with the middle of long unchanged stretches, and the tail of long changed ones, cut out.
 
     `context` characters are kept on the sides of an unchanged stretch that touch a change.
     """
     last = len(pieces) - 1
     return [
-        Piece(_cut(piece.text, longest), changed=True)
+        Piece(_shorten(piece.text, longest), changed=True)
         if piece.changed
         else Piece(_middle_out(piece.text, context if n else 0, context if n < last else 0, context))
         for n, piece in enumerate(pieces)
     ]
 
 
-def _cut(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
@@ -103,7 +103,7 @@ def _middle_out(text: str, head: int, tail: int, context: int) -> str:
     if len(text) <= max(head + tail, context) + 40:  # nothing is gained by hiding a few words
         return text
     if not head and not tail:
-        return _cut(text, 80)
+        return _shorten(text, 80)
     before, after = (
         _whole_words(text[:head], from_end=False),
         _whole_words(text[len(text) - tail :], from_end=True),

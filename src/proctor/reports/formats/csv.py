@@ -140,11 +140,11 @@ def _trial_cells(case: CaseResult, result: TrialResult) -> list[Cell]:
     trial = result.trial
     head: list[Cell] = [case.eval_set_id, case.eval_id, result.number, result.outcome.value]
     failure = result.failure.cause if result.failure else None
-    said = _said(trial) if trial else [None] * 5
-    return [*head, case.outcome.value, reason_of(case), failure, *said, case.place]
+    facts = _trial_facts(trial) if trial else [None] * 5
+    return [*head, case.outcome.value, reason_of(case), failure, *facts, case.place]
 
 
-def _said(trial: Trial) -> list[Cell]:
+def _trial_cells(trial: Trial) -> list[Cell]:
     """Duration, turns, what was asked, what was answered, which tools were called."""
     done = trial.invocations
     return [

@@ -53,7 +53,7 @@ def _annotations(run: RunResult) -> Iterator[str]:
     told = sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
     yield _annotation("notice", f"Proctor: {run.agent}", [told, *([share] if share else [])])
-    errors = [*_broken(run), *map(_missed, foremost.red())]
+    errors = [*_broken(run), *map(_message, foremost.problem_cases())]
     if not errors and not run.passed:
         errors = [_annotation("error", f"Proctor: {run.agent}", [told])]
     if len(errors) > MOST or foremost.missed > MOST:
@@ -79,7 +79,7 @@ def _broken(run: RunResult) -> Iterator[str]:
         yield _annotation("error", f"Proctor: {title}", [public_text.cause(run.failure)])
 
 
-def _missed(case: CaseResult) -> str:
+def _message(case: CaseResult) -> str:
     text = [public_text.reason(case), *public_text.lines(case)]
     title = f"{WORDS[case.outcome]}: {case.eval_set_id}/{case.eval_id}"
     return _annotation("error", title, text, *place_of(case.place))
@@ -87,10 +87,14 @@ def _missed(case: CaseResult) -> str:
 
 def _annotation(level: str, title: str, text: Sequence[str], file: str = "", line: int | None = None) -> str:
     """Return one workflow command."""
-    fields = {"file": file, "line": str(line) if line and file else "", "title": _cut(title, _LONGEST_TITLE)}
+    fields = {
+        "file": file,
+        "line": str(line) if line and file else "",
+        "title": _shorten(title, _LONGEST_TITLE),
+    }
     told = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
-    lines = "\n".join(clean(_cut(each, LONGEST)) for each in text)
-    return f"::{level} {told}::{_data(_cut(lines, LONGEST))}"
+    lines = "\n".join(clean(_shorten(each, LONGEST)) for each in text)
+    return f"::{level} {told}::{_data(_shorten(lines, LONGEST))}"
 
 
 def _data(text: str) -> str:
@@ -101,5 +105,5 @@ def _property(text: str) -> str:
     return _data(clean(text)).replace(":", "%3A").replace(",", "%2C")
 
 
-def _cut(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -103,7 +103,7 @@ def _run_head(run: RunResult) -> dict[str, Any]:
         "failure": failure_data(run.failure),
         "warnings": run.warnings,
         **spent_data(run),
-        "sets": [_set(one) for one in run.sets],
+        "sets": [_set_data(one) for one in run.sets],
     }
 
 
@@ -119,7 +119,7 @@ def _pass_rate(run: RunResult) -> dict[str, Any]:
     }
 
 
-def _set(one: SetSummary) -> dict[str, Any]:
+def _set_data(one: SetSummary) -> dict[str, Any]:
     return {
         "eval_set_id": one.eval_set_id,
         "path": one.path,

@@ -47,12 +47,12 @@ class JunitReport:
         totals = sum((_counts_of(run) for run in runs), Counter[str]())
         seconds = sum(run.duration for run in runs)
         target.write('<?xml version="1.0" encoding="utf-8"?>\n')
-        target.write(f'<testsuites name="proctor"{_counted(totals, seconds)}>\n')
+        target.write(f'<testsuites name="proctor"{_count_attributes(totals, seconds)}>\n')
         names = _Names(runs)
         if options.note:
-            target.write(f'  <testsuite name="proctor"{_counted(Counter(), 0.0)}>\n')
+            target.write(f'  <testsuite name="proctor"{_count_attributes(Counter(), 0.0)}>\n')
             target.write(
-                f"    <system-out>{content(_cut(clean(options.note), LONGEST_TEXT))}</system-out>\n  </testsuite>\n"
+                f"    <system-out>{content(_shorten(clean(options.note), LONGEST_TEXT))}</system-out>\n  </testsuite>\n"
             )
         for run in runs:
             for eval_set_id, cases in groupby(run.cases, key=lambda case: case.eval_set_id):
@@ -74,7 +74,7 @@ def _write_suite(out: CharacterReferences, run: RunResult, name: str, cases: Ite
             counts.update(["tests", what])
             seconds += took
             waiting.write(text)
-        head = f" name={attribute(_cut(_class_name(run, name)))}{_counted(counts, seconds)}"
+        head = f" name={attribute(_shorten(_class_name(run, name)))}{_count_attributes(counts, seconds)}"
         out.write(f'  <testsuite{head} timestamp="{_moment(run.started_at)}">\n')
         out.write(_properties({"agent": run.agent, "run": run.run_id}, "    "))
         waiting.seek(0)
@@ -106,7 +106,7 @@ def _element(outcome: Outcome) -> str:
     return "" if outcome is Outcome.PASSED else _RED.get(outcome, "error")
 
 
-def _counted(counts: Counter[str], seconds: float) -> str:
+def _count_attributes(counts: Counter[str], seconds: float) -> str:
     return (
         f' tests="{counts["tests"]}" failures="{counts["failure"]}" errors="{counts["error"]}"'
         f' skipped="{counts["skipped"]}" time="{seconds:.3f}"'
@@ -142,7 +142,7 @@ class _Names:
 
     def of(self, suite: str, eval_id: str) -> str:
         """Return the name of a case: its id, with ` #2` behind it where the name was taken."""
-        name = _cut(clean(eval_id))
+        name = _shorten(clean(eval_id))
         if not self._twins and "\\" not in name and not name.endswith("…"):
             return name
         key = hash((suite, name))
@@ -170,20 +170,20 @@ def _class_name(run: RunResult, eval_set_id: str) -> str:
 def _test_case(suite: str, name: str, seconds: float, file: str, line: int | None) -> str:
     place = f" file={attribute(file)}" if file else ""
     place += f' line="{line}"' if file and line else ""
-    names = f"classname={attribute(_cut(suite))} name={attribute(name)}"
+    names = f"classname={attribute(_shorten(suite))} name={attribute(name)}"
     return f'    <testcase {names} time="{seconds:.3f}"{place}'
 
 
 def _verdict(case: CaseResult, options: ReportOptions) -> str:
     """What makes a case red, or what to know of one that passed."""
     if case.passed:
-        told = _cut(
+        told = _shorten(
             "\n".join(filter(None, [public_text.hidden(case.missed), *_warnings(case)])), LONGEST_TEXT
         )
         return f"      <system-out>{content(told)}</system-out>\n" if told else ""
     reason = public_text.reason(case)
     element = _element(case.outcome)
-    message = f"message={attribute(_cut(reason))}"
+    message = f"message={attribute(_shorten(reason))}"
     if element == "skipped":
         return f"      <skipped {message}/>\n"
     lines = [
@@ -191,8 +191,10 @@ def _verdict(case: CaseResult, options: ReportOptions) -> str:
         *_warnings(case),
         *public_text.lines(case, full=options.verbose),
     ]
-    text = _cut("\n".join(clean(_cut(line, LONGEST_TEXT)) for line in lines), LONGEST_TEXT)
-    return f"      <{element} {message} type={attribute(_cut(_type_of(case)))}>{content(text)}</{element}>\n"
+    text = _shorten("\n".join(clean(_shorten(line, LONGEST_TEXT)) for line in lines), LONGEST_TEXT)
+    return (
+        f"      <{element} {message} type={attribute(_shorten(_type_of(case)))}>{content(text)}</{element}>\n"
+    )
 
 
 def _warnings(case: CaseResult) -> list[str]:
@@ -223,7 +225,7 @@ def _facts(case: CaseResult) -> dict[str, str]:
 
 def _properties(facts: dict[str, str], indent: str) -> str:
     lines = [
-        f"{indent}  <property name={attribute(_cut(name))} value={attribute(_cut(value))}/>\n"
+        f"{indent}  <property name={attribute(_shorten(name))} value={attribute(_shorten(value))}/>\n"
         for name, value in facts.items()
         if value
     ]
@@ -232,14 +234,14 @@ def _properties(facts: dict[str, str], indent: str) -> str:
 
 def _broken_case(run: RunResult, name: str, file: str, failure: Failure) -> _Written:
     head = _test_case(_class_name(run, name), "could not be run", 0.0, file, None)
-    kind = attribute(_cut(failure.type or failure.kind.value))
+    kind = attribute(_shorten(failure.type or failure.kind.value))
     cause = public_text.cause(failure)
-    text = content(_cut(cause, LONGEST_TEXT))
-    error = f"<error message={attribute(_cut(cause))} type={kind}>{text}</error>"
+    text = content(_shorten(cause, LONGEST_TEXT))
+    error = f"<error message={attribute(_shorten(cause))} type={kind}>{text}</error>"
     return "error", f"{head}>\n      {error}\n    </testcase>\n", 0.0
 
 
-def _cut(text: str, longest: int = LONGEST_NAME) -> str:
+def _shorten(text: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
@@ -253,15 +255,15 @@ _SPECIAL = re.compile('[&<>"]')
 
 def attribute(text: str) -> str:
     """Return `text` as the value of an attribute, quotes around it; on one line."""
-    return f'"{_escaped(clean(text))}"'
+    return f'"{_escape(clean(text))}"'
 
 
 def content(text: str) -> str:
     """Return `text` as the content of an element; newlines and tabs stay."""
-    return _escaped(clean(text, lines=True))
+    return _escape(clean(text, lines=True))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     text = _FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return _SPECIAL.sub(lambda found: _MARKUP[found[0]], text)
 

@@ -70,7 +70,7 @@ class _Section:
 
     def parts(self) -> Iterator[str]:
         """Return the parts in order; the table takes at most half of the room, the evidence what is left of it."""
-        head, red, broken = self._head(), list(self._foremost.red()), list(self._broken())
+        head, red, broken = self._head(), list(self._foremost.problem_cases()), list(self._broken())
         rows = _fitting([*broken, *map(_row, red)], self._room // 2 - len(head))
         if more := self._foremost.missed + len(broken) - len(rows):
             rows.append(f"<tr><td></td><td>… and {more:,} more that did not pass</td><td></td></tr>")
@@ -109,11 +109,11 @@ class _Section:
     def _details(self) -> Iterator[str]:
         flaky = [f"{_name(case)}: {rate_sentence(case, UNICODE)}" for case in self._foremost.flaky()]
         if flaky:
-            yield _folded(f"{self._digest.repeats.flaky} flaky", flaky)
+            yield _details_block(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
             told = [public_text.hidden(warning) for warning in warnings]
-            yield _folded(f"{len(told)} warning{'s' * (len(told) > 1)}", told)
-        yield _folded("Metrics and sets", [*self._metrics(), *self._sets()])
+            yield _details_block(f"{len(told)} warning{'s' * (len(told) > 1)}", told)
+        yield _details_block("Metrics and sets", [*self._metrics(), *self._sets()])
 
     def _metrics(self) -> Iterator[str]:
         """Each metric's mean over all trials, with its standard error."""
@@ -146,7 +146,7 @@ def _row(case: CaseResult) -> str:
     trials = f" ({rate_sentence(case, UNICODE)})" if is_repeated(case) else ""
     reason = public_text.reason(case)
     sign = f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}"
-    return _cells(sign, _name(case), _cut(reason, _LONGEST_REASON) + trials)
+    return _cells(sign, _name(case), _shorten(reason, _LONGEST_REASON) + trials)
 
 
 def _cells(sign: str, name: str, why: str) -> str:
@@ -157,14 +157,14 @@ def _evidence(case: CaseResult) -> str:
     file, line = place_of(case.place)
     place = f"{file}:{line}" if line else file
     lines = [*([place] if place else []), public_text.reason(case), *public_text.lines(case)]
-    return _folded(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {_code(_name(case))}", lines)
+    return _details_block(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {_code(_name(case))}", lines)
 
 
-def _folded(summary: str, lines: Sequence[str]) -> str:
+def _details_block(summary: str, lines: Sequence[str]) -> str:
     """Return lines behind a summary (HTML already) that unfolds them."""
     text, left = [], _LONGEST_EVIDENCE
     for line in lines:
-        shown = _text(_cut(line, left))
+        shown = _text(_shorten(line, left))
         left -= len(line)
         text += [shown] if shown.strip() else []  # an empty line would end the block
         if left <= 0:
@@ -175,11 +175,11 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 
 def _name(case: CaseResult) -> str:
-    return f"{_cut(case.eval_set_id, _LONGEST_NAME)}/{_cut(case.eval_id, _LONGEST_NAME)}"
+    return f"{_shorten(case.eval_set_id, _LONGEST_NAME)}/{_shorten(case.eval_id, _LONGEST_NAME)}"
 
 
 def _code(text: str, longest: int = 2 * _LONGEST_NAME) -> str:
-    return f"<code>{_text(_cut(text, longest))}</code>"
+    return f"<code>{_text(_shorten(text, longest))}</code>"
 
 
 def _text(text: str) -> str:
@@ -187,7 +187,7 @@ def _text(text: str) -> str:
     return html.escape(clean(text))
 
 
-def _cut(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
 
 

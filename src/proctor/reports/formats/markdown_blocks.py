@@ -47,10 +47,10 @@ def write_markdown(build: BuildBlocks, out: TextIO, options: ReportOptions = DEF
     shown = (block for block in blocks if not isinstance(block, (Gap, Record)))
     for kind, same in groupby(shown, key=type):
         parts = [_html(block) for block in same]
-        out.write(encodable(_joined(kind, parts), encoding))
+        out.write(encodable(_join(kind, parts), encoding))
 
 
-def _joined(kind: type[Block], parts: Sequence[str]) -> str:
+def _join(kind: type[Block], parts: Sequence[str]) -> str:
     if kind in {Line, Fact}:
         return f"<p>{'<br>'.join(parts)}</p>\n\n"
     if kind in {Note, Reason}:

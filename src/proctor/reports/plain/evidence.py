@@ -66,16 +66,16 @@ def _step(line: StepLine | LeftOut) -> Iterator[str]:
         return
     mark = ASCII.steps[line.kind]
     if line.kind is Kind.DIFFERS:
-        yield f"{mark} expected {_marked(line.expected, '[-', '-]')}"
-        yield f"{mark} actual   {_marked(line.actual, '{+', '+}')}"
+        yield f"{mark} expected {_mark_changes(line.expected, '[-', '-]')}"
+        yield f"{mark} actual   {_mark_changes(line.actual, '{+', '+}')}"
     else:
-        yield f"{mark} {_marked(line.expected or line.actual, '', '')}"
+        yield f"{mark} {_mark_changes(line.expected or line.actual, '', '')}"
 
 
 @_block.register
 def _(block: TextDifference) -> Iterator[str]:
-    yield f"expected: {_marked(block.expected, '[-', '-]')}"
-    yield f"actual: {_marked(block.actual, '{+', '+}')}"
+    yield f"expected: {_mark_changes(block.expected, '[-', '-]')}"
+    yield f"actual: {_mark_changes(block.actual, '{+', '+}')}"
 
 
 @_block.register
@@ -117,5 +117,5 @@ def _(block: Fact) -> Iterator[str]:
     yield f"{block.label}: {block.text}"
 
 
-def _marked(pieces: Pieces, before: str, after: str) -> str:
+def _mark_changes(pieces: Pieces, before: str, after: str) -> str:
     return "".join(f"{before}{piece.text}{after}" if piece.changed else piece.text for piece in pieces)

@@ -94,7 +94,7 @@ def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[s
 
 def _row(row: Row, runs: Sequence[RunResult]) -> str:
     cells = [f"{run.agent}={_cell(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
-    scored = any(case is not None and _scored(case, row.metric) for case in row.cases)
+    scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
     metric = f"score={row.metric}" if scored else ""
     return _fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
 
@@ -103,10 +103,10 @@ def _cell(case: CaseResult | None, metric: str) -> str:
     if case is None:
         return Outcome.NOT_RUN.value
     passed = f"{case.trials_passed}/{len(case.trials)}" if is_repeated(case) else ""
-    return " ".join(part for part in (case.outcome.value, _scored(case, metric), passed) if part)
+    return " ".join(part for part in (case.outcome.value, _score_text(case, metric), passed) if part)
 
 
-def _scored(case: CaseResult, metric: str) -> str:
+def _score_text(case: CaseResult, metric: str) -> str:
     found = case.metrics.get(metric)
     return (
         score_text(found.score, found.threshold)
@@ -201,7 +201,7 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
         f"trials={trials}" if trials else "",
         rate_field(case) if is_repeated(case) else "",
         FLAKY if case.flaky else "",
-        *(score_field(case, metric) for metric in case.metrics.values() if _is_told(metric)),
+        *(score_field(case, metric) for metric in case.metrics.values() if _is_shown(metric)),
     )
     reason = reason_of(case)
     if reason:
@@ -217,7 +217,7 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
             yield _INDENT + line
 
 
-def _is_told(metric: MetricVerdict) -> bool:
+def _is_shown(metric: MetricVerdict) -> bool:
     """What decides; but not what could not be computed for want of a trial: the reason says that once."""
     if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
         return False

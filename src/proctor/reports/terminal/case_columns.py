@@ -81,7 +81,7 @@ class Look:
             self.sure = self.sure or f"{percent(case.confidence)} %"
             self.is_flaky = self.is_flaky or case.flaky
 
-    def ranked(self, wanted: Container[int]) -> Iterator[Group]:
+    def groups_of(self, wanted: Container[int]) -> Iterator[Group]:
         """Return the groups of these ranks, in their order."""
         return (group for rank, group in sorted(self.groups.items()) if rank in wanted)
 

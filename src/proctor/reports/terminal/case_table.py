@@ -71,7 +71,7 @@ class CaseRows:
         if not self._failures_only:
             self._draw_heading()
         drawn = 0
-        for group in self._look.ranked(_TELLING):
+        for group in self._look.groups_of(_TELLING):
             for place in group.places:
                 if drawn:
                     self._page.print()
@@ -80,8 +80,8 @@ class CaseRows:
                 self._draw_evidence(case)
                 drawn += 1
         if not self._failures_only:
-            drawn += self._draw_quiet([*self._look.ranked(_FLAKY)], gap=drawn > 0)
-            self._draw_quiet([*self._look.ranked(_QUIET)], gap=drawn > 0)
+            drawn += self._draw_quiet([*self._look.groups_of(_FLAKY)], gap=drawn > 0)
+            self._draw_quiet([*self._look.groups_of(_QUIET)], gap=drawn > 0)
         elif drawn:
             self._page.print()
 

@@ -68,7 +68,7 @@ class Page:
         return self.console.width
 
     @property
-    def styled(self) -> bool:
+    def has_styles(self) -> bool:
         """Whether colour and weight reach the reader; without them, differences are put into brackets."""
         return self.console.color_system is not None
 
@@ -90,7 +90,7 @@ class Page:
     def prose(self, text: str, style: str = "") -> Text:
         """Return cleaned text in which what stands between backticks is bold instead."""
         safe = self.safe(text)
-        if not self.styled:
+        if not self.has_styles:
             return Text(safe, style)
         found = Text(style=style)
         for index, part in enumerate(_CODE.split(safe)):
@@ -102,7 +102,7 @@ class Page:
         found = Text(style=style)
         for piece in pieces:
             safe = self.safe(piece.text, lines=True)
-            if piece.changed and not self.styled:
+            if piece.changed and not self.has_styles:
                 safe = f"{brackets[0]}{safe}{brackets[1]}"
             found.append(safe, changed if piece.changed else "")
         return found

@@ -56,7 +56,7 @@ class EvidenceDrawing:
         """Draw one trial after the other."""
         for trial in evidence:
             if self._trials > 1:
-                self._labelled(
+                self._draw_labelled(
                     f"trial {trial.trial + 1}", self._page.text(f"of {self._trials}", "dim"), "bold"
                 )
             for section in trial.sections:
@@ -67,7 +67,7 @@ class EvidenceDrawing:
         steps_first = bool(section.blocks) and isinstance(section.blocks[0], Steps)
         if section.turn is not None and (section.said or not steps_first):
             said.truncate(3 * self._page.width, overflow="ellipsis" if self._page.marks_are_rich else "crop")
-            self._labelled(f"turn {section.turn + 1}", said, "bold")
+            self._draw_labelled(f"turn {section.turn + 1}", said, "bold")
         for block in section.blocks:
             head = f"turn {section.turn + 1}" if section.turn is not None and not section.said else ""
             self._draw(block, head)
@@ -79,7 +79,7 @@ class EvidenceDrawing:
     @_draw.register
     def _steps(self, block: Steps, head: str) -> None:
         if self._page.width < _TWO_COLUMNS_FROM:
-            self._stacked(block)
+            self._draw_stacked(block)
             return
         sides = [Column(width=self.column, overflow="fold") for _ in range(2)]
         grid = self._page.grid(Column(width=LABEL - 2, no_wrap=True), *sides)
@@ -109,7 +109,7 @@ class EvidenceDrawing:
             actual.append(f"  as call {made}", "dim")
         return expected, actual
 
-    def _stacked(self, block: Steps) -> None:
+    def _draw_stacked(self, block: Steps) -> None:
         """For narrow pages: the actual call of a step that differs stands below the expected one."""
         grid = self._page.grid(Column(width=LABEL - 2, no_wrap=True), Column(overflow="fold"))
         for line in block.lines:
@@ -126,12 +126,12 @@ class EvidenceDrawing:
             ("actual", block.actual, _ACTUAL),
         ):
             text = self._page.pieces(pieces, "", *look)
-            self._labelled(label, text if text.plain else Text("(no text)", "dim"))
+            self._draw_labelled(label, text if text.plain else Text("(no text)", "dim"))
 
     @_draw.register
     def _state(self, block: StateDifference, head: str) -> None:
         for index, line in enumerate(block.lines):
-            self._labelled("state" if index == 0 else "", self._state_line(line))
+            self._draw_labelled("state" if index == 0 else "", self._state_line(line))
 
     def _state_line(self, line: StateLine) -> Text:
         return Text.assemble(
@@ -169,23 +169,23 @@ class EvidenceDrawing:
     @_draw.register
     def _cause(self, block: Cause, head: str) -> None:
         if block.error not in self._reason:
-            self._labelled("cause", self._page.text(f"{block.what}: {block.error}", "yellow"))
+            self._draw_labelled("cause", self._page.text(f"{block.what}: {block.error}", "yellow"))
         if block.place:
-            self._labelled("at", self._page.text(block.place))
+            self._draw_labelled("at", self._page.text(block.place))
         if block.code:
-            self._labelled("", self._page.cut(block.code, self._page.width - INDENT - LABEL, "dim"))
+            self._draw_labelled("", self._page.cut(block.code, self._page.width - INDENT - LABEL, "dim"))
 
     @_draw.register
     def _note(self, block: Note, head: str) -> None:
         if block.text and block.text not in self._reason:
             said = block.text if block.label == "warning" else f"{block.label}: {block.text}"
-            self._labelled("warning" if block.label == "warning" else "why", self._page.prose(said))
+            self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(said))
 
     @_draw.register
     def _fact(self, block: Fact, head: str) -> None:
-        self._labelled(block.label, self._page.text(block.text, lines=True))
+        self._draw_labelled(block.label, self._page.text(block.text, lines=True))
 
-    def _labelled(self, label: str, text: Text, style: str = "dim") -> None:
+    def _draw_labelled(self, label: str, text: Text, style: str = "dim") -> None:
         grid = self._page.grid(Column(width=LABEL - 1, no_wrap=True), Column(overflow="fold"))
         grid.padding = (0, 1, 0, 0)
         grid.add_row(Text(label, style), text)

@@ -135,7 +135,7 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
         Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
         for outcome, n in counts.items()
     ]
-    whole = Text.assemble(bar, f"  {done}/{_planned(run, done)}  ", Text("  ").join(told))
+    whole = Text.assemble(bar, f"  {done}/{_planned_trials(run, done)}  ", Text("  ").join(told))
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
     if run.judging_duration is not None:
@@ -143,7 +143,7 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
     page.print(whole)
 
 
-def _planned(run: RunResult, done: int) -> int:
+def _planned_trials(run: RunResult, done: int) -> int:
     return max(done, sum(one.cases * one.num_runs for one in run.sets))
 
 

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from proctor.common.quick_dataclasses import dataclass, field
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, dotted
+from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.diff_kind import Kind
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_text import cut_value, value_text
@@ -60,11 +60,11 @@ class Parting:
 
 def parting(base: CaseResult, candidate: CaseResult) -> Parting:
     """Put side by side a trial of each run: where the verdicts differ, one that ended as the verdict says."""
-    before, now = _chosen(base, candidate), _chosen(candidate, base)
+    before, now = _place_of_trial(base, candidate), _place_of_trial(candidate, base)
     found = Parting(
         f"{candidate.eval_set_id}/{candidate.eval_id}",
-        _called(base, before),
-        _called(candidate, now),
+        _trial_text(base, before),
+        _trial_text(candidate, now),
         None,
         0,
         saw=[*_saw((base, before), (candidate, now))],
@@ -79,7 +79,7 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
     return found
 
 
-def _chosen(case: CaseResult, other: CaseResult) -> int:
+def _place_of_trial(case: CaseResult, other: CaseResult) -> int:
     """The place of the first trial that ended as its case did, or else of the first that another case could learn from."""
     wanted = [case.outcome]
     if other.outcome is case.outcome:
@@ -92,7 +92,7 @@ def _number(case: CaseResult, place: int) -> int | None:
     return case.trials[place].number if case.trials else None
 
 
-def _called(case: CaseResult, place: int) -> str:
+def _trial_text(case: CaseResult, place: int) -> str:
     if not case.trials:
         return "was not run"
     trial = case.trials[place]
@@ -105,10 +105,10 @@ def _called(case: CaseResult, place: int) -> str:
 
 def _steps(case: CaseResult, place: int) -> list[Step]:
     trial = case.trials[place].trial if case.trials else None
-    return [*_told(trial)] if trial is not None else []
+    return [*_trial_steps(trial)] if trial is not None else []
 
 
-def _told(trial: Trial) -> Iterator[Step]:
+def _trial_steps(trial: Trial) -> Iterator[Step]:
     for turn, one in enumerate(trial.turns):
         yield turn, f"user: {one.user_content.joined_text()}"
         for event in one.events:
@@ -194,7 +194,7 @@ def parting_blocks(found: Parting, look: Look) -> Iterator[Block]:
     sentence = parting_sentence(found)
     yield Gap()
     name = Span(found.name, "strong", is_data=True)
-    yield Line([*dotted([name, Span(sentence)], look)], record=("CASE", found.name, sentence))
+    yield Line([*join_with_dots([name, Span(sentence)], look)], record=("CASE", found.name, sentence))
     for word, trial in (("base", found.base), ("candidate", found.candidate)):
         yield Fact(word, [[Span(trial)]], (word.upper(), trial))
     yield Gap()

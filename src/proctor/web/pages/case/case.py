@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterator
 from math import isfinite
 
-from proctor.reports.content.case_data import CaseView, Judged, alone_in, told_attempts
+from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.reasons import reason_of, warnings_beside
 from proctor.reports.content.repeat_stats import held_text, interval_text, rule_text
 from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import UNICODE, WORDS
-from proctor.reports.evidence.played_users import told_of
+from proctor.reports.evidence.played_users import scenario_facts
 from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean
@@ -246,8 +246,8 @@ def _trial(view: CaseView, place: int) -> TrialLine:
     return TrialLine(
         number=trial.number,
         outcome=trial.outcome,
-        reason=reason_of(alone_in(view.case, place)),
-        attempts=told_attempts(earlier),
+        reason=reason_of(case_of_trial(view.case, place)),
+        attempts=attempt_lines(earlier),
     )
 
 
@@ -310,4 +310,4 @@ def _judging_line(one: Judged) -> JudgedLine:
 
 def _scenario(view: CaseView) -> Iterator[tuple[str, str]]:
     if view.scenario is not None:
-        yield from told_of(view.scenario)
+        yield from scenario_facts(view.scenario)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.evidence import blocks
-from proctor.reports.evidence.word_diff import elided, word_difference
+from proctor.reports.evidence.word_diff import elide, word_difference
 from proctor.schema.results.page_model import PageModel
 
 __all__ = ["MOST_TEXT", "Clip", "Marked", "Piece", "clip", "marked_pieces", "text_difference"]
@@ -49,7 +49,7 @@ def marked_pieces(pieces: Sequence[blocks.Piece]) -> Marked:
     kept = (
         list(pieces)
         if total <= MOST_TEXT
-        else _truncate(elided(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
+        else _truncate(elide(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
     )
     left_out = total - sum(len(piece.text) for piece in kept)
     return Marked(

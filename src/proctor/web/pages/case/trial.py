@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proctor.reports.content.case_data import CaseView, told_attempts, view_trial
+from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
 from proctor.reports.content.reasons import reason_of
 from proctor.reports.evidence.diff_kind import Kind
 from proctor.reports.evidence.played_users import ending_of
@@ -139,7 +139,7 @@ def trial_page(
 
 def view_attempts(view: CaseView, number: int) -> list[str]:
     """Return the failures of the attempts before the last one, one line each."""
-    return told_attempts(view.earlier.get(number, ()))
+    return attempt_lines(view.earlier.get(number, ()))
 
 
 # --- turns -------------------------------------------------------------------------------------------------------------

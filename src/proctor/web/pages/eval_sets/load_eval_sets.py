@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proctor.authoring.check import check_files
-from proctor.authoring.edit_case import CaseContent, opened, read_case
+from proctor.authoring.edit_case import CaseContent, read_case, read_set
 from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
@@ -77,7 +77,7 @@ class EvalSetLoader:
         Raises:
             EvalFileError: it cannot be read.
         """
-        return self._sources.get(file.path, lambda: opened(file), stamp=_state(file.path))
+        return self._sources.get(file.path, lambda: read_set(file), stamp=_state(file.path))
 
     def forget(self, file: SetFile) -> None:
         """Read a set again the next time, because it was written."""
@@ -117,7 +117,7 @@ class EvalSetLoader:
             EvalFileError: it cannot be read.
         """
         loaded = self.load(file)
-        source = loaded.source if loaded.source is not None else opened(file)
+        source = loaded.source if loaded.source is not None else read_set(file)
         positions = range(offset, min(len(source), offset + limit))
         by_case: dict[int, list[ProblemNote]] = {}
         for problem in loaded.problems:
@@ -215,7 +215,7 @@ def _load_set(file: SetFile) -> LoadedSet:
         return LoadedSet(None, "unknown document", [_note(problem, file)])
     own, *others = check_files([file.path])
     try:
-        source: EvalSetFile | None = opened(file)
+        source: EvalSetFile | None = read_set(file)
     except EvalFileError:
         source = None
     return LoadedSet(source, own.kind, list(_notes(file, own, others)))
