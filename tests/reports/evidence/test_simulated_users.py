@@ -12,7 +12,7 @@ from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.content.case_blocks import write_case
 from proctor.reports.content.case_data import CaseView
-from proctor.reports.evidence.played_users import ending_of, simulator_name
+from proctor.reports.evidence.simulated_users import ending_of, simulator_name
 from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
 from proctor.reports.plain.evidence import evidence_lines

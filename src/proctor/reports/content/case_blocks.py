@@ -38,7 +38,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.blocks import TrialEvidence
 from proctor.reports.evidence.case_evidence import evidence_of, reason_of
-from proctor.reports.evidence.played_users import scenario_facts
+from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.reports.content.summary import duration
-from proctor.reports.evidence.played_users import simulator_name
+from proctor.reports.evidence.simulated_users import simulator_name
 from proctor.schema.evidence.simulator_failure import spoiled_by
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.scenario import ConversationScenario

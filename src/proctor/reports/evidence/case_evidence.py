@@ -9,7 +9,7 @@ from proctor.reports.content.reasons import TELLING, deciding, reason_of, warnin
 from proctor.reports.evidence.blocks import Block, Findings, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.evidence.failure_text import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
-from proctor.reports.evidence.played_users import add_simulator_facts
+from proctor.reports.evidence.simulated_users import add_simulator_facts
 from proctor.reports.evidence.trajectory_diff import LONGEST_CALL, state_of, steps_of
 from proctor.reports.evidence.turn_text import add_turns, shown_trials
 from proctor.reports.evidence.word_diff import elide, word_difference

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
 from proctor.reports.content.reasons import reason_of
 from proctor.reports.evidence.diff_kind import Kind
-from proctor.reports.evidence.played_users import ending_of
+from proctor.reports.evidence.simulated_users import ending_of
 from proctor.reports.evidence.trajectory_diff import state_of
 from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.trial import Trial
