@@ -144,7 +144,7 @@ def _trial_cells(case: CaseResult, result: TrialResult) -> list[Cell]:
     return [*head, case.outcome.value, reason_of(case), failure, *facts, case.place]
 
 
-def _trial_cells(trial: Trial) -> list[Cell]:
+def _trial_facts(trial: Trial) -> list[Cell]:
     """Duration, turns, what was asked, what was answered, which tools were called."""
     done = trial.invocations
     return [
