@@ -15,14 +15,14 @@ from proctor.schema.results.run_result import RunResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """How much is shown, and on what; a report takes from it what it can use."""
+    """How much a report shows, and on what stream. A report uses the options that apply to it."""
 
     verbose: bool = False
     """Every case turn by turn, every failing trial, nothing shortened."""
     only_different: bool = False
     """Of several agents: only the cases in which they differ."""
     exit_code: int | None = None
-    """The code that the process ends with, where that is not what the outcomes say (it was interrupted)."""
+    """The exit code of the process, if it does not follow from the outcomes: the run was interrupted."""
     width: int | None = None
     """Columns; `None` asks the terminal."""
     color: bool | None = None
@@ -30,24 +30,24 @@ class ReportOptions:
     symbols: bool | None = None
     """Signs beyond ASCII; `None` asks the stream's encoding."""
     note: str = ""
-    """Why there are no runs to write, where nothing is wrong: an empty shard, nothing left to run again."""
+    """Why there are no runs although nothing failed: an empty shard, nothing left to run again."""
     beside: object | None = None
-    """What the store has besides the results, for reports that show more (`looks_beside`): see `web.pages.bundle.extras`."""
+    """More data of the store for reports that show it (`looks_beside`): see `web.pages.bundle.extras`."""
 
 
 DEFAULTS = ReportOptions()
 
 
 def wants_color(options: ReportOptions) -> bool:
-    """Tell whether colour may be used: an option decides, else `NO_COLOR`."""
+    """Return whether colour may be used: an option decides, else `NO_COLOR`."""
     return options.color if options.color is not None else not os.environ.get("NO_COLOR")
 
 
 class Report(Protocol):
-    """Writes what came of one run, or of several with one agent each, as text.
+    """Writes the results of one run, or of several with one agent each, as text.
 
-    A report is made without arguments, keeps nothing between calls, and writes nothing that a terminal would obey
-    (`proctor.common.safe_text`) but what it draws itself.
+    A report is created without arguments and keeps no state between calls. Its text contains no escape sequences
+    (`proctor.common.safe_text`) except its own.
     """
 
     needs_evidence: ClassVar[bool]

@@ -120,7 +120,7 @@ def test_numbers_that_json_cannot_hold_become_null_with_a_note(number: float) ->
     result = written(run(case("a", E, metric("m", [score], 0.5, E))))["runs"][0]["cases"][0]
     assert result["metrics"]["m"]["score"] is None
     assert result["metrics"]["m"]["trials"][0]["invocations"][0]["details"] == {"deep": [{"x": None}]}
-    assert f"/metrics/m/score is {number}, which JSON cannot hold: null stands for it" in result["notes"]
+    assert f"/metrics/m/score is {number}, which JSON cannot hold: replaced by null" in result["notes"]
 
 
 def test_half_a_character_is_replaced_with_a_note() -> None:
@@ -145,7 +145,7 @@ def test_objects_in_details_are_written_as_their_text_with_a_note() -> None:
     kept = result["metrics"]["m"]["trials"][0]["invocations"][0]["details"]
     assert kept["when"] == "<strange>"
     assert kept["keys"] == {"1": "one", "None": [1, 2]}
-    assert any("is of type Strange: its text stands for it" in note for note in result["notes"])
+    assert any("is of type Strange: replaced by its text" in note for note in result["notes"])
     assert any("nested too deeply" in note for note in result["notes"])
 
 

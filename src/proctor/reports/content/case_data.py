@@ -1,4 +1,4 @@
-"""One case of a run with all that is known of it: every trial, every score, how it was judged before."""
+"""The data about one case of a run: every trial, every score, the earlier scorings."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from proctor.schema.results.score import MetricScore, Score
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a case came to in one judging of its run."""
+    """The result of a case in one scoring of its run."""
 
     number: int
     created_at: float
     criteria: str
-    """Where the criteria came from."""
+    """The source of the criteria."""
     case: CaseResult
 
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """What there is to show of one case."""
+    """The data that a report shows of one case."""
 
     run_id: str
     short: str
@@ -35,18 +35,18 @@ class CaseView:
     agent: str
     began: float
     case: CaseResult
-    """As the judging that is shown has it."""
+    """The result in the scoring that is shown."""
     judging: int
     history: Sequence[Judged] = ()
-    """All judgings, in order."""
+    """All scorings, in order."""
     trials: Sequence[int] = ()
-    """Numbers of the trials to show (from 0); none given: all."""
+    """The numbers of the trials to show, from 0; empty: all."""
     badges: Mapping[str, str] = field(default_factory=dict)
-    """What its judges are worth, by metric, where they were calibrated."""
+    """The calibration of its judges by metric, if they were calibrated."""
     earlier: Mapping[int, Sequence[Trial]] = field(default_factory=dict)
-    """Attempts before the last one at each trial, by its number (see `proctor resume --retry-errors`)."""
+    """Earlier attempts at each trial, by its number (see `proctor resume --retry-errors`)."""
     scenario: ConversationScenario | None = None
-    """What the user was to play; `None` where the conversation is recorded."""
+    """The scenario of the simulated user; `None` if the conversation is recorded."""
 
     def shown(self) -> Iterator[TrialView]:
         """Return the trials to show, one at a time."""
@@ -57,7 +57,7 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """What there is to show of one trial."""
+    """The data that a report shows of one trial."""
 
     number: int
     alone: CaseResult
@@ -68,26 +68,26 @@ class TrialView:
     """Its attempts before the last one."""
 
     def attempts(self) -> list[str]:
-        """Return in a line each what became of the earlier attempts."""
+        """Return one line for each earlier attempt."""
         return attempt_lines(self.earlier)
 
     def facts(self, *, timed: bool = True) -> list[str]:
-        """Return in short what it took: turns, tokens, retries, and the time unless somebody else tells it."""
+        """Return the turns, tokens and retries of the trial, and its duration if `timed`."""
         if self.trial is None:
             return ["its evidence was not kept"]
         turns, tokens, retries = len(self.trial.turns), _tokens(self.trial), len(self.trial.attempts)
-        told = [
+        texts = [
             duration(self.trial.duration) if timed and self.trial.duration else "",
             f"{turns} {'turn' if turns == 1 else 'turns'}",
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",
             simulator_name(self.trial),
         ]
-        return [text for text in told if text]
+        return [text for text in texts if text]
 
 
 def attempt_lines(earlier: Sequence[Trial]) -> list[str]:
-    """Return in a line each what became of the attempts before the last one."""
+    """Return one line for each attempt before the last one."""
     return [
         f"attempt {number} of {len(earlier) + 1}: {_why_again(trial)}"
         for number, trial in enumerate(earlier, 1)
@@ -106,14 +106,14 @@ def _tokens(trial: Trial) -> int:
 
 
 def view_trial(case: CaseResult, place: int) -> TrialView:
-    """Return what there is to show of the trial at `place` of a case, as if it were the only one."""
+    """Return the data about the trial at `place` of a case, as if it were the only one."""
     result = case.trials[place]
     trial = result.trial
     return TrialView(result.number, case_of_trial(case, place, trial), trial)
 
 
 def case_of_trial(case: CaseResult, place: int, trial: Trial | None = None) -> CaseResult:
-    """Return a case as if its trial at `place` were the only one; `trial` is its evidence, where that is wanted."""
+    """Return a case as if its trial at `place` were the only one; `trial` is its evidence, if needed."""
     result = case.trials[place]
     return replace(
         case,
@@ -125,7 +125,7 @@ def case_of_trial(case: CaseResult, place: int, trial: Trial | None = None) -> C
 
 
 def verdict_of_trial(metric: MetricVerdict, place: int) -> MetricVerdict:
-    """Return what a metric says of one trial alone."""
+    """Return the verdict of a metric about one trial."""
     score = metric.per_trial[place] if place < len(metric.per_trial) else None
     if score is None:
         return replace(metric, score=None, per_trial=[None])
@@ -140,7 +140,7 @@ def verdict_of_trial(metric: MetricVerdict, place: int) -> MetricVerdict:
 
 
 def _first_miss(metric: MetricVerdict, score: MetricScore) -> str:
-    """Say why a trial missed by its first turn that did."""
+    """Return the reason of the first turn that failed."""
     if score.failure is not None:
         return score.failure.cause
     turns = len(score.per_invocation)

@@ -1,4 +1,4 @@
-"""What models took, in words: dollars, calls and tokens by purpose. A price that is not known is said, never 0."""
+"""Model usage as text: dollars, calls and tokens by purpose. An unknown price is "unknown", never 0."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost
 from proctor.schema.results.run_result import RunResult
 
 VOID = "calibration void"
-"""How a badge begins that does not hold any more (`proctor.schema.analysis.calibration`)."""
+"""The start of a badge that is no longer valid (`proctor.schema.analysis.calibration`)."""
 PURPOSE_NAMES = {"judge": "judges", "user": "played users", "agent": "agent"}
 
 
 def money_of(run: RunResult) -> list[str]:
-    """Return what each purpose took: `judges $0.60 (60 calls, 6,600 tokens)`."""
-    return [f"{PURPOSE_NAMES.get(purpose, purpose)} {told}" for purpose, told in money_by_purpose(run.spent)]
+    """Return the cost of each purpose: `judges $0.60 (60 calls, 6,600 tokens)`."""
+    return [
+        f"{PURPOSE_NAMES.get(purpose, purpose)} {usage}" for purpose, usage in money_by_purpose(run.spent)
+    ]
 
 
 def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
-    """Return each purpose with what it took, those that took nothing left out."""
+    """Return each purpose that used models, with its cost."""
     for purpose, found in by_purpose(spent):
         yield purpose, f"{cost_text(found)} ({', '.join(_counts(found))})"
 
 
 def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
-    """Return what was spent for each purpose, judges first."""
+    """Return the usage for each purpose, judges first."""
     others = [one.purpose for one in spent if one.purpose not in PURPOSES]
     for purpose in dict.fromkeys([*reversed(PURPOSES), *others]):
         if found := [one for one in spent if one.purpose == purpose]:
@@ -34,7 +36,7 @@ def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
 
 
 def cost_text(spent: Iterable[Spent]) -> str:
-    """Return US dollars: `$0.60`, `unknown`, `at least $0.60`, where some prices are not known."""
+    """Return US dollars: `$0.60`; `unknown` or `at least $0.60` if some prices are unknown."""
     found = list(spent)
     cost = total_cost(found)
     if cost is not None:
@@ -44,7 +46,7 @@ def cost_text(spent: Iterable[Spent]) -> str:
 
 
 def dollars(cost: float) -> str:
-    """Return US dollars: `$12.30`, `$0.0042`; two digits at least of what is small."""
+    """Return US dollars: `$12.30`, `$0.0042`; small amounts with two digits."""
     return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.2g}" if cost < 0.01 else f"${cost:.3f}"
 
 
@@ -66,7 +68,7 @@ def unpriced_models(spent: Sequence[Spent]) -> list[str]:
 
 
 def spent_data(run: RunResult) -> dict[str, Any]:
-    """Return what models took, and who judged, as plain data."""
+    """Return the model usage and the judges as plain data."""
     return {
         "cost": run.cost,
         "spent": [{**one.model_dump(), "cost": one.known_cost} for one in run.spent],

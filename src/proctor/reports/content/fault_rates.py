@@ -1,4 +1,4 @@
-"""Agent-fault and simulator-fault rates of played conversations, in the words of each report."""
+"""Agent-fault and simulator-fault rates of played conversations, as text and as data for reports."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["fault_data", "fault_fields", "fault_texts"]
 
 
 def fault_texts(found: WhoseFault, marks: Marks) -> list[str]:
-    """Return both rates in words, and what users got wrong; nothing where no conversation was played."""
+    """Return both rates and the kinds of simulator faults as text; empty without simulated users."""
     if not found:
         return []
     kinds = ", ".join(f"{count} {kind.words}" for kind, count in found.kinds.most_common())
-    told = [f"agent at fault {_text(found.agent, marks)}", f"simulator at fault {_text(found.user, marks)}"]
-    return [*told, kinds] if kinds else told
+    texts = [f"agent at fault {_text(found.agent, marks)}", f"simulator at fault {_text(found.user, marks)}"]
+    return [*texts, kinds] if kinds else texts
 
 
 def _text(rate: FaultRate, marks: Marks) -> str:
@@ -40,7 +40,7 @@ def fault_fields(found: WhoseFault, marks: Marks) -> list[str]:
 
 
 def fault_data(found: WhoseFault) -> dict[str, Any] | None:
-    """Return both rates as plain data; `None` where no conversation was played."""
+    """Return both rates as plain data; `None` without simulated users."""
     if not found:
         return None
     kinds = {kind.value: count for kind, count in found.kinds.most_common()}

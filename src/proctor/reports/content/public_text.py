@@ -1,4 +1,4 @@
-"""What is told of a case where many read it: in a pull request, in the log of a CI server. Secrets are hidden."""
+"""Texts about a case for public places, such as a pull request or a CI log. Secrets are hidden."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult
 
 _LONGEST = 40_000
-"""Characters that are looked at; no report shows as many."""
+"""Characters that are searched for secrets; no report shows more."""
 
 
 def reason(case: CaseResult) -> str:
-    """Return why a case ended as it did; its outcome where nothing says why."""
+    """Return why a case has its outcome, or the outcome if there is no reason."""
     return hidden(reason_of(case)) or WORDS[case.outcome]
 
 
 def lines(case: CaseResult, *, full: bool = False) -> Iterator[str]:
-    """Return the evidence of a case line by line, without what its reason has told already."""
+    """Return the evidence of a case line by line, without what its reason already states."""
     return map(hidden, evidence_lines(case, reason_of(case), full=full))
 
 
 def cause(failure: Failure) -> str:
-    """Return what failed and why."""
+    """Return the failed component and the error."""
     return hidden(failure.cause)
 
 

@@ -1,4 +1,4 @@
-"""What can be said about a case in a sentence. Light: what explains a failure in full (`evidence`) is loaded where one is shown."""
+"""The reason of a case in one sentence. The module is light: `evidence`, the full explanation, loads only if it is shown."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 __all__ = ["TELLING", "deciding", "reason_of", "warnings_beside", "warnings_of"]
 
 TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
-"""Outcomes that want a reason."""
+"""Outcomes that need a reason."""
 
 
 def reason_of(case: CaseResult) -> str:
-    """Return in one sentence why the case ended as it did; empty for one that passed."""
+    """Return in one sentence why the case has its outcome; empty if it passed."""
     if case.outcome is Outcome.PASSED:
         return ""
     if case.reason:
@@ -38,12 +38,12 @@ def deciding(case: CaseResult) -> list[MetricVerdict]:
 
 
 def warnings_of(case: CaseResult) -> list[str]:
-    """Return what is weak about the numbers of this case, each thing once, with the metric that says so."""
+    """Return the warnings about the scores of this case, each once, with its metric."""
     return _warnings(case.metrics.values())
 
 
 def warnings_beside(case: CaseResult) -> list[str]:
-    """Return those of the warnings that its evidence does not tell: of metrics that are not why it ended as it did."""
+    """Return the warnings that the evidence does not contain: those of metrics that did not decide the outcome."""
     shown = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
     return _warnings(metric for metric in case.metrics.values() if metric.name not in shown)
 

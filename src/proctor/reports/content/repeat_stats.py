@@ -1,4 +1,4 @@
-"""What repeats of cases say, in figures: pass rates, flaky cases, pass^k and pass@k, means with their errors."""
+"""The statistics of repeated trials: pass rates, flaky cases, pass^k and pass@k, means with their errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from proctor.stats.intervals import Mean
 FLAKY = "flaky"
 
 _MOST_KS = 5
-"""Values of k up to which all are told; of more, these and the last."""
+"""All values of k up to this number are shown; of more, these and the last."""
 
 
 def is_repeated(case: CaseResult) -> bool:
-    """Tell whether a case has a pass rate worth telling: from two trials on."""
+    """Return whether a case has several trials, so that its pass rate is shown."""
     return len(case.trials) > 1
 
 
@@ -57,7 +57,7 @@ def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
 
 
 def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
-    """Return a metric's score beside its threshold; where trials are counted, in how many it met it: `4 of 5 ≥ 0.8`."""
+    """Return a metric's score and its threshold; for counted trials, how many reached it: `4 of 5 ≥ 0.8`."""
     if case.rule is None or metric.threshold is None or not metric.scored:
         return against(metric, marks)
     return f"{metric.met:,} of {metric.scored:,} {marks.at_least} {metric.threshold:g}"
@@ -76,13 +76,13 @@ def added_text(run: RunResult, made: int) -> str:
 
 
 def ks_of(repeats: Repeats) -> list[int]:
-    """Return the values of k that are told: from 2 on, and the number of trials."""
+    """Return the values of k that are shown: from 2 on, and the number of trials."""
     most = repeats.most_trials
     return [*range(2, min(most, _MOST_KS) + 1), *([most] if most > _MOST_KS else [])]
 
 
 def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:
-    """Return what each eval set says by itself, where there are several, of those that have repeats."""
+    """Return the statistics of each eval set with repeats, if there are several sets."""
     if len(repeats.by_set) < 2:
         return {}
     return {name: one for name, one in repeats.by_set.items() if one.most_trials > 1}
@@ -91,7 +91,7 @@ def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:
 def mean_text(mean: Mean, marks: Marks) -> str:
     """Return a mean with its standard error, where there is one: `0.94 ± 0.03`.
 
-    An error of 0 is not told: where all cases are alike, it only means that nothing is known of how they differ.
+    An error of 0 is left out: if all cases are equal, their spread is unknown.
     """
     if not mean.standard_error:
         return _figure(mean.value)
@@ -122,7 +122,7 @@ def rate_field(case: CaseResult) -> str:
 
 
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:
-    """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
+    """Return a metric and its score of a case: `response_match_score=0.94>=0.8`."""
     text = held_text(case, metric, ASCII).replace(" of ", "/")
     is_word = text.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
     return f"{metric.name}={text.replace(' ', '_' if is_word else '')}"

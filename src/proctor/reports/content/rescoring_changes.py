@@ -1,4 +1,4 @@
-"""What another judging changed: which cases came out differently, and by which score."""
+"""The changes of a new scoring: the cases with another outcome, and their scores."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.run_result import Outcome, RunResult
 
 MOST_CHANGES = 50
-"""Cases that are named, unless every one is asked for."""
+"""Cases that are shown without --verbose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The cases that came out differently."""
+    """The cases with another outcome."""
 
     before: int
-    """The number of the earlier judging."""
+    """The number of the earlier scoring."""
     now: int
     total: int
     """Cases of the run."""
     run: RunResult
-    """As it is judged now."""
+    """With the new scores."""
     changed: dict[int, tuple[Outcome, Outcome]] = field(default_factory=dict)
     """Outcomes before and now, by the position of the case."""
 
@@ -48,7 +48,7 @@ class Changes:
 def changes_of(
     run: RunResult, before: Mapping[int, Outcome], now: Mapping[int, Outcome], *, numbers: tuple[int, int]
 ) -> Changes:
-    """Compare two judgings of `run` by the outcomes of its cases; a case that was not decided was not run."""
+    """Compare two scorings of `run` by the outcomes of its cases; a case without an outcome was not run."""
     changed = {}
     for position in sorted({*before, *now}):
         pair = before.get(position, Outcome.NOT_RUN), now.get(position, Outcome.NOT_RUN)

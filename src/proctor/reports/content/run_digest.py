@@ -1,7 +1,7 @@
-"""All cases of a run in short: what stands above and below them in a report, from one look at each.
+"""The totals over all cases of a run, which reports show above and below the cases.
 
-The cases of a stored run are read from the store whenever somebody looks, and there may be very many: whoever writes a
-report looks at them as seldom as can be, and keeps none.
+The cases of a stored run are read from the store at each access, and there may be very many. The digest therefore needs one
+pass over the cases and keeps none of them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FIGURES = (
     _Figure("invocation_duration_v1", "s", "{:,.2f}"),
 )
 _MOST_NAMED = 3
-"""Cases that a warning names; the others are counted."""
+"""Cases that a warning names; more are counted."""
 
 
 class Digest:
-    """What a report says of all cases together."""
+    """The totals over all cases of a run."""
 
     def __init__(self, cases: Iterable[CaseResult] = ()) -> None:
         self.trials: Counter[Outcome] = Counter()
@@ -82,15 +82,15 @@ class Digest:
             name: next(iter(found)) if len(found) == 1 else None for name, found in self.thresholds.items()
         }
 
-    def warnings(self, run: RunResult, told: Mapping[str, int] | None = None) -> list[str]:
+    def warnings(self, run: RunResult, shown: Mapping[str, int] | None = None) -> list[str]:
         """Return the warnings of `run`, then those of its cases: each once, with the cases that it is about.
 
-        `told`: how many cases each was said of already; one that was said of all is left out.
+        `shown`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
         """
         about = (
             f"{warning} ({_some(*found)})"
             for warning, found in self._warnings.items()
-            if found[1] > (told or {}).get(warning, 0)
+            if found[1] > (shown or {}).get(warning, 0)
         )
         return [*run.warnings, *about]
 
@@ -100,13 +100,13 @@ class Digest:
         for figure in _FIGURES:
             total, count = self._figures.get(figure.metric, (0.0, 0))
             number = figure.form.format(total / count) if count else "0"
-            if float(number.replace(",", "")):  # nobody needs to read that a scripted agent asked no model
+            if float(number.replace(",", "")):  # a scripted agent without model calls needs no figure
                 found.append(f"{number} {figure.unit}")
         return [*found[:-1], f"{found[-1]} a turn"] if found else []
 
 
 def decides(metric: MetricVerdict) -> bool:
-    """Tell whether a metric takes part in the verdict."""
+    """Return whether a metric takes part in the verdict."""
     return metric.gate and metric.outcome is not Outcome.INFORMATIONAL
 
 

@@ -34,7 +34,7 @@ from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
 
 SHORTEST = 6
-"""Characters of an id that are shown at least, so that it stays unambiguous for a while."""
+"""The shortest prefix of an id that is shown, so that it stays unambiguous for a while."""
 
 _COMMIT = 9
 _TOLD = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE)
@@ -46,15 +46,15 @@ class ListedRun:
 
     run: RunRecord
     short: str
-    """The beginning of its id that no other run shares."""
+    """The shortest unambiguous prefix of its id."""
     commit: str | None = None
-    """The git commit that its agent was at."""
+    """The git commit of its agent."""
     imported_from: str = ""
-    """The result file that it came from; empty for one that was carried out here."""
+    """The result file of an imported run; else empty."""
 
 
 def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
-    """Return for every id the shortest beginning, of six characters at least, that no other one shares."""
+    """Return the shortest unambiguous prefix of every id, with at least six characters."""
     ordered = sorted(run_ids)
     shared = [_common_prefix_length(one, other) for one, other in pairwise(ordered)]
     return {
@@ -64,7 +64,7 @@ def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
 
 
 def _common_prefix_length(one: str, other: str) -> int:
-    """Count the characters that two ids begin with alike."""
+    """Return the length of the common prefix of two ids."""
     both = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in both if a != b), min(len(one), len(other)))
 
@@ -77,7 +77,7 @@ def write_list(
 
 
 def write_json(runs: Iterable[ListedRun], out: TextIO) -> None:
-    """Write `runs` as one JSON object, a run on each line, as they come."""
+    """Write `runs` as one JSON object, a run on each line, one at a time."""
     out.write('{"runs": [')
     for index, listed in enumerate(runs):
         out.write(",\n" if index else "\n")
@@ -86,7 +86,7 @@ def write_json(runs: Iterable[ListedRun], out: TextIO) -> None:
 
 
 def as_data(listed: ListedRun) -> dict[str, Any]:
-    """Return what there is to say of a run in a list, as JSON."""
+    """Return a run of the list as JSON data."""
     run = listed.run
     return {
         "run_id": run.run_id,
@@ -108,24 +108,24 @@ def as_data(listed: ListedRun) -> dict[str, Any]:
 
 
 def state_text(run: RunRecord) -> str:
-    """Return how a run ended, or that it has not: `failed`, `running`, `unfinished`."""
+    """Return the outcome of a finished run, else its state: `failed`, `running`, `unfinished`."""
     if run.state is RunState.FINISHED and run.summary.outcome is not None:
         return WORDS[run.summary.outcome]
     return run.state.value
 
 
 def outcome_counts(run: RunRecord) -> list[tuple[Outcome, int]]:
-    """Return how many cases ended how; those that were not reached follow from the number of cases."""
+    """Return the number of cases of each outcome, without those that were not reached."""
     return [(outcome, count) for outcome in _TOLD if (count := run.summary.counts.get(outcome.value))]
 
 
 def when(seconds: float) -> str:
-    """Return a time on the clock here: `2026-11-22 14:02`."""
+    """Return a local time: `2026-11-22 14:02`."""
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def short_commit(commit: str | None) -> str:
-    """Return the beginning of a commit, with the `+` of a changed folder."""
+    """Return the prefix of a commit, with `+` if the folder had changes."""
     if not commit:
         return ""
     return commit.removesuffix("+")[:_COMMIT] + ("+" if commit.endswith("+") else "")

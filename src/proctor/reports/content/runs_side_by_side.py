@@ -12,13 +12,13 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 @dataclass(slots=True)
 class Row:
-    """One case, and what came of it for each agent (`None`: that run does not have it)."""
+    """One case and its result for each agent (`None`: that run does not have it)."""
 
     eval_set_id: str
     eval_id: str
     cases: list[CaseResult | None]
     metric: str = ""
-    """The metric whose score says most about this case: the first on which the agents differ, else the first."""
+    """The metric that is shown: the first on which the agents differ, else the first."""
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
 
 
 def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
-    """The cases by their names; two sets may share an id, and then the first of a name stands beside the first."""
+    """Return the cases by name and number: two sets may share an id, and their cases are paired in order."""
     found: dict[tuple[str, str, int], CaseResult] = {}
     times: Counter[tuple[str, str]] = Counter()
     for case in cases:

@@ -1,4 +1,4 @@
-"""Where a case stands, as the tools around a repository name it: a path from the root of the git working copy, a line."""
+"""The location of a case as the tools of a repository name it: a path from the root of the git working copy, and a line."""
 
 from __future__ import annotations
 

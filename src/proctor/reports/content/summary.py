@@ -1,4 +1,4 @@
-"""A run in sentences and figures: what stands above and below the cases, in every report."""
+"""The sentences and figures about a whole run that reports show above and below the cases."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
         return "error: configuration error, nothing was run"
     counts = run.counts
     total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
-    said = [
+    parts = [
         text.format(n=counts[outcome], of=total) for outcome, text in _SAYS.items() if counts.get(outcome)
     ]
     if not total:
-        said = ["not one case was judged"]
+        parts = ["not one case was judged"]
     elif run.passed:
-        said = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
-    elif said:
-        said[0] = _of_total(said[0], total)
-    said += [
+        parts = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
+    elif parts:
+        parts[0] = _of_total(parts[0], total)
+    parts += [
         f"{count:,} skipped" for outcome, count in counts.items() if outcome is Outcome.SKIPPED and count
     ]
     if flaky and total:
-        said.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
+        parts.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
     unread = sum(summary.failure is not None for summary in run.sets)
     if unread:
-        said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
+        parts.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
     if run.interrupted:
-        said.append("interrupted before the end")
+        parts.append("interrupted before the end")
     elif run.stopped_by:
-        said.append(f"stopped by {run.stopped_by}")
+        parts.append(f"stopped by {run.stopped_by}")
     if run.failure is not None:
-        said.append("broken off")
-    return f"{WORDS[run.outcome]}: {', '.join(said)}"
+        parts.append("broken off")
+    return f"{WORDS[run.outcome]}: {', '.join(parts)}"
 
 
 _SAYS = {
@@ -69,7 +69,7 @@ def _of_total(text: str, total: int) -> str:
 def rate(run: RunResult, marks: Marks) -> str:
     """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases.
 
-    Where not all was run, it says that this is not the whole.
+    If not all cases were run, the text states the part.
     """
     total = cases_run(run)
     if total < 2:
@@ -128,7 +128,7 @@ def config_source(summary: SetSummary) -> str:
 
 
 def rules(sets: Iterable[SetSummary]) -> list[TrialRule | None]:
-    """Return what share of the trials must pass, each rule once; `None` stands for sets without one."""
+    """Return what share of the trials must pass, each rule once; `None` for sets without a rule."""
     return list(dict.fromkeys(one.rule for one in sets if not one.failure))
 
 
@@ -139,20 +139,20 @@ def set_name(summary: SetSummary) -> str:
 
 
 def set_names(summaries: Sequence[SetSummary]) -> list[str]:
-    """Return what the sets of a run are called: files of one name with as much of their folders as tells them apart."""
+    """Return the names of the sets of a run: files with the same name get as many folders as distinguish them."""
     paths = [tuple((one.path or "").replace("\\", "/").rstrip("/").split("/")) for one in summaries]
-    told: dict[tuple[str, ...], str] = {}
+    names: dict[tuple[str, ...], str] = {}
     length, left = 1, set(paths)
     while left:
         tails = Counter(path[-length:] for path in set(paths))
-        told |= {
+        names |= {
             path: "/".join(path[-length:])
             for path in left
             if tails[path[-length:]] == 1 or length >= len(path)
         }
-        left -= told.keys()
+        left -= names.keys()
         length += 1
-    return [told[path] or one.eval_set_id for path, one in zip(paths, summaries, strict=True)]
+    return [names[path] or one.eval_set_id for path, one in zip(paths, summaries, strict=True)]
 
 
 def left_out(run: RunResult) -> dict[str, str]:
@@ -169,7 +169,7 @@ def left_out(run: RunResult) -> dict[str, str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people say it: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
+    """Return a duration: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
     if seconds < 9.95:
         return f"{seconds:.1f}s"
     whole = round(seconds)
@@ -180,7 +180,7 @@ def duration(seconds: float) -> str:
 
 
 def against(metric: MetricVerdict, marks: Marks) -> str:
-    """Return a metric's score beside its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
+    """Return a metric's score and its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
     if metric.score is None or metric.outcome is Outcome.ERROR:
         return WORDS[metric.outcome]
     text = score_text(metric.score, metric.threshold)
@@ -190,7 +190,7 @@ def against(metric: MetricVerdict, marks: Marks) -> str:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return metric names without their suffixes, where these tell nothing apart."""
+    """Return metric names without their suffixes, unless two names would be equal."""
     short = {name: _without_suffix(name) for name in names}
     taken = Counter(short.values())
     return {name: name if taken[text] > 1 else text for name, text in short.items()}

@@ -1,4 +1,4 @@
-"""The cases that a short report names: those that need attention most, from one look at each of any number."""
+"""The cases that a short report names: those that need attention most, selected in one pass over the cases."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class Foremost:
     """Keeps the first few cases of each rank (failed, error, undecided, not run, flaky); the others are only counted."""
 
     def __init__(self, most: int) -> None:
-        """Take how many cases are wanted at most."""
+        """Set the maximum number of cases."""
         self._most = most
         self._kept: list[list[CaseResult]] = [[] for _ in range(FLAKY_ATTENTION + 1)]
         self.missed = 0
-        """Cases that did not pass; one that was left out on purpose missed nothing."""
+        """Cases that did not pass, without skipped ones."""
 
     def add(self, case: CaseResult) -> None:
-        """Look at one case."""
+        """Add one case."""
         rank = attention(case)
         self.missed += rank < FLAKY_ATTENTION
         if rank <= FLAKY_ATTENTION and len(self._kept[rank]) < self._most:
@@ -27,13 +27,13 @@ class Foremost:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Keep no more than will be wanted: worse cases take the places of others."""
+        """Keep at most the maximum number: worse cases replace others."""
         red = self._kept[:FLAKY_ATTENTION]
         if sum(map(len, red)) > self._most:
             next(cases for cases in reversed(red) if cases).pop()
 
     def problem_cases(self) -> Iterator[CaseResult]:
-        """Return cases that did not pass, the worst first, as many as are wanted."""
+        """Return cases that did not pass, the worst first, at most the maximum number."""
         return (case for cases in self._kept[:FLAKY_ATTENTION] for case in cases)
 
     def flaky(self) -> list[CaseResult]:

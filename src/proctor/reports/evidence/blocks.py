@@ -1,6 +1,6 @@
-"""What there is to show of a case that did not pass, apart from how and where it is drawn.
+"""The evidence of a case as blocks, independent of its form.
 
-The texts in blocks are as they came: whoever draws them cleans them.
+The texts in blocks are unchanged; the renderer escapes unsafe characters.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class StepLine:
     expected: Pieces = field(default_factory=list)
     actual: Pieces = field(default_factory=list)
     places: tuple[int, int] | None = None
-    """Of a call that was moved: which one it was to be, and which one it was, from 1."""
+    """The expected and the actual position of a moved call, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Lines of no interest that are not shown."""
+    """The number of lines that are left out."""
 
     count: int
 
@@ -60,7 +60,7 @@ class TextDifference:
 
 
 NOT_SET = "not set"
-"""How a key that is not in the state reads."""
+"""The text for a key that is not in the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +71,32 @@ class StateLine:
     kind: Kind
     expected: str
     actual: str
-    """Both as JSON; empty on the side that does not have the key."""
+    """Both as JSON; empty on the side without the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateDifference:
-    """The final session state, where it is not what the case states."""
+    """The final session state where it differs from the expected one."""
 
     lines: list[StateLine]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a judge found for one thing: a rubric, a point, a sentence."""
+    """The verdict of a judge on one rubric, point or sentence."""
 
     holds: bool | None
     """`None`: no verdict."""
     name: str
     """The rubric's id; a sentence's label."""
     text: str
-    """What must hold; the sentence."""
+    """The condition, or the sentence."""
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a judge found, thing by thing."""
+    """The verdicts of a judge on several rubrics, points or sentences."""
 
     label: str
     """`rubrics` or `claims`."""
@@ -108,13 +108,13 @@ class Cause:
     """Why something could not be computed."""
 
     what: str
-    """Which border was crossed, and how: `agent raised`."""
+    """The component that failed, and how: `agent raised`."""
     error: str
     """The exception: `KeyError: 'covers'`."""
     place: str = ""
     """The last line of the user's own code: `agent.py:42 in book_table`."""
     code: str = ""
-    """What stands on that line."""
+    """The source code of that line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What was, with its label, whether it is good or bad: `call`, `answer`, `scores`."""
+    """A recorded fact with its label: `call`, `answer`, `scores`."""
 
     label: str
     text: str
@@ -138,17 +138,17 @@ Block = Steps | TextDifference | StateDifference | Findings | Cause | Note | Fac
 
 @dataclass(slots=True)
 class Section:
-    """What there is to show of one turn (from 0), or of a trial as a whole (`turn` is `None`)."""
+    """The evidence of one turn (from 0), or of a whole trial (`turn` is `None`)."""
 
     turn: int | None
     said: str = ""
-    """The user's words in this turn, where the evidence has them."""
+    """The user's message in this turn, if the evidence has it."""
     blocks: list[Block] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class TrialEvidence:
-    """What there is to show of one trial (from 0)."""
+    """The evidence of one trial (from 0)."""
 
     trial: int
     sections: list[Section] = field(default_factory=list)

@@ -80,7 +80,7 @@ def _failed_trials(case: CaseResult, *, every: bool) -> Iterator[TrialResult]:
 def _add_metric(
     sections: list[Section], metric: MetricVerdict, score: MetricScore, limit: int | None
 ) -> None:
-    """Append what one metric has to say about one trial."""
+    """Append the blocks of one metric about one trial."""
     before = sum(len(section.blocks) for section in sections)
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in TELLING:
@@ -90,7 +90,7 @@ def _add_metric(
     if any(isinstance(block, Findings) for section in sections for block in section.blocks):
         overall = [
             block for block in overall if not isinstance(block, Findings)
-        ]  # turn by turn they say more
+        ]  # the details of each turn are more precise
     if score.failure is not None:
         overall.append(cause_of(score.failure))
     _extend(sections, None, overall)
@@ -106,18 +106,18 @@ def _blocks(sections: Iterable[Section], turn: int | None) -> list[Block]:
 def _of_turn(
     metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[Block]
 ) -> Iterator[Block]:
-    """What one metric says about a turn; of a drawing that another metric made already, only its reason."""
+    """Return what one metric found in a turn; if another metric has the same blocks, only the reason."""
     drawn = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
     yield from drawn
-    told = any(isinstance(block, Findings) for block in drawn)  # the reasons stand there one by one
-    if score.reason and not told and (limit is None or not drawn):
+    has_findings = any(isinstance(block, Findings) for block in drawn)  # they contain the reasons
+    if score.reason and not has_findings and (limit is None or not drawn):
         yield Note(metric.name, score.reason)
     if score.warning and (warning := Note("warning", score.warning)) not in shown:
         yield warning
 
 
 def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[Block]:
-    """The details that every report understands (see `proctor.schema.results.score`), as blocks."""
+    """Return the details of the documented shapes (see `proctor.schema.results.score`) as blocks."""
     found: list[Block] = []
     if not details:
         return found
@@ -155,7 +155,7 @@ def _extend(sections: list[Section], turn: int | None, blocks: Iterable[Block]) 
 
 
 def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
-    """Say of every metric that did not apply why."""
+    """Add why a metric did not apply, for each of these metrics."""
     evidence = next((trial for trial in trials if trial.sections), None)
     silent = [
         m for m in case.metrics.values() if m.gate and m.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}
@@ -169,7 +169,7 @@ def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
 
 
 def _recorded_trial(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> Trial | None:
-    """Return the trial that evidence is of, where it was kept."""
+    """Return the trial of the evidence, if it was kept."""
     result = next((trial for trial in trials if trial.number == evidence.trial), None)
     return result.trial if result is not None else None
 

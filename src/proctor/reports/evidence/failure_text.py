@@ -1,4 +1,4 @@
-"""A failure, told so that its reader knows where to look."""
+"""A failure with the location in the user's code where to start looking."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cause_of(failure: Failure) -> Cause:
 
 
 def _without_comment(code: str) -> str:
-    """Cut a trailing comment off a line of Python; a `#` in a text is none. Not Python: as it is."""
+    """Remove a trailing comment from a line of Python; a `#` in a string is kept, and so is text that is not Python."""
     if "#" not in code:
         return code
     try:
@@ -52,7 +52,7 @@ def _without_comment(code: str) -> str:
 
 
 def _frame(traceback: str) -> re.Match[str] | None:
-    """The last frame in the user's code; without one, the last of somebody else's: ours says nothing."""
+    """Return the last frame in the user's code, else the last frame of a library; never one of Proctor."""
     frames = [frame for frame in _FRAME.finditer(traceback) if not frame["file"].startswith(_PROCTOR)]
     return next(
         (frame for frame in reversed(frames) if _is_users(frame["file"])), frames[-1] if frames else None
@@ -65,6 +65,6 @@ def _is_users(file: str) -> bool:
 
 
 def _relative_path(file: str) -> str:
-    """A path below the working folder is shown from there."""
+    """Return a path below the working folder relative to it."""
     here = f"{Path.cwd()}{os.sep}"
     return file.removeprefix(here)

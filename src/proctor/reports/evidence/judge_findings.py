@@ -17,9 +17,9 @@ _LONGEST_ANSWER = 200
 
 
 def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[Block]:
-    """Return what the details of a score say that a judge found; sentences that hold are left out unless `full`.
+    """Return the findings of a judge from the details of a score; sentences that hold are left out unless `full`.
 
-    `full` also tells which model was asked for the `metric`, and how its votes were cast.
+    `full` adds the model of the `metric` and its votes.
     """
     if rubrics := _dicts(details.get("rubrics") or details.get("rubric_scores")):
         yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
@@ -69,7 +69,7 @@ def _shorten(text: str, *, full: bool) -> str:
 
 
 def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
-    """Who was asked, how the votes fell, and what was said by each that is none."""
+    """Return the model, the votes, and the answer of each invalid vote."""
     votes = _dicts(ballot.get("votes"))
     if votes:
         yield Fact("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
@@ -84,7 +84,7 @@ def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
 
 
 def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
-    """What those say who see it otherwise than most. Verdicts on many things at once have an agreement for each."""
+    """Return the votes of the minority. Verdicts on several rubrics have an agreement for each."""
     plain = [vote for vote in votes if isinstance(vote.get("verdict"), bool | int | float | str)]
     for most, _ in Counter(repr(vote["verdict"]) for vote in plain).most_common(1):
         for vote in plain:
@@ -99,7 +99,7 @@ def _word(verdict: object) -> str:
 
 def _vote_text(vote: Mapping[str, Any]) -> str:
     answers = [str(each) for each in vote.get("answers") or ()]
-    return f"; it said: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
+    return f"; it answered: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
 
 
 def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A user who was played: from which plan, what each message took, and how the conversation ended."""
+"""The simulated user of a trial: its scenario, the usage of each message, and how the conversation ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["add_simulator_facts", "ending_of", "scenario_facts", "simulator_name
 
 
 def simulator_name(trial: Trial) -> str:
-    """Say who played the user, where nobody's words were recorded."""
+    """Return the simulator or its model; empty for a recorded user."""
     played = trial.played_user
     if played is None:
         return ""
@@ -27,7 +27,7 @@ def simulator_name(trial: Trial) -> str:
 
 
 def ending_of(trial: Trial) -> str:
-    """Say how a played conversation ended; empty where it is recorded, or broke off."""
+    """Return how a simulated conversation ended; empty if it is recorded or failed."""
     played = trial.played_user
     if played is None or trial.failure is not None:
         return ""
@@ -39,10 +39,10 @@ def ending_of(trial: Trial) -> str:
 
 
 def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> None:
-    """Add to the evidence of a trial what is to be known of a user who was played.
+    """Add the facts about the simulated user to the evidence of a trial.
 
-    `full`: of each message what it took, and how the conversation ended. Else only what is out of the ordinary: that it
-    ended at its limit, and what was said last before the user could not go on.
+    `full`: the usage of each message, and how the conversation ended. Else only exceptions: that the conversation reached
+    its limit, and the last answer before the simulator failed.
     """
     if trial is None or (played := trial.played_user) is None:
         return
@@ -70,7 +70,7 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
 
 
 def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
-    """Return what a user was to play, each thing with its label."""
+    """Return the parts of a scenario, each with its label."""
     yield "start", scenario.starting_prompt.strip()
     yield "plan", scenario.conversation_plan.strip()
     if (persona := scenario.user_persona) is not None:
@@ -87,22 +87,22 @@ def _ends_itself(played: PlayedUser) -> bool:
 
 
 def _took(reply: UserReply) -> str:
-    """Say what a message of a model took; of a function there is nothing to say."""
+    """Return the usage of a message of a model; empty for a function."""
     if not reply.model:
         return ""
     tokens = (reply.input_tokens or 0) + (reply.output_tokens or 0)
-    told = [
+    parts = [
         reply.model,
         f"{tokens:,} tokens" if tokens else "",
         dollars(reply.cost) if reply.cost is not None else "",
         f"{reply.seconds:.1f} s",
         f"prompt {reply.prompt}",
     ]
-    return ", ".join(each for each in told if each)
+    return ", ".join(each for each in parts if each)
 
 
 def _never_was(section: Section, turns: int) -> bool:
-    """Whether a section is about the turn that did not begin, and has no line of code to show for it."""
+    """Return whether a section is about a turn that did not begin, without a location in the code."""
     places = [block.place for block in section.blocks if isinstance(block, Cause)]
     return section.turn == turns and len(places) == len(section.blocks) and not any(places)
 

@@ -59,9 +59,9 @@ def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> State
     lines: list[StateLine] = []
     for entry in state:
         kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
-        if told := entry.get("told"):
+        if matcher := entry.get("told"):
             line = _state_line(key, None, entry.get("actual"), kind, full=full)
-            lines.append(replace(line, expected=str(told)))
+            lines.append(replace(line, expected=str(matcher)))
         elif kind is Kind.MISSING:
             lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
         elif kind is not Kind.SAME:
@@ -133,16 +133,16 @@ def call_text(name: str, args: Mapping[str, Any] | None) -> str:
 
 
 def _differing(
-    expected: Any, actual: Any, told: Any, *, full: bool
+    expected: Any, actual: Any, differing: Any, *, full: bool
 ) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
     """The arguments that differ, with their values as they are to be shown on either side.
 
-    `told`: what the metric says which they are; to a matcher, values that are not equal may be as good.
+    `differing`: the differing arguments by the metric; a matcher may accept values that are not equal.
     """
     wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
     named = (
-        {str(each.get("name")) for each in told if isinstance(each, Mapping)}
-        if isinstance(told, list)
+        {str(each.get("name")) for each in differing if isinstance(each, Mapping)}
+        if isinstance(differing, list)
         else set()
     )
     pairs = {
@@ -167,14 +167,14 @@ def _call(
 ) -> Pieces:
     """A call with its `changed` arguments marked, as `name(argument=value, …)`.
 
-    Where it is longer than `longest`: beside changed arguments (and with `may_leave_out`) others are left out, the
+    If it is longer than `longest`: next to changed arguments (and with `may_leave_out`) others are left out, the
     longest first; where nothing is marked, values are cut, but only where they would fill more than three lines.
     """
     if not call:
         return []
     name, args = str(call.get("name") or "(no name)"), call.get("args")
     head = Piece(name, changed=renamed)
-    if not isinstance(args, Mapping):  # null, or whatever a metric that is not ours put there
+    if not isinstance(args, Mapping):  # null, or any value from a custom metric
         return merge_pieces(
             [head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")]
         )
@@ -198,7 +198,7 @@ def _argument(name: str, value: Pieces) -> Pieces:
     return [Piece("…")] if name.startswith(_GAP) else [Piece(f"{name}="), *value]
 
 
-_GAP = "\0…"  # stands for arguments left out; no argument is called that
+_GAP = "\0…"  # marks omitted arguments; no argument has this name
 
 
 def _left_out(values: Mapping[str, str], marked: set[str], room: int) -> dict[str, str]:

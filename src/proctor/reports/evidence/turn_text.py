@@ -1,4 +1,4 @@
-"""A trial turn by turn, for who asked to see everything: what was said, called and answered, and what it scored."""
+"""A trial turn by turn for --verbose: messages, calls, answers and scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proctor.schema.results.score import Score, score_text
 
 
 def shown_trials(case: CaseResult) -> list[int]:
-    """Return which trials of a case that passed say something: the first, and each that did not pass."""
+    """Return the trials of a passed case that are shown: the first, and each that did not pass."""
     missed = [trial.number for trial in case.trials if trial.outcome is not Outcome.PASSED]
     return sorted({*(trial.number for trial in case.trials[:1]), *missed})
 
@@ -87,13 +87,13 @@ def _judge_blocks(scored: _Scored) -> Iterator[Block]:
 
 
 def _reason_blocks(scored: _Scored) -> Iterator[Block]:
-    told = [
+    scores = [
         f"{metric.name} {score_text(score.value, metric.threshold)}"
         for metric, score in scored
         if score.value is not None
     ]
-    if told:
-        yield Fact("scores", ", ".join(told))
+    if scores:
+        yield Fact("scores", ", ".join(scores))
 
 
 def _detail(scored: _Scored, key: str) -> Any:

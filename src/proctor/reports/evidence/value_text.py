@@ -24,7 +24,7 @@ _Members = list[tuple[bool, Pieces]]
 
 
 def value_text(value: Any) -> str:
-    """Return a value as JSON on one line; what is no JSON, in Python's words."""
+    """Return a value as JSON on one line; a value that is not JSON as its `repr`."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -123,7 +123,7 @@ def _without_alike(members: _Members) -> _Members:
 
 
 def merge_pieces(pieces: Pieces) -> Pieces:
-    """Join neighbours that are marked alike."""
+    """Join neighbours with the same mark."""
     return [
         Piece(text, changed)
         for changed, group in groupby(pieces, key=lambda piece: piece.changed)

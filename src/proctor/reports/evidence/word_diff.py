@@ -64,7 +64,7 @@ def _changes(wanted: list[str], made: list[str]) -> list[tuple[bool, list[str], 
 
 
 def _is_bridge(found: list[tuple[bool, list[str], list[str]]], index: int) -> bool:
-    """Tell whether only white space stands here between two changes: then it is part of one change."""
+    """Return whether only white space separates two changes, so that they are one change."""
     inside = 0 < index < len(found) - 1
     return inside and all(word.isspace() for word in found[index][1])
 

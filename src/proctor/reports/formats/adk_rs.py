@@ -1,9 +1,9 @@
-"""A run as adk-rs's `eval` prints it: `results` with scores by metric and a status by word (docs/reports.md).
+"""A run in the form of adk-rs's `eval`: `results` with scores by metric and a status by word (docs/reports.md).
 
 A case's score is the mean over its invocations, as adk-rs has it, and `details.per_invocation` has each of them; with
-several trials the invocations of all stand there, trial by trial. adk-rs knows PASSED and FAILED for a case: whatever
-did not pass is FAILED, and `proctor_outcome` says beside it what it was where that is more. Metrics that do not decide
-or did not apply are left out, as they would have to have a status.
+several trials it has the invocations of all, trial by trial. adk-rs knows PASSED and FAILED for a case: a case that did not
+pass is FAILED, and `proctor_outcome` has the outcome of Proctor if it is more precise. Metrics that do not decide or do not
+apply are left out, because each metric needs a status.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AdkRsReport:
         write = json_writer(out)
         write('{\n  "results": [')
         for number, result in enumerate(each for run in runs for each in _results(run)):
-            text, _ = json_line(result)  # whatever JSON cannot say is null, as everywhere
+            text, _ = json_line(result)  # values that JSON cannot hold are null, as in the other reports
             indented = json.dumps(json.loads(text), ensure_ascii=False, indent=2).replace("\n", "\n    ")
             write(f"{',' if number else ''}\n    {indented}")
         note = f',\n  "proctor_note": {json.dumps(clean(options.note))}' if options.note else ""
@@ -52,7 +52,7 @@ def _results(run: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def result_of_case(case: CaseResult) -> dict[str, Any]:
-    """Return one case as it stands in the report."""
+    """Return one case as the report has it."""
     result: dict[str, Any] = {
         "eval_set_id": case.eval_set_id,
         "eval_case_id": case.eval_id,

@@ -1,8 +1,8 @@
 """A run as CSV, for spreadsheets: one row a trial, two columns for each metric (docs/exports.md).
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and a formula can send data away or
-start a program. Such text gets an apostrophe before it, which says "this is text"; numbers stay numbers. `csv-raw`
-leaves text as it is, for programs that read CSV.
+start a program. Such text gets an apostrophe as a prefix, which marks it as text; numbers stay numbers. `csv-raw`
+leaves text unchanged, for programs that read CSV.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ COLUMNS = (
     "tool_calls",
     "place",
 )
-"""The columns that every row has; behind them stand `METRIC` and `METRIC outcome` for each metric."""
+"""The columns of every row, followed by `METRIC` and `METRIC outcome` for each metric."""
 
 LONGEST = 32_000
 """Characters of a cell; spreadsheets take 32,767."""
 
-# what stands for = + - @ where widths and styles are folded (Unicode's NFKC), and the minus sign
+# characters that Unicode's NFKC folds to = + - @, and the minus sign
 _TWINS = r"\u207a-\u207c\u208a-\u208c\u2212\u2a75\u2a76\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
 _FORMULA = re.compile(
     rf"""["'`\s\u00a0\u200b-\u200f\ufeff\u2018\u2019\u201c\u201d\u3000\uff02\uff07]*[=+\-@\t\r{_TWINS}]"""
@@ -145,7 +145,7 @@ def _trial_cells(case: CaseResult, result: TrialResult) -> list[Cell]:
 
 
 def _trial_facts(trial: Trial) -> list[Cell]:
-    """Duration, turns, what was asked, what was answered, which tools were called."""
+    """Return the duration, the number of turns, the messages, the answers and the tool calls."""
     done = trial.invocations
     return [
         trial.duration,
@@ -157,7 +157,7 @@ def _trial_facts(trial: Trial) -> list[Cell]:
 
 
 def _case_cells(case: CaseResult) -> list[Cell]:
-    """A case that has no trial."""
+    """Return the row of a case without a trial."""
     outcome = case.outcome.value
     head: list[Cell] = [case.eval_set_id, case.eval_id, None, outcome, outcome, reason_of(case)]
     return [*head, *[None] * 6, case.place]

@@ -1,7 +1,7 @@
 """A run as annotations of GitHub Actions: each points at the line of its case in the eval-set file (docs/reports.md).
 
 They are lines on stdout that the runner obeys: `::error file=…,line=…,title=…::text`. A step shows ten errors, ten
-warnings and ten notices, so that the worst come first and the rest is one line. What strangers said stands inside of
+warnings and ten notices, so that the worst come first and the rest is one line. Text from elsewhere is inside of
 them only, with everything escaped that could end a line or a field.
 """
 
@@ -50,12 +50,12 @@ def _annotations(run: RunResult) -> Iterator[str]:
     for case in run.cases:
         digest.add(case)
         foremost.add(case)
-    told = sentence(run, flaky=digest.repeats.flaky)
+    verdict = sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
-    yield _annotation("notice", f"Proctor: {run.agent}", [told, *([share] if share else [])])
+    yield _annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
     errors = [*_broken(run), *map(_message, foremost.problem_cases())]
     if not errors and not run.passed:
-        errors = [_annotation("error", f"Proctor: {run.agent}", [told])]
+        errors = [_annotation("error", f"Proctor: {run.agent}", [verdict])]
     if len(errors) > MOST or foremost.missed > MOST:
         left = len(errors) - min(foremost.missed, MOST) + foremost.missed - (MOST - 1)
         errors = [*errors[: MOST - 1], _annotation("error", "Proctor", [f"{left} more did not pass"])]
@@ -92,9 +92,9 @@ def _annotation(level: str, title: str, text: Sequence[str], file: str = "", lin
         "line": str(line) if line and file else "",
         "title": _shorten(title, _LONGEST_TITLE),
     }
-    told = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
+    properties = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
     lines = "\n".join(clean(_shorten(each, LONGEST)) for each in text)
-    return f"::{level} {told}::{_data(_shorten(lines, LONGEST))}"
+    return f"::{level} {properties}::{_data(_shorten(lines, LONGEST))}"
 
 
 def _data(text: str) -> str:

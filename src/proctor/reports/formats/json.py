@@ -172,7 +172,7 @@ _MOST = 10
 
 
 def _repeats(repeats: Repeats) -> dict[str, Any] | None:
-    """What the trials of all cases say together; `None` where no case was tried twice."""
+    """Return the statistics over the trials of all cases; `None` if no case has several trials."""
     if repeats.most_trials < 2:
         return None
     by_set = repeats.by_set if len(repeats.by_set) > 1 else {}

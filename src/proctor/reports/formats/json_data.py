@@ -96,11 +96,11 @@ def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
     ]
 
 
-# --- what JSON cannot say ------------------------------------------------------------------------------------------------
+# --- values that JSON cannot hold ------------------------------------------------------------------------------------------------
 
 
 def json_line(value: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return one line of JSON, and notes on what had to be said otherwise: NaN, infinity, half characters, objects."""
+    """Return one line of JSON, and notes on replaced values: NaN, infinity, lone surrogates, objects."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
@@ -132,7 +132,7 @@ def _writable(value: Any, depth: int = 0) -> Any:
 
 def _unwritable(value: Any, place: str, depth: int = 0) -> Iterator[str]:
     if depth > DEEPEST:
-        yield f"{place[:200]}… is nested too deeply: null stands for it"
+        yield f"{place[:200]}… is nested too deeply: replaced by null"
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _unwritable(item, f"{place}/{key}", depth + 1)
@@ -140,6 +140,6 @@ def _unwritable(value: Any, place: str, depth: int = 0) -> Iterator[str]:
         for index, item in enumerate(value):
             yield from _unwritable(item, f"{place}/{index}", depth + 1)
     elif isinstance(value, float) and not isfinite(value):
-        yield f"{place} is {value}, which JSON cannot hold: null stands for it"
+        yield f"{place} is {value}, which JSON cannot hold: replaced by null"
     elif not (value is None or isinstance(value, str | int | float | bool)):
-        yield f"{place} is of type {type(value).__name__}: its text stands for it"
+        yield f"{place} is of type {type(value).__name__}: replaced by its text"

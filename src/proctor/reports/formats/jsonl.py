@@ -52,7 +52,7 @@ class JsonlReport:
 
 
 def _totals(run: RunResult) -> dict[str, Any]:
-    """What every line says of the whole run, so that a file that is not whole is known by each of its lines."""
+    """Return the data about the whole run that every line has, so that each line shows if the file is incomplete."""
     counts = {outcome.value: count for outcome, count in sorted(run.counts.items())}
     return {"outcome": run.outcome.value, "cases": sum(counts.values()), "counts": counts}
 
@@ -119,7 +119,7 @@ def _scores(case: CaseResult, index: int) -> dict[str, Any]:
 
 
 def _case(case: CaseResult, place: int) -> dict[str, Any]:
-    """The verdict over all trials of the case, and where it stands."""
+    """Return the verdict over all trials of the case, and its location."""
     return {
         "number": place,
         "trials": len(case.trials),

@@ -33,7 +33,7 @@ LONGEST_NAME = 1_000
 """Characters of a name or a message."""
 
 _RED = {Outcome.FAILED: "failure", Outcome.SKIPPED: "skipped"}
-"""The elements by which outcomes are told; whatever else did not pass is an `error`."""
+"""The elements of the outcomes; any other outcome that is not a pass is an `error`."""
 
 
 class JunitReport:
@@ -85,7 +85,7 @@ def _write_suite(out: CharacterReferences, run: RunResult, name: str, cases: Ite
 def _moment(seconds: float) -> str:
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    except (ValueError, OverflowError, OSError):  # what an imported file says need not be a time
+    except (ValueError, OverflowError, OSError):  # an imported file may have any number here
         return _moment(0)
 
 
@@ -114,7 +114,7 @@ def _count_attributes(counts: Counter[str], seconds: float) -> str:
 
 
 def _broken(run: RunResult) -> Iterator[tuple[str, str, Failure]]:
-    """What went wrong beside the cases, each with a name and a file: no run that did not pass is all green."""
+    """Return the failures that belong to no case, each with a name and a file, so that no failed run is all green."""
     for one in run.sets:
         if one.failure is not None:
             yield one.eval_set_id, _file_of(one), one.failure
@@ -177,10 +177,10 @@ def _test_case(suite: str, name: str, seconds: float, file: str, line: int | Non
 def _verdict(case: CaseResult, options: ReportOptions) -> str:
     """What makes a case red, or what to know of one that passed."""
     if case.passed:
-        told = _shorten(
+        output = _shorten(
             "\n".join(filter(None, [public_text.hidden(case.missed), *_warnings(case)])), LONGEST_TEXT
         )
-        return f"      <system-out>{content(told)}</system-out>\n" if told else ""
+        return f"      <system-out>{content(output)}</system-out>\n" if output else ""
     reason = public_text.reason(case)
     element = _element(case.outcome)
     message = f"message={attribute(_shorten(reason))}"
@@ -245,7 +245,7 @@ def _shorten(text: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-# --- Text in XML: what XML 1.0 cannot hold, and what a terminal would obey, stands as a visible escape ----------------
+# --- Text in XML: characters that XML 1.0 cannot hold and terminal controls become visible escapes -------------------
 
 
 _FORBIDDEN = re.compile("[\ufffe\uffff]")  # of what XML refuses, all else is cleaned already
@@ -272,7 +272,7 @@ class CharacterReferences:
     """A stream of XML that writes to another: what that one's encoding may not hold becomes `&#…;`."""
 
     def __init__(self, out: TextIO) -> None:
-        """Take where to write; text in UTF-8 goes there as it is."""
+        """Set the stream; UTF-8 text is written to it unchanged."""
         encoding = (getattr(out, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
         self._out = out
         self._is_utf8 = encoding.startswith("utf8")

@@ -1,7 +1,7 @@
 """A run as Markdown for a pull request or a job's summary: the verdict first, what did not pass, the rest folded.
 
-GitHub takes 65,536 characters in a comment; of many cases the worst are told, within `ROOM`, and the others are counted.
-Whatever strangers said stands in HTML blocks, which end at an empty line and nothing else, as `<code>` or `<pre>`: no
+GitHub takes 65,536 characters in a comment; of many cases the worst are named, within `ROOM`, and the others are counted.
+Text from elsewhere is in HTML blocks, which end at an empty line and nothing else, as `<code>` or `<pre>`: no
 Markdown is read there, and neither mentions nor links nor pictures are made of it (docs/reports.md).
 """
 
@@ -28,7 +28,7 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 ROOM = 60_000
 """Characters of a whole report."""
 MOST = 50
-"""Cases that are told of one run."""
+"""Cases that are named of one run."""
 MOST_RUNS = 20
 _LONGEST_NAME = 120
 _LONGEST_REASON = 400
@@ -49,16 +49,16 @@ class MarkdownReport:
                     f"<h3>{UNICODE.rest} nothing was run</h3>\n\n<p>{_text(options.note)}</p>\n\n", encoding
                 )
             )
-        told = runs[:MOST_RUNS]
-        for run in told:
-            out.writelines(_encodable(part, encoding) for part in _Section(run, ROOM // len(told)).parts())
+        shown = runs[:MOST_RUNS]
+        for run in shown:
+            out.writelines(_encodable(part, encoding) for part in _Section(run, ROOM // len(shown)).parts())
         if left := Counter(WORDS[run.outcome] for run in runs[MOST_RUNS:]):
             counts = ", ".join(f"{count} {word}" for word, count in left.items())
             out.write(f"and {left.total()} more agents: {counts}\n")
 
 
 class _Section:
-    """What is said of one run."""
+    """The section about one run."""
 
     def __init__(self, run: RunResult, room: int) -> None:
         self._run = run
@@ -76,30 +76,32 @@ class _Section:
             rows.append(f"<tr><td></td><td>… and {more:,} more that did not pass</td><td></td></tr>")
         table = "\n".join(["<table>", *rows, "</table>", "", ""]) if rows else ""
         yield head + table
-        told = [case for case in red[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
+        shown = [case for case in red[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
         details = _fitting(list(self._details()), self._room // 4)
         left = self._room - len(head) - len(table) - sum(map(len, details))
-        yield from _fitting([_evidence(case) for case in told], left)
+        yield from _fitting([_evidence(case) for case in shown], left)
         yield from details
 
     def _head(self) -> str:
         run, digest = self._run, self._digest
         sign = UNICODE.outcomes.get(run.outcome, "!")
-        told = sentence(run, flaky=digest.repeats.flaky)
-        told = _code(told) if run.stopped_by else _text(told)  # who stopped it need not be one of us
+        verdict = sentence(run, flaky=digest.repeats.flaky)
+        verdict = (
+            _code(verdict) if run.stopped_by else _text(verdict)
+        )  # `stopped_by` may be text from elsewhere
         facts = [f"agent {_code(run.agent)}", f"{len(run.cases):,} case{'s' * (len(run.cases) != 1)}"]
         if run.num_runs > 1:
             added = added_text(run, digest.repeats.trials)
             facts.append(f"until decided: {added}" if added else f"{run.num_runs} trials each")
         facts += [_text(rate(run, UNICODE))] if rate(run, UNICODE) else []
-        facts += [_text(told) for told in fault_texts(digest.whose_fault, UNICODE)]
+        facts += [_text(text) for text in fault_texts(digest.whose_fault, UNICODE)]
         facts += [duration(run.duration)] if run.duration else []
-        facts += [_text(told) for told in money_of(run)]
+        facts += [_text(text) for text in money_of(run)]
         facts += [f"run {_code(run.run_id)}"] if run.run_id else []
-        return f"<h3>{sign} {told}</h3>\n\n<p>{' · '.join(facts)}</p>\n\n"
+        return f"<h3>{sign} {verdict}</h3>\n\n<p>{' · '.join(facts)}</p>\n\n"
 
     def _broken(self) -> Iterator[str]:
-        """Sets that could not be run, and why the run could not go on."""
+        """Return the sets that could not be run, and the failure of the run."""
         for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
             if one.failure is not None:
                 yield _cells("! set", name, public_text.cause(one.failure))
@@ -111,8 +113,8 @@ class _Section:
         if flaky:
             yield _details_block(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
-            told = [public_text.hidden(warning) for warning in warnings]
-            yield _details_block(f"{len(told)} warning{'s' * (len(told) > 1)}", told)
+            texts = [public_text.hidden(warning) for warning in warnings]
+            yield _details_block(f"{len(texts)} warning{'s' * (len(texts) > 1)}", texts)
         yield _details_block("Metrics and sets", [*self._metrics(), *self._sets()])
 
     def _metrics(self) -> Iterator[str]:

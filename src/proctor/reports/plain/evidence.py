@@ -30,7 +30,7 @@ _CODE = 100  # columns of a source line
 
 
 def evidence_lines(case: CaseResult, reason: str, *, full: bool) -> Iterator[str]:
-    """Return the evidence of `case` line by line, without what its `reason` has told already."""
+    """Return the evidence of `case` line by line, without what its `reason` already states."""
     for trial in evidence_of(case, full=full):
         if len(case.trials) > 1:
             yield f"trial {trial.trial + 1} of {len(case.trials)}"
@@ -43,7 +43,7 @@ def evidence_lines(case: CaseResult, reason: str, *, full: bool) -> Iterator[str
 
 
 def _untold(block: Block, reason: str) -> Block:
-    """What `reason` has told already is left out."""
+    """Return the block without what `reason` already states."""
     if isinstance(block, Cause) and block.error in reason:
         return replace(block, error="")
     return Note(block.label, "") if isinstance(block, Note) and block.text in reason else block

@@ -1,6 +1,6 @@
 """A run as plain lines: stable, made for `grep`, logs and pipes. Its form is documented in docs/text-report.md.
 
-Every line begins with a word in capitals; its fields stand two spaces apart. Lines that begin with four spaces are the
+Every line begins with a word in capitals; its fields are separated by two spaces. Lines that begin with four spaces are the
 reason and the evidence of the case above. Nothing but line ends is a control character, and our own signs are ASCII.
 """
 
@@ -218,7 +218,7 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
 
 
 def _is_shown(metric: MetricVerdict) -> bool:
-    """What decides; but not what could not be computed for want of a trial: the reason says that once."""
+    """Return whether a metric decides and was computed; if there was no trial, the reason states that once."""
     if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
         return False
     return metric.outcome is not Outcome.ERROR or any(

@@ -1,4 +1,4 @@
-"""The cases of a run, looked at once before any is drawn: in which order they come, and where their columns stand."""
+"""The order of the cases of a run and the layout of their columns, computed before any case is drawn."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _LEAST_COLUMNS = 3
 
 @dataclass(slots=True)
 class Group:
-    """Cases that stand together."""
+    """Cases that are listed together."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """How many there are."""
     places: array[int] = field(default_factory=lambda: array("Q"))
-    """Where they stand in the run; of those that are not all listed, the first."""
+    """Their positions in the run; if not all are listed, the first ones."""
 
 
 class Look:
@@ -87,24 +87,24 @@ class Look:
 
 
 def needs_attention(case: CaseResult) -> bool:
-    """Tell whether a case is shown with its evidence."""
+    """Return whether a case is shown with its evidence."""
     return case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 
 @dataclass(slots=True)
 class Layout:
-    """Where the columns stand; the same for every row."""
+    """The layout of the columns; the same for every row."""
 
     outcome: int
     case: int
     trials: int
     repeats: list[int] = field(default_factory=list)
-    """Widths of the share of trials that passed, its interval, and the word for flaky; empty: told below the row."""
+    """Widths of the share of trials that passed, its interval, and the word for flaky; empty: shown below the row."""
     metrics: list[str] = field(default_factory=list)
-    """Metrics with a column of their own: all that decide, or as many as fit."""
+    """Metrics with a column: all that decide, or as many as fit."""
     widths: list[int] = field(default_factory=list)
     reason: int = 0
-    """Columns for the reason; 0: it stands below the row."""
+    """Columns for the reason; 0: it is below the row."""
 
     def columns(self) -> list[Column]:
         """Return the columns of a row."""

@@ -62,7 +62,7 @@ class CaseRows:
         metrics = [] if failures_only else digest.gating
         self._layout = lay_out(page, self._look, metrics, trials=run.num_runs > 1)
         self._thresholds = digest.common_thresholds()
-        self.told: Counter[str] = Counter()
+        self.shown_warnings: Counter[str] = Counter()
         """Warnings of cases that were drawn, and of how many."""
         self._evidence_left = len(self._cases) if verbose else MOST_EVIDENCE
 
@@ -165,7 +165,7 @@ class CaseRows:
             self._page.print(self._page.prose(case.missed, "dim"), indent=INDENT)
         for warning in warnings_beside(case):
             self._page.print(Text.assemble(("warning ", "yellow"), self._page.prose(warning)), indent=INDENT)
-        self.told.update(warnings_of(case))
+        self.shown_warnings.update(warnings_of(case))
 
     def _rate(self, case: CaseResult) -> list[Text]:
         """The share of trials that passed, its interval, and whether the case is flaky."""
@@ -198,21 +198,21 @@ class CaseRows:
         drawing.draw(evidence_of(case, full=self._verbose, longest_call=drawing.column))
 
     def _draw_scores(self, case: CaseResult) -> None:
-        """What else missed, beside its threshold; and all other scores where they have no columns."""
+        """Draw the other missed metrics with their thresholds, and all other scores that have no columns."""
         reason = reason_of(case)
         scored = [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _SCORED]
         others = [metric for metric in scored if metric.name not in reason]
-        told = [
+        scores = [
             self._page.text(
                 f"{metric.name} {held_text(case, metric, self._page.marks)}", _metric_style(metric)
             )
             for metric in others
             if metric.name not in self._layout.metrics or metric.outcome is Outcome.FAILED
         ]
-        if not told:
+        if not scores:
             return
         grid = self._page.grid(Column(width=LABEL - 2), Column(overflow="fold"))
-        grid.add_row(Text("scores", "dim"), self._page.joined(told))
+        grid.add_row(Text("scores", "dim"), self._page.joined(scores))
         self._page.print(grid, indent=INDENT)
 
     def _draw_rest(self, hidden: Mapping[Outcome, int]) -> None:

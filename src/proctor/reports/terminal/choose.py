@@ -40,5 +40,5 @@ def report_for(out: TextIO) -> Report:
 
 
 def is_terminal(out: TextIO) -> bool:
-    """Tell whether `out` is a terminal that can do more than print lines."""
+    """Return whether `out` is a terminal that can do more than print lines."""
     return not out.closed and out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}

@@ -1,4 +1,4 @@
-"""The one way onto a terminal: a rich console, and text that was cleaned before rich sees it."""
+"""The console of reports: rich, with all text escaped before rich sees it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NARROWEST = 40
 
 
 class Page:
-    """Where a report draws: knows width, colour and alphabet, and cleans every text."""
+    """The page of a report: its width, colour and signs; it escapes every text."""
 
     def __init__(self, out: TextIO, options: ReportOptions) -> None:
         plain = not wants_color(options)
@@ -88,7 +88,7 @@ class Page:
         return Text(shorten(self.safe(text), width, mark=self.marks.cut), style)
 
     def prose(self, text: str, style: str = "") -> Text:
-        """Return cleaned text in which what stands between backticks is bold instead."""
+        """Return cleaned text in which text between backticks is bold instead."""
         safe = self.safe(text)
         if not self.has_styles:
             return Text(safe, style)
@@ -135,7 +135,7 @@ class Page:
 
 
 def _without_trailing_space(line: list[Segment]) -> list[Segment]:
-    """What a person copies from a terminal should not end in blanks."""
+    """Return a line without trailing blanks, for copying from the terminal."""
     kept = list(line)
     while kept and not kept[-1].control:
         text = kept[-1].text.rstrip(" ")

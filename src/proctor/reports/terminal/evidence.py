@@ -40,7 +40,7 @@ class EvidenceDrawing:
     """Draws the evidence of one case below its row."""
 
     def __init__(self, page: Page, *, reason: str = "", trials: int = 1) -> None:
-        """Take the `reason` that the row has told already, and how many `trials` the case has."""
+        """Set the `reason`, which the row already shows, and the number of `trials` of the case."""
         self._page = page
         self._reason = reason
         self._trials = trials
@@ -63,11 +63,13 @@ class EvidenceDrawing:
                 self._draw_section(section)
 
     def _draw_section(self, section: Section) -> None:
-        said = self._page.text(section.said, lines=True)
+        message = self._page.text(section.said, lines=True)
         steps_first = bool(section.blocks) and isinstance(section.blocks[0], Steps)
         if section.turn is not None and (section.said or not steps_first):
-            said.truncate(3 * self._page.width, overflow="ellipsis" if self._page.marks_are_rich else "crop")
-            self._draw_labelled(f"turn {section.turn + 1}", said, "bold")
+            message.truncate(
+                3 * self._page.width, overflow="ellipsis" if self._page.marks_are_rich else "crop"
+            )
+            self._draw_labelled(f"turn {section.turn + 1}", message, "bold")
         for block in section.blocks:
             head = f"turn {section.turn + 1}" if section.turn is not None and not section.said else ""
             self._draw(block, head)
@@ -110,7 +112,7 @@ class EvidenceDrawing:
         return expected, actual
 
     def _draw_stacked(self, block: Steps) -> None:
-        """For narrow pages: the actual call of a step that differs stands below the expected one."""
+        """For narrow pages: the actual call of a differing step is below the expected one."""
         grid = self._page.grid(Column(width=LABEL - 2, no_wrap=True), Column(overflow="fold"))
         for line in block.lines:
             mark, expected, actual = self._step(line)
@@ -160,11 +162,11 @@ class EvidenceDrawing:
         if isinstance(line, LeftOut):
             return Text(), Text(), self._page.text(f"… {line.count} more that hold", "dim")
         outcome = _HELD[line.holds]
-        told = self._page.prose(line.text)
+        text = self._page.prose(line.text)
         if line.why:
-            told.append("\n").append_text(self._page.prose(line.why, "dim"))
+            text.append("\n").append_text(self._page.prose(line.why, "dim"))
         style = STYLES[outcome]
-        return Text(self._page.marks.outcome(outcome), style), self._page.text(line.name, style), told
+        return Text(self._page.marks.outcome(outcome), style), self._page.text(line.name, style), text
 
     @_draw.register
     def _cause(self, block: Cause, head: str) -> None:
@@ -178,8 +180,8 @@ class EvidenceDrawing:
     @_draw.register
     def _note(self, block: Note, head: str) -> None:
         if block.text and block.text not in self._reason:
-            said = block.text if block.label == "warning" else f"{block.label}: {block.text}"
-            self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(said))
+            text = block.text if block.label == "warning" else f"{block.label}: {block.text}"
+            self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(text))
 
     @_draw.register
     def _fact(self, block: Fact, head: str) -> None:

@@ -51,8 +51,8 @@ class Matrix:
             self._page.print(self._page.text(f"… {hidden} more on which all agree: passed", "dim"))
         if self._only_different:
             are = "is" if len(same) == 1 else "are"
-            told = f"{len(same)} of {len(self._rows)} cases {are} the same for all agents"
-            self._page.print(self._page.text(told, "dim"))
+            text = f"{len(same)} of {len(self._rows)} cases {are} the same for all agents"
+            self._page.print(self._page.text(text, "dim"))
 
     def _draw_table(self, rows: Sequence[Row]) -> None:
         heads = [self._page.cut(run.agent, self._cell_width(), "bold") for run in self._runs]

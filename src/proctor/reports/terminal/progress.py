@@ -1,7 +1,7 @@
 """Watching a run: a bar on a terminal, a line now and then elsewhere.
 
 Both keep the contract of a progress (`run_started`, `trial_finished`, `case_finished`, `run_finished`) and are context
-managers, so that a bar goes away whatever ends the run.
+managers, so that the bar disappears however the run ends.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Watch:
 
 
 class LineWatch(_Watch):
-    """Writes a line for each tenth of the way, at most one a second, and one when nothing was said for 10 seconds."""
+    """Writes a line for each tenth of the way, at most one a second, and one after 10 seconds without a line."""
 
     def __init__(
         self, out: TextIO, options: ReportOptions = DEFAULTS, *, clock: Callable[[], float] = time.monotonic
@@ -109,7 +109,7 @@ class LineWatch(_Watch):
         self._next_step = 1
 
     def run_started(self, run: RunResult, trials: int) -> None:
-        """Expect `trials` more."""
+        """Add `trials` to the expected number."""
         del run
         self._tally.total += trials
 
@@ -125,13 +125,13 @@ class LineWatch(_Watch):
             self._next_step = step + 1
 
     def case_finished(self, result: CaseResult) -> None:
-        """Say nothing: the report follows."""
+        """Write nothing: the report follows."""
 
     def run_finished(self, run: RunResult) -> None:
-        """Say nothing: the report follows."""
+        """Write nothing: the report follows."""
 
     def warned(self, text: str) -> None:
-        """Say it at once."""
+        """Write it at once."""
         self._out.write(f"warning: {encodable(clean(text), getattr(self._out, 'encoding', None))}\n")
         self._out.flush()
 
@@ -170,7 +170,7 @@ class BarWatch(_Watch):
             self._bar.start()
 
     def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None:
-        """Count; the bar looks at the counts when it is drawn."""
+        """Count; the bar reads the counts when it is drawn."""
         del eval_set_id, eval_id
         self._tally.add(outcome)
         if self._waiting:
@@ -183,7 +183,7 @@ class BarWatch(_Watch):
             self._flush_in_time()
 
     def run_finished(self, run: RunResult) -> None:
-        """Take the bar away when no run is left."""
+        """Remove the bar when no run is left."""
         del run
         self._tally.open_runs -= 1
         if self._tally.open_runs <= 0:

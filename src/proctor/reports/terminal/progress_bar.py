@@ -21,7 +21,7 @@ _MOST_WAITING = 10_000
 
 
 class Direct:
-    """The way past an `Aside` onto the stream, for whoever draws the bar."""
+    """The original stream behind an `Aside`, on which the bar is drawn."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -32,7 +32,7 @@ class Direct:
 
 
 class Aside:
-    """Between `begin` and `end`, hands each whole line that anybody writes to `stream` to `show`.
+    """Passes each whole line that is written to `stream` between `begin` and `end` to `show`.
 
     It takes the place of the stream's own `write`, so that log handlers which hold the stream since long before are
     caught, too. Only what is written by the number of the descriptor (C libraries, child processes) is not.
@@ -47,12 +47,12 @@ class Aside:
         self._process = os.getpid()
 
     def begin(self) -> None:
-        """Catch what is written from now on; a stream that cannot be changed stays as it is."""
+        """Capture what is written from now on; a stream that cannot be changed stays unchanged."""
         with suppress(AttributeError, TypeError):
             setattr(self._stream, "write", self._write)  # noqa: B010  (a method of an object, not of its class)
 
     def end(self) -> None:
-        """Let the stream be as it was, and write what was kept back."""
+        """Restore the stream, and write what was held back."""
         with suppress(AttributeError):
             del self._stream.write
         if self._waiting:
@@ -60,7 +60,7 @@ class Aside:
             self._waiting = ""
 
     def _write(self, text: str) -> int:
-        if os.getpid() != self._process:  # a child process: its copy of the bar is drawn by nobody
+        if os.getpid() != self._process:  # a child process must not draw its copy of the bar
             return self._direct(text)
         with self._lock:
             *lines, self._waiting = (self._waiting + text).split("\n")
@@ -69,26 +69,26 @@ class Aside:
         if lines:
             try:
                 self._show("\n".join(lines))
-            except Exception:  # noqa: BLE001  (whatever ails the display, who writes a line must not feel it)
+            except Exception:  # noqa: BLE001  (an error of the display must not reach the code that writes a line)
                 self._direct("\n".join(lines) + "\n")
         return len(text)
 
 
 REFRESHES = 8
-"""Times a second at which the bar is drawn anew; what happens between costs an addition."""
+"""How often per second the bar is redrawn; between two redraws, events are only counted."""
 
 
 class _Counts(ProgressColumn):
-    """What the watcher has to say, asked only when the bar is drawn."""
+    """The text of the watcher, computed only when the bar is drawn."""
 
-    def __init__(self, told: Callable[[], Text]) -> None:
-        self._told = told
+    def __init__(self, text: Callable[[], Text]) -> None:
+        self._text = text
         super().__init__()
 
     def render(self, task: Task) -> Text:
-        """Return the text beside the bar."""
+        """Return the text next to the bar."""
         del task
-        return self._told()
+        return self._text()
 
 
 class _Bar(Progress):
@@ -98,7 +98,7 @@ class _Bar(Progress):
     aside: Aside | None = None
 
     def start(self) -> None:
-        """Draw the bar; what others write stands above it."""
+        """Draw the bar; other output appears above it."""
         super().start()
         if self.aside is not None:
             self.aside.begin()
@@ -116,14 +116,14 @@ class _Bar(Progress):
 
 
 def new_bar(
-    out: TextIO, options: ReportOptions, sync: Callable[[], None], told: Callable[[], Text]
+    out: TextIO, options: ReportOptions, sync: Callable[[], None], text: Callable[[], Text]
 ) -> Progress:
     """Return a bar on `out` that goes away when it is stopped."""
     console = Page(cast("TextIO", Direct(out)), options).console
     bar = _Bar(
         " ",
         BarColumn(bar_width=min(30, console.width // 4), complete_style="green", finished_style="green"),
-        _Counts(told),
+        _Counts(text),
         console=console,
         refresh_per_second=REFRESHES,
         transient=True,
@@ -131,7 +131,7 @@ def new_bar(
         redirect_stderr=False,
     )
     bar.before_drawing = sync
-    bar.aside = Aside(out, lambda text: console.print(Text.from_ansi(text), soft_wrap=True))
+    bar.aside = Aside(out, lambda line: console.print(Text.from_ansi(line), soft_wrap=True))
     return bar
 
 

@@ -35,7 +35,7 @@ _MOST_SETS = 12
 
 
 class TerminalReport:
-    """The report for people at a terminal; several runs stand side by side."""
+    """The report for people at a terminal; several runs are shown side by side."""
 
     needs_evidence: ClassVar[bool] = False
 
@@ -58,7 +58,7 @@ def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
     page.print()
     _draw_broken_sets(page, run)
     rows.draw()
-    _draw_verdict(page, run, digest, rows.told)
+    _draw_verdict(page, run, digest, rows.shown_warnings)
 
 
 def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) -> None:
@@ -75,7 +75,7 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
         if not run.passed:
             _draw_broken_sets(page, run)
             rows.draw()
-        _draw_verdict(page, run, digest, rows.told, gap=False)
+        _draw_verdict(page, run, digest, rows.shown_warnings, gap=False)
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
@@ -102,7 +102,7 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
 
 
 def _draw_sets(page: Page, run: RunResult) -> None:
-    """Which config judged each set, where there are several."""
+    """Draw the config of each set, if there are several."""
     grid = page.grid(Column(overflow="fold"), Column(justify="right", no_wrap=True), Column(overflow="fold"))
     for name, one in zip(summary.set_names(run.sets[:_MOST_SETS]), run.sets, strict=False):
         grid.add_row(page.text(name), *_cases_and_criteria(page, one))
@@ -117,8 +117,8 @@ def _cases_and_criteria(page: Page, one: SetSummary) -> tuple[Text, Text]:
         return Text(), Text("could not be run", STYLES[Outcome.ERROR])
     source = summary.config_source(one)
     runs = f" {page.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
-    told = [f"criteria from {source}" if source else "", rule_text(one.rule) if one.rule else ""]
-    criteria = page.joined(page.text(text, "dim") for text in told if text)
+    texts = [f"criteria from {source}" if source else "", rule_text(one.rule) if one.rule else ""]
+    criteria = page.joined(page.text(text, "dim") for text in texts if text)
     return Text(f"{one.cases}{runs}", "dim"), criteria
 
 
@@ -131,11 +131,11 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
     bar = Text()
     for outcome, length in _shares(counts, min(_BAR, page.width // 3)).items():
         bar.append(page.marks.bar * length, STYLES.get(outcome, "dim"))
-    told = [
+    counts_text = [
         Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
         for outcome, n in counts.items()
     ]
-    whole = Text.assemble(bar, f"  {done}/{_planned_trials(run, done)}  ", Text("  ").join(told))
+    whole = Text.assemble(bar, f"  {done}/{_planned_trials(run, done)}  ", Text("  ").join(counts_text))
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
     if run.judging_duration is not None:
@@ -170,10 +170,10 @@ def _draw_broken_sets(page: Page, run: RunResult) -> None:
 
 
 def _draw_verdict(
-    page: Page, run: RunResult, digest: Digest, told: Mapping[str, int], *, gap: bool = True
+    page: Page, run: RunResult, digest: Digest, shown_warnings: Mapping[str, int], *, gap: bool = True
 ) -> None:
     """Warnings, the verdict as a sentence, and what a turn took."""
-    warnings = digest.warnings(run, told)
+    warnings = digest.warnings(run, shown_warnings)
     if warnings and gap:
         page.print()
     for warning in warnings:
@@ -181,8 +181,8 @@ def _draw_verdict(
     if gap:
         page.print()
     mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
-    word, _, said = summary.sentence(run, flaky=digest.repeats.flaky).partition(": ")
-    verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(said))
+    word, _, rest = summary.sentence(run, flaky=digest.repeats.flaky).partition(": ")
+    verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(rest))
     rate = page.text(summary.rate(run, page.marks))
     below = [] if not rate.plain else [rate]
     if rate.plain and verdict.cell_len + rate.cell_len + 8 <= page.width:
@@ -203,15 +203,15 @@ def _draw_verdict(
 
 
 def _draw_faults(page: Page, digest: Digest) -> None:
-    """Whose fault played conversations were that did not pass."""
-    if told := fault_texts(digest.whose_fault, page.marks):
+    """Draw the agent-fault and simulator-fault rates of failed simulated conversations."""
+    if texts := fault_texts(digest.whose_fault, page.marks):
         page.print(
-            page.joined([page.text("played", "dim"), *(page.text(one, "dim") for one in told)]), indent=4
+            page.joined([page.text("played", "dim"), *(page.text(one, "dim") for one in texts)]), indent=4
         )
 
 
 def _draw_money(page: Page, run: RunResult) -> None:
-    """What models took, and what the judges are worth."""
+    """Draw the model usage and the calibration of the judges."""
     if spent := money_of(run):
         page.print(
             page.joined([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)]), indent=4
@@ -226,7 +226,7 @@ def _draw_money(page: Page, run: RunResult) -> None:
 
 
 def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
-    """How sure it is that all of several trials pass, and that one does."""
+    """Return pass^k and pass@k: the probability that all of k trials pass, and that one does."""
     k = ks_of(repeats)[-1]
     for name, found in (("pass^", repeats.pass_hat(k)), ("pass@", repeats.pass_at(k))):
         if found is not None:
@@ -251,9 +251,9 @@ def _draw_sets_of_trials(page: Page, repeats: Repeats) -> None:
 
 def _draw_means(page: Page, digest: Digest) -> None:
     means = means_of(digest.repeats, digest.gating)
-    told = [
+    texts = [
         Text.assemble(page.text(f"{name} ", "dim"), mean_text(mean, page.marks))
         for name, mean in means.items()
     ]
-    if told:
-        page.print(Text.assemble(("means ", "dim"), page.joined(told)), indent=4)
+    if texts:
+        page.print(Text.assemble(("means ", "dim"), page.joined(texts)), indent=4)
