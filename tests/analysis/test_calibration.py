@@ -144,7 +144,7 @@ class TestWhatALabelMeans:
         [
             pytest.param({"eval_id": "rom"}, "the run has no case 'rom'. Did you mean 'rome'?", id="a case"),
             pytest.param({"eval_set_id": "x"}, "the case 'rome' is in trips, not in 'x'", id="a set"),
-            pytest.param({}, "the case 'rome' has 2 trials: say which one was looked at", id="which trial"),
+            pytest.param({}, "the case 'rome' has 2 trials: name the labelled one", id="which trial"),
             pytest.param({"trial": 3}, "has 2 trials, there is no trial 3", id="a trial"),
             pytest.param({"trial": 1, "turn": 4}, "has 3 turns, there is no turn 4", id="a turn"),
         ],

@@ -244,7 +244,7 @@ def test_a_run_that_would_hardly_be_decided_is_given_up_and_says_so(store: Path)
     assert (found.outcome, found.exit_code, found.futile) == (Change.INCONCLUSIVE, 4, True)
     assert {*agent.asked.values()} == {3}
     assert (
-        "more cases would tell; by 10 cases, after 30 of 100 trials (70 % fewer), look 3 of 10"
+        "more cases are needed; by 10 cases, after 30 of 100 trials (70 % fewer), look 3 of 10"
         in found.sentence
     )
     assert found.sentence.endswith("; the others would hardly decide it (a chance below 20 %)")

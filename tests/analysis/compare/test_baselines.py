@@ -158,7 +158,7 @@ def test_runs_that_cannot_be(store: Path) -> None:
     with pytest.raises(proctor.SetupError, match="no case of it could be judged"):
         proctor.set_baseline("main", store=store)
     run(store, half, max_failures=1, concurrency=1)
-    with pytest.raises(proctor.SetupError, match="has not come to its end"):
+    with pytest.raises(proctor.SetupError, match="is unfinished"):
         proctor.set_baseline("main", store=store)
     with pytest.raises(proctor.UnknownNameError, match="latest~9"):
         proctor.set_baseline("main", "latest~9", store)

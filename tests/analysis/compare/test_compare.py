@@ -74,7 +74,7 @@ def test_a_significant_drop_below_the_margin_is_a_regression_and_is_told_as_smal
     assert found.outcome is WORSE
     assert found.sentence == (
         "regression: the pass rate fell from 100.0 % to 99.0 % (-1.0 points, 95 %: -1.5 to -0.6; p < 0.001), "
-        "significant, though less than the margin of 5 points; by 2,000 cases"
+        "significant, but less than the margin of 5 points; by 2,000 cases"
     )
 
 
@@ -86,7 +86,7 @@ def test_the_sentence_says_what_is_missing() -> None:
     assert 50 < (found.more_cases or 0) < 1_000
     assert 1 < (found.more_trials or 0) < 20
     assert (
-        f"about {found.more_cases} more cases, or about {found.more_trials} more trials of each, would tell"
+        f"about {found.more_cases} more cases, or about {found.more_trials} more trials of each, are needed"
         in (found.sentence)
     )
 
@@ -103,9 +103,12 @@ def test_of_a_fall_beyond_the_margin_it_says_what_would_find_a_fall_as_large(
     found = compared(cases(*base), cases(*candidate))
     assert found.outcome is OPEN
     assert 0 < (found.more_cases or 0) <= most
-    assert f"about {found.more_cases} more cases would tell, if it goes on like this; by" in found.sentence
+    assert (
+        f"about {found.more_cases} more cases are needed, if the difference stays the same; by"
+        in found.sentence
+    )
     cheered = compared(cases(*base), cases(*candidate), margin=0.5)
-    assert "if it goes on like this" not in cheered.sentence
+    assert "if the difference stays the same" not in cheered.sentence
 
 
 def test_as_many_more_cases_as_it_says_find_the_fall_if_it_goes_on_so() -> None:

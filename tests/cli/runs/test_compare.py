@@ -244,7 +244,7 @@ def test_what_was_not_judged_alike_decides_nothing(
 def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     judged(store, good)
     judged(store, bad, criteria=OTHER_OPTION)
-    assert "`proctor score RUN --config FILE` judges one as the other was" in compare(store).stdout
+    assert "`proctor score RUN --config FILE` re-scores one run like the other" in compare(store).stdout
     base = proctor.list_runs(store)[1].run_id
     proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
     assert compare(store, base, "latest").exit_code == 1

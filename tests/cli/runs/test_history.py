@@ -201,7 +201,7 @@ def test_of_a_function_nobody_knows_whether_it_was_changed(
     (case_,) = proctor.history_sync(store="s.sqlite3").of(proctor.Course.BROKE)
     assert case_.turn is not None
     assert (case_.turn.known, case_.unexplained) == (False, 0)
-    assert "the runs do not tell whether the agent was another one" in shown("--store", "s.sqlite3")
+    assert "it is unknown whether the agent changed between the runs" in shown("--store", "s.sqlite3")
 
 
 def test_runs_that_did_not_reach_a_case_say_nothing_of_it(run: Run) -> None:
@@ -217,7 +217,7 @@ def test_runs_that_were_not_looked_at_are_counted(run: Run) -> None:
     said = shown("--limit", "2")
     assert said.startswith("RUNS  2  older=1\n")
     assert "failed in all 2 runs that have it, since run " in said
-    assert "(1 older run not looked at)" in said
+    assert "(1 older run not read)" in said
     assert shown("--limit", "0").startswith("RUNS  3\n")
 
 

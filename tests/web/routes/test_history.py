@@ -70,7 +70,7 @@ def test_the_page_says_what_python_says(
     broke = page["cases"][0]
     ids = [run["run_id"] for run in page["runs"]]
     assert (broke["turning"]["first"], broke["turning"]["before"]) == (ids[0], ids[1])
-    assert broke["turning"]["caution"] == "the runs do not tell whether the agent was another one"
+    assert broke["turning"]["caution"] == "it is unknown whether the agent changed between the runs"
     assert broke["turning"]["command"].startswith("proctor compare ")
     assert page["points"] is None
     assert (page["sets"], len(page["agents"])) == (["words"], 1)

@@ -1,4 +1,4 @@
-"""Holding a judge against people: labels, the verdicts of a run, and what the one says of the other."""
+"""Calibrate an LLM judge: compare its verdicts in a run with the labels of people."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 HELD_OUT = 0.5
-"""The share of the cases whose labels the figures rest on, unless told otherwise."""
+"""The default share of the cases whose labels are held out for the figures."""
 
 
 class CalibrateOptions(TypedDict, total=False):
@@ -69,13 +69,13 @@ async def calibrate(
     share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
     `judge` judge the run again first, as `rescore` does, within `max_cost` and `max_judge_calls`; else its verdicts are
     taken as they are, and nothing is paid.
-    `keep=False` leaves the store as it is.
+    `keep=False` leaves the store unchanged.
 
     Raises:
-        SetupError: nothing can be told: no labels, labels of things that are not there, verdicts of two judges, a
+        SetupError: the judge cannot be calibrated: no labels, labels without a verdict, verdicts of two judges, a
             judging that a limit ended …
         EvalFileError: what is wrong in the file, with its places.
-        StoreError: there is no store, or it cannot be written.
+        StoreError: the store does not exist, or it cannot be written.
     """
     held_out, confidence = options.get("held_out", HELD_OUT), options.get("confidence", 0.95)
     if not 0 < held_out <= 1:
@@ -94,7 +94,7 @@ async def calibrate(
 
 
 async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> JudgedAgain | None:
-    """Judge the run again first, where it is said by what; all of it, or what the judge is worth would be another's."""
+    """Re-score the whole run first if a config or a judge is given; a part would mix the verdicts of two judges."""
     given: dict[str, Any] = {name: value for name in _JUDGING if (value := options.get(name)) is not None}
     if not given.keys() & {"config", "judge"}:
         return None
@@ -103,8 +103,8 @@ async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> 
     judged = await rescore(run_id, store=store, **given)
     if judged.stopped_by or judged.interrupted:
         raise SetupError(
-            f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that nothing is told of "
-            "this judge. What it answered is kept: the same command with more room goes on from there"
+            f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that this judge is not "
+            "calibrated. Its answers are kept: the same command with a larger limit continues from there"
         )
     return JudgedAgain(dict(judged.counts), judged.spent)
 
@@ -203,17 +203,17 @@ class _Calibrating:
     def _calibration(self, items: dict[Key, Item], unit: str, agreement: Agreement) -> Calibration:
         by = {one for item in items.values() for one in item.by}
         if len(by) > 1:
-            told = " and ".join(f"{model} (prompt {prompt})" for model, prompt in sorted(by))
+            judges = " and ".join(f"{model} (prompt {prompt})" for model, prompt in sorted(by))
             raise SetupError(
-                f"the verdicts of {self._metric} in run {self._run_id} are those of several judges: {told}. "
+                f"the verdicts of {self._metric} in run {self._run_id} are those of several judges: {judges}. "
                 f"`proctor score {self._run_id} --judge MODEL` judges all of it by one"
             )
         ((model, prompt),) = by
         thresholds = {item.threshold for item in items.values()}
         if len(thresholds) > 1 and unit != "rubric":
-            told = " and ".join(f"{one:g}" for one in sorted(one for one in thresholds if one is not None))
+            values = " and ".join(f"{one:g}" for one in sorted(one for one in thresholds if one is not None))
             raise SetupError(
-                f"the sets of run {self._run_id} have several thresholds of {self._metric}: {told}"
+                f"the sets of run {self._run_id} have several thresholds of {self._metric}: {values}"
             )
         return Calibration(
             metric=self._metric,
@@ -230,11 +230,11 @@ class _Calibrating:
 
     def _void(self, calibration: Calibration) -> list[str]:
         by = JudgedBy(calibration.metric, calibration.model, calibration.prompt)
-        said = badge_of(self._store.calibrations(), by, calibration.threshold)
-        return [said] if said.startswith("calibration void") else []
+        badge = badge_of(self._store.calibrations(), by, calibration.threshold)
+        return [badge] if badge.startswith("calibration void") else []
 
     def _is_held_out(self, key: Key) -> bool:
-        """By the ids alone: the same cases in every run, whatever other labels there are."""
+        """Choose by the ids alone: the same cases in every run, independent of other labels."""
         digest = sha256(f"{key[0]}\0{key[1]}".encode()).digest()
         return int.from_bytes(digest[:8], "big") < self._held_out * 2**64
 
@@ -242,9 +242,11 @@ class _Calibrating:
         """Return the labels of what the metric had nothing to do with."""
         unsaid = [label for label in found if label.key not in items]
         if len(unsaid) == len(found):
-            told = "; ".join(f"{label.where}: {label.told}" for label in unsaid[:5])
+            examples = "; ".join(f"{label.where}: {label.told}" for label in unsaid[:5])
             more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
-            raise SetupError(f"{self._metric} said nothing of what was labelled as a {unit}: {told}{more}")
+            raise SetupError(
+                f"{self._metric} has no verdict for what was labelled as a {unit}: {examples}{more}"
+            )
         return unsaid
 
     def _no_labels(self, labels: str | Path | None) -> str:
@@ -280,7 +282,7 @@ def _metric(result: RunResult, wanted: str | None) -> str:
             "evidence by a metric that asks one"
         )
     raise SetupError(
-        f"run {result.run_id} has several metrics that ask a model: say which with --metric{_known_names(asked)}"
+        f"run {result.run_id} has several metrics that ask a model: name one with --metric{_known_names(asked)}"
     )
 
 
@@ -301,9 +303,9 @@ def _unit(found: Sequence[Labelled]) -> str:
         first.setdefault(label.unit, label)
     if len(first) == 1:
         return next(iter(first))
-    told = ", ".join(f"{_A[unit]} ({label.where})" for unit, label in first.items())
+    kinds = ", ".join(f"{_A[unit]} ({label.where})" for unit, label in first.items())
     raise SetupError(
-        f"the labels are of several kinds: {told}. A judge may be worth more in one than in another: give one kind at a time"
+        f"the labels are of several kinds: {kinds}. A judge may agree better with one kind than with another: give one kind at a time"
     )
 
 

@@ -1,4 +1,4 @@
-"""The single verdicts of a run: what a metric said of each trial, of each turn, of each rubric in it, and who said so."""
+"""The single verdicts of a metric in a run, for each trial, turn or rubric, and the judge of each."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Item:
     passes: bool | None
     """`None`: there is none."""
     reason: str = ""
-    """Why, as the judge says it; or why there is no verdict."""
+    """The reason of the judge, or why a verdict is missing."""
     by: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     """The models that were asked, each with the hash of its prompt."""
     threshold: float | None = None
 
 
 def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
-    """Return what the metric `name` said of a case: of each trial, of each `turn` or of each `rubric` in it.
+    """Return the verdicts of the metric `name` on a case: on each trial, each `turn` or each `rubric`.
 
     What a metric has nothing to do with (not applicable) is left out.
     """
@@ -52,14 +52,14 @@ def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
 
 
 def has_judge(case: CaseResult, name: str) -> bool:
-    """Tell whether a model was asked for what the metric said of the case."""
+    """Return whether a model was asked for the verdicts of the metric on the case."""
     metric = case.metrics.get(name)
     scores = [score for score in metric.per_trial if score is not None] if metric is not None else []
     return any(_judges_of(details) for score in scores for details in _all_details(score))
 
 
 def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
-    """Return what the user and the agent said in what a verdict is about; of a trial, in its last turn."""
+    """Return the messages of the user and the agent that a verdict is about; for a trial, those of its last turn."""
     _, _, number, turn, _ = key
     trial = next((trial.trial for trial in case.trials if trial.number == number), None)
     if trial is None or not trial.turns:
@@ -77,8 +77,8 @@ def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -
     if score.not_applicable:
         return
     reasons = [_rationale(details, passes=passes) for details in _all_details(score)]
-    said = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
-    why = score.failure.cause if score.failure is not None else next(filter(None, said), "")
+    texts = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
+    why = score.failure.cause if score.failure is not None else next(filter(None, texts), "")
     yield Item(key, passes, why, by, metric.threshold)
 
 
@@ -131,9 +131,9 @@ def _judges_of(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _rationale(details: Mapping[str, Any] | None, *, passes: bool | None) -> str:
-    """What a vote on the side of the verdict says; of several the first."""
+    """Return the rationale of the first vote that agrees with the verdict."""
     ballot = (details or {}).get("ballot")
     votes = ballot.get("votes") or () if isinstance(ballot, dict) else ()
     on_this_side = [vote for vote in votes if vote.get("verdict") is passes]
-    said = [str(vote.get("rationale") or "") for vote in [*on_this_side, *votes]]
-    return next(filter(None, said), "")
+    texts = [str(vote.get("rationale") or "") for vote in [*on_this_side, *votes]]
+    return next(filter(None, texts), "")

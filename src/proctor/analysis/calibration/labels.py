@@ -61,14 +61,14 @@ def label_run(
     *,
     store: StoreLike = None,
 ) -> list[Labelled]:
-    """Keep what a person says of a run's answers with the run; a later label of the same thing takes its place.
+    """Store labels of people with their run; a later label of the same item replaces an earlier one.
 
     `labels`: the labels, or a file of them.
 
     Raises:
         EvalFileError: what is wrong in the file.
         SetupError: a label of what the run has not.
-        StoreError: there is no store, or it cannot be written.
+        StoreError: the store does not exist, or it cannot be written.
     """
     kept = open_runs(store) if not is_open(store) else store
     try:
@@ -87,12 +87,12 @@ def label_run(
 
 
 def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget: bool = False) -> Labelled:
-    """Keep what a person says of the case at `position` of a run, or `forget` what was said of the same thing.
+    """Store a label of the case at `position` of a run, or `forget` the label of the same item.
 
-    Whatever the label calls the case, it is this one.
+    The name of the case in the label is ignored.
 
     Raises:
-        UnknownNameError: there is no such run or case, or the case has no such metric.
+        UnknownNameError: the run is unknown or case, or the case has no such metric.
         SetupError: a label of what the case has not.
     """
     run_id = store.find(run)
@@ -168,7 +168,7 @@ def _case(label: HumanLabel, cases: _Cases) -> CaseResult:
         return chosen[0]
     if chosen:
         raise SetupError(
-            f"several sets have a case {label.eval_id!r}: {', '.join(sets)}; say which (eval_set_id)"
+            f"several sets have a case {label.eval_id!r}: {', '.join(sets)}; name one (eval_set_id)"
         )
     raise SetupError(f"the case {label.eval_id!r} is in {', '.join(sets)}, not in {label.eval_set_id!r}")
 
@@ -179,9 +179,7 @@ def _trial(label: HumanLabel, case: CaseResult) -> int:
         raise SetupError(f"the case {case.eval_id!r} was not run")
     if label.trial is None:
         if total > 1:
-            raise SetupError(
-                f"the case {case.eval_id!r} has {total} trials: say which one was looked at (trial)"
-            )
+            raise SetupError(f"the case {case.eval_id!r} has {total} trials: name the labelled one (trial)")
         return 0
     if label.trial >= total:
         raise SetupError(

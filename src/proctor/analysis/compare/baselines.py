@@ -44,8 +44,8 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
 
     Raises:
         SetupError: the name cannot be one, the run has not come to its end, or no case of it could be judged.
-        UnknownNameError: there is no such run.
-        StoreError: there is no store, or it is none in a file.
+        UnknownNameError: the run is unknown.
+        StoreError: the store does not exist, or it is none in a file.
     """
     from proctor.files.results.baselines import write_baseline
 
@@ -71,7 +71,7 @@ def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
     """Return the baselines of a store, by name.
 
     Raises:
-        StoreError: there is no store, or it is none in a file.
+        StoreError: the store does not exist, or it is none in a file.
         EvalFileError: one cannot be read.
     """
     from proctor.files.results.baselines import read_baseline
@@ -184,13 +184,13 @@ def _baseline_of(store: Store, name: str) -> Baseline:
     run_id = find_current_run(store, name)
     state = next((run.state for run in store.runs() if run.run_id == run_id), None)
     if state is not RunState.FINISHED:
-        stands = "is under way" if state is RunState.RUNNING else "has not come to its end"
-        raise SetupError(f"run {run_id} {stands}: only a finished run can be a baseline")
+        status = "is running" if state is RunState.RUNNING else "is unfinished"
+        raise SetupError(f"run {run_id} {status}: only a finished run can be a baseline")
     side, (manifest, judging) = side_of_run(store, run_id)
     cases = sorted(side.cases, key=lambda one: (one[1].eval_set_id, one[1].eval_id))
     if not any(case.trials_passed + case.trials_failed for _, case in cases):
         raise SetupError(
-            f"run {run_id} is no baseline: no case of it could be judged. `proctor show {run_id}` says why"
+            f"run {run_id} is no baseline: no case of it could be judged. See `proctor show {run_id}`"
         )
     metrics = list(dict.fromkeys(metric for _, case in cases for metric in case.metrics))
     run = side.run
@@ -202,7 +202,7 @@ def _baseline_of(store: Store, name: str) -> Baseline:
 
 
 def _brief(manifest: Manifest) -> Manifest:
-    """What another run is told apart by; no command, folder or description of the agent."""
+    """Return the parts of the manifest that a comparison needs, without the command, the folder and the description of the agent."""
     from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, AgentManifest, Manifest
 
     agent = manifest.agent

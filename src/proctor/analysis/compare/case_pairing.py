@@ -10,7 +10,7 @@ from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
 from proctor.schema.results.run_result import CaseResult, Outcome
 
 _HUGE = 1e100
-"""Scores as large say nothing, and of several there is no sum; nor is there of what is no number."""
+"""Scores of this size carry no information, and their sum overflows; a value must be a finite number."""
 
 Key = tuple[str, str, int]
 """Eval set, case, and which one of that id it is (from 0)."""

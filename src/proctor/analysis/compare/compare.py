@@ -1,4 +1,4 @@
-"""Two runs of the same cases: is the candidate worse, no worse, better, or can it not be told yet?
+"""Compare two runs of the same cases: is the candidate worse, no worse, better, or is the result inconclusive?
 
 Everything is paired by case: what counts is each case's mean over its trials under the candidate, less that under the
 base. So cases of mixed difficulty, flaky ones and different numbers of trials are taken account of.
@@ -78,7 +78,7 @@ class CompareOptions:
     apart: frozenset[str] = frozenset()
     """What was not judged alike, and so decides nothing: metrics, and `passed`."""
     look: Look | None = None
-    """What is asked at this look of a run that is made until it is decided; `None`: it is looked at once."""
+    """The interim look of a sequential run; `None`: a single analysis."""
     ahead: Ahead | None = None
     """What is to come after this look; `None`: nothing."""
 
@@ -143,7 +143,7 @@ def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
         _measure(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
         for name in (PASSED, *deciding, *sorted(reported, key=_figures_first))
         if (known := _values_in_both(((before, now) for _, before, now in pairs.both), name))
-        # nobody needs to read that no model was asked
+        # runs without model calls need no such figure
         and (name not in FIGURES or any(one.before or one.now for one in known))
     ]
     return list(_adjust_p_values(found, options.level))
@@ -192,14 +192,14 @@ def _measure(
 
 
 def share_of(name: str, others: int) -> float:
-    """Return which share of the chance of a false alarm a measure has, where so many metrics decide beside pass and fail."""
+    """Return the share of the significance level of a measure if `metrics` decide in addition to pass and fail."""
     if not others:
         return 1.0
     return _SHARE_OF_PASSED if name == PASSED else (1 - _SHARE_OF_PASSED) / others
 
 
 def _is_futile(pairs: Pairs, options: CompareOptions) -> bool:
-    """Tell whether further trials would hardly decide it, by the intervals that the last look would ask for."""
+    """Return whether further trials would hardly decide the comparison, by the intervals of the last look."""
     from dataclasses import replace
 
     if options.ahead is None:
@@ -216,7 +216,7 @@ def _shares(deciding: Sequence[Measured]) -> dict[str, float]:
 
 
 def _adjust_p_values(found: Sequence[Measured], level: float) -> Iterator[Measured]:
-    """Adjust the p-values of those that decide, and say which differences are significant."""
+    """Adjust the p-values of the deciding measures, and mark the significant differences."""
     from dataclasses import replace
 
     deciding = [one for one in found if one.decides]
@@ -229,7 +229,7 @@ def _adjust_p_values(found: Sequence[Measured], level: float) -> Iterator[Measur
         yield replace(one, adjusted=p_value, verdict=verdict)
 
 
-# --- what it comes to ------------------------------------------------------------------------------------------------
+# --- the outcome -----------------------------------------------------------------------------------------------------
 
 
 def _lower_bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
@@ -269,7 +269,7 @@ def _outcome(
 def _more(
     judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions
 ) -> tuple[int | None, int | None]:
-    """About how many more cases, or more trials of each, would tell.
+    """Return about how many more cases, or more trials of each, are needed.
 
     Planned for builds that do the same: to show that they differ by less than the margin. Where there are as many cases
     already, for the difference that was seen; where more than the margin has been lost, to find a fall as large.
@@ -377,7 +377,7 @@ def _round_to_steps(share: float, trials: int) -> float:
 
 
 def _in_steps(values: Iterable[Both], whole: float) -> bool:
-    """Tell whether all trials may have had scores of some steps from 0 to `whole`."""
+    """Return whether all trials may have scores in equal steps from 0 to `whole`."""
     shares = [
         (share / whole, trials)
         for one in values

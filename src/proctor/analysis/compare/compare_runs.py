@@ -37,7 +37,7 @@ async def compare(
     candidate: str | RunResult = "latest",
     **options: Unpack[ComparingOptions],
 ) -> Comparison:
-    """Compare two runs case by case; `compare_sync` says the rest."""
+    """Compare two runs case by case; `compare_sync` documents the arguments."""
     return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Asked(**options)))
 
 
@@ -54,13 +54,13 @@ def compare_sync(
     `confidence` that of tests and intervals (0.95). Cases whose content has changed are left out, unless
     `keep_changed_cases`; metrics that were not judged alike (another option, judge, prompt …) decide nothing, nor do pass
     and fail then, unless `keep_changed_metrics`. `strict` refuses runs that differ in more than the agent. `baseline`
-    stands in place of `base`: the name of one in `store`, or a file (`baselines/main.json`).
+    replaces `base`: the name of a baseline in `store`, or a file (`baselines/main.json`).
 
     Raises:
         SetupError: a number is out of range, the runs have no case in common, both sides are one run with the same scores,
             the last attempt to run failed and a run is named by `latest`, or `strict` found what differs.
-        UnknownNameError: there is no such run.
-        StoreError: there is no store, or it cannot be read.
+        UnknownNameError: the run is unknown.
+        StoreError: the store does not exist, or it cannot be read.
         EvalFileError: the baseline's file cannot be read.
     """
     return ended(_compare_runs(base, candidate, _Asked(**options)))
@@ -108,8 +108,8 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
         return side_of_result(given)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            side, told = side_of_run(opened, given)
-            return replace(side, cases=[*side.cases]), told
+            side, conditions = side_of_run(opened, given)
+            return replace(side, cases=[*side.cases]), conditions
     return side_of_run(store, given)
 
 
@@ -182,18 +182,18 @@ def _nothing_in_common(found: Comparison) -> str:
         )
     return (
         f"the runs have no case in common (by eval set and case id): the base has {found.base.cases}, "
-        f"the candidate {found.candidate.cases} others. `proctor runs` tells which run is of which set"
+        f"the candidate {found.candidate.cases} others. `proctor runs` shows the sets of each run"
     )
 
 
 def reaches(names: Iterable[str]) -> dict[str, float]:
-    """How far scores of a metric can lie apart, where its facts say so."""
+    """Return the width of the score range of a metric, if its facts define one."""
     found = {}
     for name in names:
         try:
             facts = METRICS.get(name).facts
             reach = facts.maximum - facts.minimum
-        except (ProctorError, AttributeError, TypeError):  # one of somebody's own, or without a maximum
+        except (ProctorError, AttributeError, TypeError):  # a custom metric, or one without a maximum
             continue
         if 0 < reach < float("inf"):
             found[name] = reach

@@ -15,7 +15,7 @@ FUTILE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What is still to come of a run that is looked at while it is made."""
+    """The remaining part of a run at an interim look."""
 
     last: Look
     share: float
@@ -41,7 +41,7 @@ def chance_to_decide(
 
 
 def _chance(one: Measured, share: float, margin: float, ahead: Ahead) -> float:
-    """The chance that this measure shows a difference at the last look, or that the pass rate is no worse."""
+    """Return the probability that this measure shows a difference at the last look, or that the pass rate is no worse."""
     error = (one.high - one.low) / 2 / normal_quantile(1 - ahead.last.two_sided)
     by_then, moves = error * sqrt(ahead.share), error * sqrt(1 - ahead.share)
     if not moves:

@@ -1,4 +1,4 @@
-"""A run that is held against another one while it is made: when it is looked at, and how sure each look must be.
+"""Interim looks of a run that stops when its comparison with a base is decided: their times and significance levels.
 
 After each round (one more trial of every case) the comparison is the same as ever, but for what it asks: the chance of an
 error is spent over the looks (`proctor.stats.sequential`), so that all of them together err no more often than one would.
@@ -20,11 +20,11 @@ from proctor.schema.results.run_result import CaseResult
 from proctor.stats.sequential import look_levels
 
 MOST_LOOKS = 10
-"""Looks at most: of many rounds, not each is followed by one."""
+"""The maximum number of looks; with many rounds, not each round has one."""
 
 
 def look_rounds(most: int) -> list[int]:
-    """Return after how many trials of a case it is looked at, where there are so many at most."""
+    """Return the numbers of trials of a case after which there is a look."""
     count = min(most, MOST_LOOKS)
     return [-(-most * look // count) for look in range(1, count + 1)]
 
@@ -32,7 +32,7 @@ def look_rounds(most: int) -> list[int]:
 def look_at(base_trials: int, most: int, made: int, confidence: float) -> Look | None:
     """Return the look after so many trials of a case, of at most so many; `None` before the first one.
 
-    The base has `base_trials` of each case, so that a further trial of the candidate tells the less the more there are:
+    The base has `base_trials` of each case, so that a further trial of the candidate adds less information the more there are:
     the information is that of a difference of two means, 1 / (1 / made + 1 / base_trials).
     """
     rounds = look_rounds(most)
@@ -62,7 +62,7 @@ def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float]
 
 
 def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
-    """Return the candidate as it is, and the options of its last look: it was made until it was decided against `base`."""
+    """Return the candidate and the options of its last look, for a run that was made until it was decided against `base`."""
     cases = [*candidate.cases]
     made = max((len(case.trials) for _, case in cases), default=0)
     return Side(replace(candidate.run, num_runs=made or 1), cases), _as_looked_at(
@@ -78,7 +78,7 @@ def _as_looked_at(options: CompareOptions, base_trials: int, most: int, made: in
 
 @dataclass(slots=True)
 class Looks:
-    """Tells after each round whether it is decided how a run compares with `base`."""
+    """Decides after each round whether the comparison of a run with `base` is decided."""
 
     base: Side
     """Its cases are gone through at every look."""
@@ -96,11 +96,11 @@ class Looks:
         return {AGAINST_RUN: self.base_run_id, "margin": self.options.margin}
 
     def next_round(self, made: int) -> int:
-        """Return how many trials each case has when it is looked at next; 0: that was the last look."""
+        """Return the number of trials of each case at the next look; 0: there is no further look."""
         return next((each for each in look_rounds(self.most) if each > made), 0)
 
     def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
-        """Tell whether cases with so many trials each end it: they decide it, or hardly anything would.
+        """Return whether the run ends after this many trials of each case: decided, or futile.
 
         So it is, too, where an error keeps them from ever doing so.
         """
@@ -108,7 +108,7 @@ class Looks:
         return found.outcome is not Change.INCONCLUSIVE or found.futile
 
     def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
-        """Return the look after so many trials of each case."""
+        """Return the comparison after this many trials of each case."""
         candidate = Side(ComparedRun("", "", len(cases), made), cases)
         options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)
         return compare_runs(self.base, candidate, options)

@@ -1,4 +1,4 @@
-"""The outcome of a comparison in a sentence: what happened, how sure that is, and what it rests on."""
+"""The outcome of a comparison as a sentence: the difference, its confidence interval, and the number of cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sentence_of(found: Comparison, lowest: float | None) -> str:
 
 
 def is_fall(difference: float, margin: float) -> bool:
-    """Tell whether more was lost than may be: what would tell is told of a fall as large."""
+    """Return whether the loss exceeds the margin; the needed cases are then computed for a loss of this size."""
     return difference < -margin
 
 
@@ -32,12 +32,12 @@ def points(share: float) -> str:
 
 
 def probability(p_value: float) -> str:
-    """Return a p-value as it is told: `p = 0.004`, `p < 0.001`."""
+    """Return a p-value as text: `p = 0.004`, `p < 0.001`."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
 def change_text(one: Measured, confidence: float) -> str:
-    """Return in words how one thing changed, with its interval and how probable it is by chance."""
+    """Return the change of one measure, with its confidence interval and p-value."""
     p_value = probability(one.p_value if one.adjusted is None else one.adjusted)
     way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "went"
     if one.name == PASSED:
@@ -62,12 +62,12 @@ def _rests_on(found: Comparison) -> str:
 
 
 def _trials(run: ComparedRun) -> str:
-    """How many trials a case has; where they were added until something was decided, as many at most."""
+    """Return the number of trials of a case, or the maximum of a sequential run."""
     return f"up to {run.num_runs:,}" if run.most else f"{run.num_runs:,}"
 
 
 def _look_text(found: Comparison, look: Look) -> str:
-    """After how many trials it was looked at, and how sure that look had to be."""
+    """Return after how many trials the look was, and its significance level."""
     run = found.candidate
     made, most = run.num_runs * run.cases, run.most * run.cases
     saved = f" ({1 - made / most:.0%} fewer)".replace("%", " %") if made < most else ""
@@ -80,9 +80,9 @@ def _look_text(found: Comparison, look: Look) -> str:
 
 def _regression(found: Comparison, _: float | None) -> str:
     worse = [one for one in found.measures if one.decides and one.verdict == "worse"]
-    said = ", ".join(change_text(one, found.confidence) for one in worse)
+    text = ", ".join(change_text(one, found.confidence) for one in worse)
     small = len(worse) == 1 and worse[0].name == PASSED and worse[0].low >= -found.margin
-    return said + (f", significant, though less than the margin of {_margin(found)}" if small else "")
+    return text + (f", significant, but less than the margin of {_margin(found)}" if small else "")
 
 
 def _improvement(found: Comparison, _: float | None) -> str:
@@ -105,24 +105,27 @@ def _inconclusive(found: Comparison, _: float | None) -> str:
     one = found.measure(PASSED)
     if one.apart:
         return (
-            "pass and fail were not judged alike in both runs, so that nothing is said of a regression: "
-            "`proctor score RUN --config FILE` judges one as the other was, and calls no agent"
+            "pass and fail were not judged alike in both runs, so that they are not comparable: "
+            "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
-    said = f"{change_text(one, found.confidence)}, which may be chance, and may be a drop of more than {_margin(found)}"
+    text = (
+        f"{change_text(one, found.confidence)}, not significant, and a drop of more than {_margin(found)} is not "
+        "ruled out"
+    )
     more = f"about {found.more_cases:,} more cases" if found.more_cases else "more cases"
     if found.more_trials and not found.futile:
         more += f", or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
     if is_fall(one.difference, found.margin):
-        return f"{said}: {more} would tell, if it goes on like this"
-    return f"{said}: {more} would tell"
+        return f"{text}: {more} are needed, if the difference stays the same"
+    return f"{text}: {more} are needed"
 
 
 def _error(found: Comparison, _: float | None) -> str:
     broken = len(found.changed(CaseChange.IN_ERROR))
     if broken:
         cases = "1 case that passed" if broken == 1 else f"{broken:,} cases that passed"
-        return f"{cases} could not be judged this time, so that nothing is said of a regression"
-    return "no case could be judged in both runs, so that nothing is said of a regression"
+        return f"{cases} could not be judged this time, so that a regression cannot be assessed"
+    return "no case could be judged in both runs, so that a regression cannot be assessed"
 
 
 def _margin(found: Comparison) -> str:

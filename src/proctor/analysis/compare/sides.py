@@ -26,7 +26,7 @@ def side_of_run(store: Store, given: str | RunResult) -> KnownSide:
     """Return a run, by its name in `store` or as a result, as one side of a comparison.
 
     Raises:
-        UnknownNameError: there is no such run.
+        UnknownNameError: the run is unknown.
         SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
     if isinstance(given, RunResult):
@@ -54,7 +54,7 @@ def find_run(store: Store, name: str) -> str:
     """Return the id of the run that `name` names.
 
     Raises:
-        UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
+        UnknownNameError: the run is unknown; if a baseline has the name, the message explains how to name it.
         SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
     from proctor.runs.failed_attempts import find_current_run
@@ -88,19 +88,19 @@ def side_of_result(result: RunResult) -> KnownSide:
     return Side(run, [*with_figures(cases, figures)]), told_by_result(result)
 
 
-# --- What each trial took, by its evidence: seconds, and the agent's dollars, so that a comparison pairs them case by case ---
+# --- Duration and cost of each trial, from its evidence ---------------------------------------------------------------
 
 
 MOST_TRIALS = 2_000
-"""Trials of a run whose evidence is read; larger ones are compared by what metrics say alone, and so stay quick."""
+"""Trials of a run whose evidence is read; larger runs are compared by their metrics only, which is fast."""
 
 Figures = dict[str, float]
 
 
 def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> dict[int, Figures]:
-    """Return by position what the trials of each case took on the mean; `priced`: the agent's dollars, too.
+    """Return by position the mean duration of the trials of each case; `priced`: also the agent's cost.
 
-    Trials that failed are left out; of more than `MOST_TRIALS` nothing is read.
+    Trials that failed are left out; if there are more than `MOST_TRIALS`, none is read.
     """
     if trials > MOST_TRIALS:
         return {}
@@ -114,7 +114,7 @@ def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> 
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
-    """Return what the trials of a case took on the mean, where their evidence is at hand."""
+    """Return the mean duration and cost of the trials of a case, if their evidence is available."""
     evidence = [one.trial for one in case.trials if one.failure is None]
     return _mean([_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
 
@@ -122,7 +122,7 @@ def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
 def with_figures(
     cases: Iterable[tuple[str, CaseResult]], figures: Mapping[int, Figures]
 ) -> Iterator[tuple[str, CaseResult]]:
-    """Return the cases, in the order of their positions, with what their trials took beside their metrics."""
+    """Return the cases, in the order of their positions, with the duration and cost of their trials as further metrics."""
     for position, (content_hash, case) in enumerate(cases):
         taken = {
             name: MetricVerdict(name, Outcome.INFORMATIONAL, value, gate=False)
@@ -164,7 +164,7 @@ def _seconds(duration: float | None) -> Figures:
 
 
 def _mean(taken: Iterable[Figures | None]) -> Figures:
-    """The means of what is known of every trial that did not fail."""
+    """Return the mean of each figure that is known of every trial that did not fail."""
     known = [one for one in taken if one is not None]
     names = [name for name in (TRIAL_SECONDS, TRIAL_COST) if known and all(name in one for one in known)]
     return {name: sum(one[name] for one in known) / len(known) for name in names}

@@ -1,4 +1,4 @@
-"""A run that is held against another one while it is made: which one, and whether that can be decided at all."""
+"""The base of a run that stops when its comparison is decided, and whether the two are comparable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
 
     Raises:
         SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
-        StoreError: there is no store to find it in, or it cannot be read.
+        StoreError: the store does not exist to find it in, or it cannot be read.
     """
     from proctor.analysis.compare.compare import MARGIN, CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
@@ -37,9 +37,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     if len(counts) > 1 or min(counts) < 2:
         raise SetupProblems([SetupError(_too_few(counts))])
     base, (manifest, judging) = _base(str(options.get("against")), store, options.get("store"))
-    if (
-        manifest.imported_from
-    ):  # what its cases were is told in another way: they are paired by their ids alone
+    if manifest.imported_from:  # its cases have no content hashes: they are paired by their ids alone
         base = replace(base, cases=[("", case) for _, case in base.cases])
     _check_common(base, plan)
     _check_alike(base, judging, plan)
@@ -83,14 +81,14 @@ def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifes
     with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
         if name in {one for names in baseline_names(opened).values() for one in names}:
             return side_of_baseline(load_baseline(name, opened))
-        side, told = side_of_run(opened, opened.find(name))
-        return replace(side, cases=[*side.cases]), told
+        side, conditions = side_of_run(opened, opened.find(name))
+        return replace(side, cases=[*side.cases]), conditions
 
 
 def compared_as_begun(
     run: RunResult, against: str, store: Store | None, margin: float | None = None
 ) -> Comparison:
-    """Compare a run with what it was held against while it was made, `against` by name.
+    """Compare a run with its base `against`, with which it was compared while it was made.
 
     Raises:
         ProctorError: the base is not there any more, or cannot be read.

@@ -13,7 +13,7 @@ from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, Turn
 from proctor.schema.results.outcome import Outcome
 
 BACK_AND_FORTH = 3
-"""Flips from which a case is flaky whatever was changed meanwhile: it broke, was mended, and broke again."""
+"""The number of flips from which a case is flaky even if the agent changed: it broke, was fixed, and broke again."""
 
 Between = Callable[[str, CasePoint, CasePoint], Sequence[Unlike] | None]
 """What was changed for a case of a set (its id) from the older of two points to the newer; `None` where too little is known
@@ -34,7 +34,7 @@ class _Decided:
 
 
 def is_reached(outcome: Outcome) -> bool:
-    """Tell whether a run says something of a case."""
+    """Return whether a run has a result of a case."""
     return outcome not in _NOT_REACHED
 
 
@@ -48,8 +48,8 @@ def case_histories(
     found: defaultdict[tuple[str, str, int], list[CasePoint]] = defaultdict(list)
     for key, point in points:
         found[key].append(point)
-    told = [case_history(key[0], key[1], there, between) for key, there in found.items()]
-    return sorted(told, key=_matters)
+    histories = [case_history(key[0], key[1], there, between) for key, there in found.items()]
+    return sorted(histories, key=_matters)
 
 
 def case_history(eval_set_id: str, eval_id: str, points: list[CasePoint], between: Between) -> CaseHistory:
@@ -107,7 +107,7 @@ def _course(points: Sequence[CasePoint], decided: _Decided, between: _Of) -> Cou
 
 
 def _is_chance(newest: CasePoint, before: CasePoint, between: _Of) -> bool:
-    """Whether a case that came out differently is no news: the same thing was run, or its trials differed in both."""
+    """Return whether a new outcome has no known cause: nothing changed, or the trials differed in both runs."""
     return _is_unexplained(before, newest, between) or (newest.is_mixed and before.is_mixed)
 
 

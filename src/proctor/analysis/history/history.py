@@ -1,4 +1,4 @@
-"""Looking back over runs: since when a case is as it is, and what changed meanwhile."""
+"""The history of cases over runs: when each case changed, and what differs between the runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 LIMIT = 50
-"""Runs that are looked at, unless told otherwise."""
+"""The default number of runs."""
 
 
 async def history(
@@ -39,7 +39,7 @@ async def history(
     since: datetime | None = None,
     limit: int = LIMIT,
 ) -> RunHistory:
-    """Look back over runs; `history_sync` says the rest."""
+    """Look back over runs; `history_sync` documents the arguments."""
     return await asyncio.to_thread(
         history_sync, case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit
     )
@@ -56,14 +56,14 @@ def history_sync(
 ) -> RunHistory:
     """Look back over the newest runs: which cases broke, and in which run; which are flaky; what was fixed.
 
-    `case` is the id of a case, or `set/case`: then each of its runs is told in full, with its metrics and with what was
-    changed since the run before. `agent` and `eval_set` say whose runs and which set (both may have `*` and `?`),
+    `case` is the id of a case, or `set/case`: then each of its runs is returned in full, with its metrics and with what was
+    changed since the run before. `agent` and `eval_set` select the runs and the set (both may have `*` and `?`),
     `since` from when on, `limit` how many runs at most (0: all).
 
     Raises:
         UnknownNameError: no run has such a case.
         SetupError: several sets have it, or the limit is below 0.
-        StoreError: there is no store, or it cannot be read.
+        StoreError: the store does not exist, or it cannot be read.
     """
     check_count("limit", limit)
     wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
@@ -88,7 +88,7 @@ def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> R
 def histories(
     store: Store, eval_set: str, *, most: int, read: int
 ) -> Iterator[tuple[str | None, RunHistory]]:
-    """Yield what the newest runs say of the cases of one set (`None`), then of each by itself, behind its id.
+    """Yield the history of the cases of one set (`None`), then of each case, with its id.
 
     `most`: how many cases of runs are looked at, and `read`: how many are read whole, for those by themselves; these come
     in the order in which they matter, and the last are left out.
@@ -168,11 +168,11 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 
 def _keep_one_case(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
-    """Tell one case, run by run."""
+    """Reduce the history to one case, run by run."""
     found.runs = [one.run for one, _ in where]
-    told = _one_case(looked, name, where)
-    found.cases, found.case = [told], told.name
-    for point in told.points:
+    case = _one_case(looked, name, where)
+    found.cases, found.case = [case], case.name
+    for point in case.points:
         for metric, of_run in point.metrics.items():
             found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
 
@@ -212,12 +212,12 @@ def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
 
 
 def _bounds(name: str) -> tuple[float, float] | None:
-    """Between which numbers the scores of a metric lie, where its facts say so."""
+    """Return the score range of a metric, if its facts define one."""
     if name == PASSED:
         return 0.0, 1.0
     try:
         facts = METRICS.get(name).facts
-    except (ProctorError, AttributeError, TypeError):  # one of somebody's own
+    except (ProctorError, AttributeError, TypeError):  # a custom metric
         return None
     low, high = (
         (-inf if facts.minimum is None else facts.minimum),

@@ -91,7 +91,7 @@ class _Sum:
 
 
 def of_trials(metric: MetricVerdict, bounds: Bounds | None = None) -> MetricPoint:
-    """Return what a metric said of one case, with an interval over its trials, which stays within the metric's `bounds`."""
+    """Return the score of a metric for one case, with a confidence interval over its trials within the metric's `bounds`."""
     clusters = ClusteredMean()
     for score in metric.per_trial:
         if score is not None and score.value is not None and isfinite(score.value):

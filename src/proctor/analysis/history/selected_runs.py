@@ -1,4 +1,4 @@
-"""The runs that a history looks at, what is known to differ between two of them, and where a case is in each."""
+"""The runs of a history, the differences between two of them, and the position of a case in each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_NAMES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """One run with all that is known of it beside its cases."""
+    """One run and the data about it, without its cases."""
 
     run: HistoryRun
     manifest: Manifest
@@ -76,11 +76,11 @@ class RunsLookedAt:
                 return
 
     def takes(self, eval_set_id: str) -> bool:
-        """Tell whether cases of this set are wanted."""
+        """Return whether the history includes cases of this set."""
         return self._wanted.eval_set is None or is_set(eval_set_id, self._wanted.eval_set)
 
     def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[Unlike] | None:
-        """Return what is known to have changed for a case; `None` where builds of the agent cannot be told apart."""
+        """Return the known differences for a case; `None` if builds of the agent cannot be distinguished."""
         both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
         key = older.run.run_id, newer.run.run_id, eval_set_id
         if key not in self._unlike:
@@ -92,7 +92,7 @@ class RunsLookedAt:
         return found if found or all(one.is_known for one in both) else None
 
     def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:
-        """Return the runs that have the case called `name` (its id, or `set/case`), and which of theirs it is.
+        """Return the runs that have the case called `name` (its id, or `set/case`), and its position in each.
 
         Raises:
             UnknownNameError: none has; the message has the closest id.

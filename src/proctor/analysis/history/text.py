@@ -25,7 +25,7 @@ LETTERS = {
 
 
 def run_name(run: HistoryRun) -> str:
-    """Return how a run is told: `run 7f3k2c (2026-11-22 14:02, commit 4f2c91a30)`."""
+    """Return the name of a run: `run 7f3k2c (2026-11-22 14:02, commit 4f2c91a30)`."""
     commit = f", commit {short_commit(run.commit)}" if run.commit else ""
     return f"run {run.short} ({when(run.started_at)}{commit})"
 
@@ -36,7 +36,7 @@ def times(count: int, what: str) -> str:
 
 
 def sentence_of(case: CaseHistory, older: int = 0) -> str:
-    """Return in a sentence what became of a case; `older` is how many runs were not looked at."""
+    """Return the history of a case as a sentence; `older` is the number of runs that were not read."""
     if case.course is Course.FLAKY:
         return _flaky(case)
     if case.turn is None:
@@ -51,7 +51,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
 
 
 def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
-    """Return the sentence in two: what cases that turned together have in common, and what is to be said of trials."""
+    """Return the sentence in two parts: the common part of cases that changed together, and the part about trials."""
     trials = _wavers(case) if case.turn is not None and case.course is not Course.FLAKY else ""
     return sentence_of(case, older).removesuffix(trials), trials.removeprefix("; ")
 
@@ -72,12 +72,12 @@ def _since(case: CaseHistory, turn: Turning) -> str:
 
 
 def _always(case: CaseHistory, turn: Turning, older: int) -> str:
-    """Of a case that never passed, as far as is known."""
+    """Return the sentence about a case that never passed in these runs."""
     word = "failed" if case.failed == case.lasted else "did not pass"
     runs = f"the one run that has it, {run_name(turn.first)}"
     if case.lasted > 1:
         runs = f"all {case.lasted:,} runs that have it, since {run_name(turn.first)}"
-    more = f" ({times(older, 'older run')} not looked at)" if older else ""
+    more = f" ({times(older, 'older run')} not read)" if older else ""
     return f"{word} in {runs}{more}"
 
 
@@ -86,7 +86,7 @@ def _before(case: CaseHistory, before: HistoryRun) -> str:
 
 
 def _wavers(case: CaseHistory) -> str:
-    """Of a case that fails: in how many runs some of its trials passed all the same."""
+    """Return in how many runs some trials of a failing case passed."""
     mixed = sum(point.is_mixed for point in case.points[: case.lasted])
     if not mixed or case.course is Course.FIXED:
         return ""
@@ -94,39 +94,39 @@ def _wavers(case: CaseHistory) -> str:
 
 
 def _flaky(case: CaseHistory) -> str:
-    told = [f"failed {case.failed:,} of {times(case.decided, 'run')}"]
+    texts = [f"failed {case.failed:,} of {times(case.decided, 'run')}"]
     if case.flips:
         same = (
             f", {case.unexplained:,} of them with nothing known to have changed" if case.unexplained else ""
         )
-        told.append(f"went back or forth {times(case.flips, 'time')}{same}")
+        texts.append(f"went back or forth {times(case.flips, 'time')}{same}")
     if case.mixed:
-        told.append(f"some trials passed and some failed in {times(case.mixed, 'run')}")
-    return "; ".join(told)
+        texts.append(f"some trials passed and some failed in {times(case.mixed, 'run')}")
+    return "; ".join(texts)
 
 
 def unlike_text(turn: Turning) -> str:
-    """Return what is to be said where the runs before and after a turn are not alike, or nothing is known of it."""
+    """Return a warning if the runs before and after a change are not comparable, or if that is unknown."""
     if turn.warnings:
         return f"not alike: {'; '.join(turn.warnings)}"
     if turn.before is not None and not turn.changed and not turn.known:
-        return "the runs do not tell whether the agent was another one"
+        return "it is unknown whether the agent changed between the runs"
     return ""
 
 
 def reason_of(case: CaseHistory) -> str:
-    """Return why it failed, in the newest run in which it did."""
+    """Return the reason of the newest run in which the case did not pass."""
     return next((point.reason for point in case.points if point.outcome is not Outcome.PASSED), "")
 
 
 def strip_of_runs(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[CasePoint | None]:
-    """Return what the case came to in each of `runs`, oldest first; `None` where a run did not reach it."""
+    """Return the result of the case in each of `runs`, oldest first; `None` if a run did not reach it."""
     there = {point.run.run_id: point for point in case.points}
     return [there.get(run.run_id) for run in reversed(runs)]
 
 
 def runs_of(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[HistoryRun]:
-    """Return the runs that have the eval set of a case: where it is missing from one of these, that says something."""
+    """Return the runs that have the eval set of a case, so that a gap shows where the case was not reached."""
     return [run for run in runs if case.eval_set_id in run.sets]
 
 
@@ -142,7 +142,7 @@ def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) ->
 
 
 def metric_values(found: RunHistory, metric: str) -> list[float | None]:
-    """Return the score of a metric in each run that was looked at, oldest first."""
+    """Return the score of a metric in each run, oldest first."""
     points = found.metrics.get(metric, {})
     return [points[run.run_id].score if run.run_id in points else None for run in reversed(found.runs)]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 TRIALS = (1, 2, 3, 5, 10)
-"""Trials of a case that are told about."""
+"""The default numbers of trials of a case."""
 _MOST_TRIALS = 10_000
 PASSED = "passed"
 
@@ -36,7 +36,7 @@ async def plan(
     metrics: Sequence[str] = (),
     store: StoreLike = None,
 ) -> RunSize:
-    """Say how many cases and trials it takes to see a drop; `plan_sync` says the rest."""
+    """Compute how many cases and trials detect a drop; `plan_sync` documents the arguments."""
     return await asyncio.to_thread(
         plan_sync,
         run,
@@ -59,18 +59,18 @@ def plan_sync(
     metrics: Sequence[str] = (),
     store: StoreLike = None,
 ) -> RunSize:
-    """Say how many cases, each with how many trials, it takes to see a drop between two runs, by the variance of one.
+    """Compute how many cases, each with how many trials, detect a drop between two runs, by the variance of one run.
 
     `run` is a result, or the name of a run in `store` as `compare` takes it. `detect` is the drop in the pass rate (0.05:
     5 points), or of each of `metrics` in its own units; `power` the probability of finding it, `confidence` that with
-    which two builds that do the same are not called worse. `trials` are the numbers of trials of a case to tell about.
+    which two builds that do the same are not called worse. `trials` are the numbers of trials of a case to plan for.
 
     Source: see `proctor.stats.power`.
 
     Raises:
         SetupProblems: a number is out of range, there is no such metric, or the run has nothing to go by.
-        UnknownNameError: there is no such run.
-        StoreError: there is no store, or it cannot be read.
+        UnknownNameError: the run is unknown.
+        StoreError: the store does not exist, or it cannot be read.
     """
     asked = _Asked(detect, power, confidence, tuple(trials), tuple(dict.fromkeys(metrics)))
     if problems := list(_problems(asked)):
@@ -146,16 +146,12 @@ def _nothing(run: RunResult, seen: _Seen) -> str:
     name = f"run {run.run_id}" if run.run_id else "the run"
     if seen.left_out:
         count = "its only case has" if seen.left_out == 1 else f"all of its {seen.left_out:,} cases have"
-        return (
-            f"{name} has nothing to go by: {count} a trial that could not be judged. `proctor show` says why"
-        )
-    return (
-        f"{name} has nothing to go by: no case of it was run. `proctor resume` goes on with an unfinished one"
-    )
+        return f"{name} has nothing to go by: {count} a trial that could not be judged. see `proctor show`"
+    return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
 
 
 class _Seen:
-    """What the cases of a run say, by what is measured."""
+    """The values of the cases of a run, by measure."""
 
     def __init__(self, cases: Iterable[CaseResult]) -> None:
         self.values: dict[str, list[list[float]]] = {PASSED: []}
@@ -188,8 +184,8 @@ class _Seen:
                 problems.append(self._unknown(name))
                 continue
             reach, doubts = self._reach(name)
-            if said := self._impossible(name, asked.detect, reach):
-                problems.append(SetupError(said))
+            if problem := self._impossible(name, asked.detect, reach):
+                problems.append(SetupError(problem))
                 continue
             decides = name == PASSED or self.gating.get(name, False)
             yield Sample(name, values, reach, decides, others, doubts)
@@ -213,11 +209,11 @@ class _Seen:
         flat = [value for case in self.values[name] for value in case]
         seen = max(flat) - min(flat)
         reach = seen or max(map(abs, flat)) or 1.0
-        said = "as it was seen here" if seen else "as large as its score, for all are alike"
-        return reach, [f"the metric does not say what range it has: {reach:g} is assumed, {said}"]
+        basis = "as observed here" if seen else "the size of its score, because all scores are equal"
+        return reach, [f"the metric does not define its score range: {reach:g} is assumed, {basis}"]
 
     def _impossible(self, name: str, detect: float, reach: float) -> str:
-        """Say why there can be no such drop; empty when there can."""
+        """Return why such a drop is impossible; empty if it is possible."""
         if name == PASSED:
             values = self.values[name]
             rate = sum(sum(case) / len(case) for case in values) / len(values)

@@ -26,7 +26,7 @@ class Sample:
     """How far the values of two trials can lie apart."""
     decides: bool
     others: int
-    """How many metrics decide beside pass and fail."""
+    """The number of metrics that decide in addition to pass and fail."""
     doubts: Sequence[str] = ()
 
 
@@ -38,7 +38,7 @@ class SizeAsked:
     power: float
     confidence: float
     trials: Sequence[int]
-    """Trials of a case to tell about."""
+    """The numbers of trials of a case to plan for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ def _within(sample: Sample) -> tuple[float, list[str]]:
     if sample.name == PASSED:
         return _within_of_passes(sample.cases, values, seen)
     if seen is not None:
-        said = "no trial scored differently from another of its case: none ever will, is what is assumed"
-        return seen, [said] if not seen else []
+        note = "no trial scored differently from another of its case: the plan assumes that none ever will"
+        return seen, [note] if not seen else []
     mean = fsum(values) / len(values)
     whole = fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
     if len(values) == 1:
@@ -149,21 +149,21 @@ def _within(sample: Sample) -> tuple[float, list[str]]:
     return whole, [f"{_ONE_TRIAL}: the whole variance over cases is assumed, which is likely to be more"]
 
 
-_ONE_TRIAL = "one trial a case does not tell how much its trials differ"
+_ONE_TRIAL = "with one trial a case, the variance of its trials is unknown"
 
 
 def _within_of_passes(
     cases: Sequence[Sequence[float]], values: Sequence[float], seen: float | None
 ) -> tuple[float, list[str]]:
-    """Of pass and fail: as if one more pair of trials had differed, for none that did is no proof that none will."""
+    """Of pass and fail: as if one more pair of trials had differed, because trials that were equal so far may still differ."""
     degrees = sum(len(case) - 1 for case in cases)
     rate = (fsum(values) + 1) / (len(values) + 2)
     most = rate * (1 - rate)
     if seen is None:
         return most, [f"{_ONE_TRIAL}: all cases are taken for alike, which is the most that there can be"]
     within = min((seen * degrees + 0.5) / (degrees + 1), most)
-    said = "no case was flaky: what is assumed is that one more pair of trials would have differed"
-    return within, [said] if not seen else []
+    note = "no case was flaky: the plan assumes that one more pair of trials would have differed"
+    return within, [note] if not seen else []
 
 
 def how_much(name: str, size: float) -> str:
@@ -175,7 +175,7 @@ def how_much(name: str, size: float) -> str:
 
 
 def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
-    """Return what the run finds as it stands, and what it takes."""
+    """Return the drop that the run detects, and the sizes that detect more."""
     run = f"{cases:,} case{'' if cases == 1 else 's'} x {trials:,} trial{'' if trials == 1 else 's'}"
     sure = f"with a power of {100 * power:g} %"
     drop = how_much(one.name, one.detect)

@@ -1,4 +1,4 @@
-"""One case of two runs side by side: the first point where two trials part, and what the metrics saw in both."""
+"""One case of two runs side by side: the first step where two trials differ, and the scores of both."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LONGEST = 200
 """Characters of a step that are shown, unless everything is asked for."""
 
 Step = tuple[int, str]
-"""The turn (from 0), and what was said, called or answered in it."""
+"""The turn (from 0), and a message, call or answer in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saw:
-    """What a metric that decides said of either trial: its score, and why."""
+    """The score and the reason of a deciding metric for both trials."""
 
     metric: str
     base: str
@@ -40,26 +40,26 @@ class Parting:
 
     name: str
     base: str
-    """What the trial of the base is called, and how it ended."""
+    """The number of the trial of the base, and its outcome."""
     candidate: str
     turn: int | None
-    """The first turn (from 0) in which they part; `None` where they do the same."""
+    """The first turn (from 0) in which they differ; `None` if they are equal."""
     alike: int
-    """Steps before that in which they do the same."""
+    """The number of equal steps before."""
     steps: list[tuple[Kind, Step]] = field(default_factory=list)
     """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
     saw: list[Saw] = field(default_factory=list)
     numbers: tuple[int | None, int | None] = (None, None)
-    """Which trial of the base and of the candidate (from 0) this is; `None` of one that was not run."""
+    """The trial of the base and of the candidate (from 0); `None` if it was not run."""
 
     @property
     def lines(self) -> list[tuple[Kind, str]]:
-        """The steps in words."""
+        """The steps as text."""
         return [(kind, _text(step)) for kind, step in self.steps]
 
 
 def parting(base: CaseResult, candidate: CaseResult) -> Parting:
-    """Put side by side a trial of each run: where the verdicts differ, one that ended as the verdict says."""
+    """Compare a trial of each run; if the verdicts differ, a trial with the outcome of its case."""
     before, now = _place_of_trial(base, candidate), _place_of_trial(candidate, base)
     found = Parting(
         f"{candidate.eval_set_id}/{candidate.eval_id}",
@@ -148,7 +148,7 @@ def _text(step: Step) -> str:
 
 
 def _saw(base: tuple[CaseResult, int], candidate: tuple[CaseResult, int]) -> Iterator[Saw]:
-    """Those of the metrics that decide which say something else of the two trials."""
+    """Return the deciding metrics with different scores for the two trials."""
     for name, metric in candidate[0].metrics.items():
         if metric.gate:
             texts = [_score(case, place, name) for case, place in (base, candidate)]

@@ -88,7 +88,7 @@ def _fine_enough(form: str, largest: float) -> str:
 
 
 def _without_sign_of_zero(text: str) -> str:
-    """What is 0 as it is rounded goes neither way: `0.000`, not `-0.000`."""
+    """Remove the sign of a value that is rounded to 0: `0.000`, not `-0.000`."""
     return text[1:] if text[:1] in "+-" and not any(digit in text for digit in "123456789") else text
 
 
