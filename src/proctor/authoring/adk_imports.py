@@ -35,7 +35,7 @@ _MOST_SHOWN = 80  # characters of a line of a notebook
 
 @dataclass(slots=True)
 class Rewritten:
-    """One file: its text as it is, and with its imports rewritten."""
+    """One file: its text, and the text with rewritten imports."""
 
     path: Path
     before: str
@@ -45,11 +45,11 @@ class Rewritten:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything is to be written."""
+        """Whether the text differs."""
         return self.after != self.before
 
     def write(self) -> None:
-        """Put the new text in the place of the old. Raises EvalFileError: it was changed meanwhile, or cannot be written."""
+        """Write the new text. Raises EvalFileError: the file was changed since it was read, or cannot be written."""
         from proctor.files.edit.editable_file import text_of_file
         from proctor.files.eval_sets.save import write_text
 
@@ -63,7 +63,7 @@ def rewrite_imports(path: Path) -> Rewritten | None:
 
     `None` for a file that does not name them. Texts and comments are left alone; so are modules that Proctor does not
     mirror, ways around the prefix (`from google import adk`), notebooks, and files that are no Python that can be read:
-    `left` says so.
+    `left` has the line.
     """
     try:
         data = path.read_bytes()
@@ -141,9 +141,9 @@ class _Source:
 
     def in_texts(self, seen: set[int]) -> Iterator[tuple[int, str]]:
         """Yield the lines that name it where nothing is an import: texts and comments."""
-        told = {line for line, _ in self.left}
+        reported = {line for line, _ in self.left}
         for number, line in enumerate(self.lines, 1):
-            if _WORD.search(line) and number not in seen | told and not _is_relative(line):
+            if _WORD.search(line) and number not in seen | reported and not _is_relative(line):
                 yield number, "in a text or a comment"
 
     def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Edit]:
@@ -176,7 +176,7 @@ class _Source:
                 self.left.append((node.lineno, f"goes through `{through}`: write `{_import_of(old)}`"))
 
     def _tell_lost_name(self, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom]) -> None:
-        """Say where `google` is used that came by an import which is none of google any more."""
+        """Report where `google` is used although its import was rewritten."""
         others = [
             a.name for node in imports if isinstance(node, ast.Import) for a in node.names if not a.asname
         ]

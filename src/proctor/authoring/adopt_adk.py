@@ -1,4 +1,4 @@
-"""Moving in from google-adk: what a project has, what of it can be read, and what Proctor says of results it kept."""
+"""Adopt a google-adk project: what it has, what can be read, and how Proctor scores the results that it kept."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def survey(folder: str | Path) -> Survey:
     """Look through a project: agents, eval sets, configs, tests, and results that google-adk kept. Nothing is changed.
 
     Raises:
-        SetupError: there is no such folder.
+        SetupError: the folder does not exist.
     """
     top = Path(folder)
     if not top.is_dir():
@@ -148,18 +148,18 @@ def _is_agent(path: Path) -> bool:
         return False
 
 
-# --- what was said before ----------------------------------------------------------------------------------------------
+# --- earlier results ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One case of a result that google-adk kept: what it said, and what Proctor says of the same evidence."""
+    """One case of a result that google-adk kept: its outcome, and the outcome of Proctor for the same evidence."""
 
     file: Path
     case: CaseResult
     """As Proctor judges it."""
     said: Outcome
-    """What google-adk said."""
+    """The outcome of google-adk."""
     causes: list[str]
     """Why the two differ; empty where they agree."""
 
@@ -170,7 +170,7 @@ class Comparison:
 
     cases: list[Compared] = field(default_factory=list)
     unread: dict[Path, str] = field(default_factory=dict)
-    """Files of which nothing can be said, and why."""
+    """Files that cannot be compared, and why."""
 
 
 async def compare_history(files: list[Path]) -> Comparison:
@@ -201,7 +201,7 @@ _ANOTHER_RULE = "by another rule, see docs/differences-from-adk.md"
 
 
 def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
-    """The metrics whose verdicts differ, each with what Proctor says of it; else what it says of the whole case."""
+    """Return the metrics with different verdicts, each with Proctor's reason; else the reason of the whole case."""
     found = False
     for name, metric in now.metrics.items():
         before = was.metrics.get(name)

@@ -44,13 +44,13 @@ class Blessing:
     trials: dict[str, int] = field(default_factory=dict)
     """By the id of a case the trial, from 0, that was learnt from."""
     lost: list[str] = field(default_factory=list)
-    """Comments that stand in what is replaced, each with its line: they go."""
+    """Comments in the replaced text, each with its line: they are lost."""
 
     def write(self) -> None:
         """Put the new text in the place of the old.
 
         Raises:
-            EvalFileError: the file was changed meanwhile, or it cannot be written.
+            EvalFileError: the file was changed since it was read, or it cannot be written.
         """
         from proctor.files.eval_sets.save import write_text
 
@@ -61,7 +61,7 @@ class Blessing:
 
 
 class RefusedCase(SetupError):  # noqa: N818 - it is about a case, and reads so
-    """Why a case stays as it is."""
+    """Why a case stays unchanged."""
 
     def __init__(self, message: str, case: str, *, choose: bool = False) -> None:
         """`case`: as `set/case`; `choose`: a trial to learn from has to be chosen."""
@@ -88,7 +88,7 @@ def bless(
 
     Raises:
         SetupProblems: a case is unknown, or no case at all can be blessed.
-        StoreError: there is no store or no such run.
+        StoreError: the store or the run does not exist.
     """
     kept = as_store(store)
     run_id = find_current_run(kept, run)
@@ -107,7 +107,7 @@ def bless(
 
 
 def _add_refusals(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
-    """Put to the files what was refused before they were looked at.
+    """Add the problems that were found before the files were read.
 
     Raises:
         SetupProblems: nothing but refusals is left.
@@ -134,12 +134,12 @@ class _Chosen:
         self._judging = counting(store.judgings(run_id)).number
         self._result = store.load(run_id)
         self.problems: list[SetupError] = []
-        """What nobody can have meant."""
+        """Contradictory arguments."""
         self.refused: list[SetupError] = []
         """Cases of which nothing can be learnt."""
 
     def pick(self, names: Sequence[str]) -> Iterator[_Picked]:
-        """The cases called by `names`, or those that failed, with the trial to learn from."""
+        """Return the cases with these names, or those that failed, each with the trial to bless."""
         outcomes = self._store.outcomes(self._run_id, self._judging)
         planned = list(self._store.planned(self._run_id))
         if names:
@@ -221,7 +221,7 @@ def _full_name(case: PlannedCase) -> str:
 
 
 def _deeds(trial: Trial, stated: Collection[str]) -> str:
-    """What a blessing would write of a trial, to tell whether two went alike."""
+    """The content that a blessing writes for a trial, to compare two trials."""
     state = {key: value for key, value in (trial.final_state or {}).items() if key in stated}
     turns = [
         [
@@ -235,7 +235,7 @@ def _deeds(trial: Trial, stated: Collection[str]) -> str:
 
 
 def empty_answer(case: EvalCase, trial: Trial) -> str:
-    """Say why a trial cannot be a reference: a turn without answer, which any answer would match; empty where it can."""
+    """Return why a trial cannot be a reference: a turn without an answer, which any answer would match; empty if it can."""
     for number, (expected, actual) in enumerate(
         zip(case.conversation or (), trial.invocations, strict=False), 1
     ):
@@ -260,10 +260,10 @@ class _File:
         self._before = text_of_file(path)
         editable(
             self._source, self._before
-        )  # whose form cannot be changed in place at all is said for the file
+        )  # a form that cannot be changed in place is a problem of the file
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
-        """Bless what can be blessed; `refused` has why the others cannot."""
+        """Bless the cases that can be blessed; `refused` has the problems of the others."""
         known, refused = [], []
         for one in picked:
             try:
@@ -281,7 +281,7 @@ class _File:
     def _sound(
         self, settled: list[_Picked], asked: list[_Picked], refused: list[SetupError]
     ) -> list[_Picked]:
-        """Those of `asked` that can be changed beside `settled`; looked for by halves, for each look reads the file."""
+        """Return those of `asked` that can be changed together with `settled`; by bisection, because each try reads the file."""
         try:
             self._change_cases(settled, asked)
             return asked
@@ -294,7 +294,7 @@ class _File:
         return first + self._sound([*settled, *first], asked[half:], refused)
 
     def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
-        """The file with all of these cases changed, read again. Raises EvalFileError: it is not what was meant."""
+        """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         made = Blessing(self._path, self._before, self._before)
         text = editable(self._source, self._before)
         trials = {}
@@ -313,7 +313,7 @@ class _File:
         return made
 
     def _index_of(self, case: PlannedCase) -> int:
-        """Where the case stands in its file now."""
+        """Return the present position of the case in its file."""
         index = self._source.position(case.eval_id)
         if index is None:
             gone = f"{self._path}: the case {case.eval_id} is not in this file any more"
@@ -321,7 +321,7 @@ class _File:
         if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
             changed = (
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
-                "write into it as it is now with --force (force=True)"
+                "change the present case with --force (force=True)"
             )
             raise RefusedCase(changed, _full_name(case))
         return index
@@ -332,9 +332,9 @@ def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
 
 
 def _at_place(problem: EvalFileError, where: str) -> EvalFileError:
-    """The problem of a case, with its place."""
-    said = str(problem)
-    return problem if said.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {said}")
+    """Return the problem of a case with its location."""
+    message = str(problem)
+    return problem if message.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {message}")
 
 
 def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:

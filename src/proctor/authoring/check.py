@@ -1,4 +1,4 @@
-"""Eval sets and configs checked as a run would, with the place of every problem; nothing is run, and no code of theirs loaded."""
+"""Check eval sets and configs as a run does, with the location of every problem. Nothing is run, and no user code is loaded."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def check_files(
     warnings_as_errors: bool = False,
     allow_unasserted: bool = False,
 ) -> list[Report]:
-    """Say everything that is wrong or doubtful in files of the format, and what a run of them would refuse.
+    """Return all errors and warnings in files of the format, including those that stop a run of them.
 
     Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
-    could not be run with, has a report of its own. `user` names who plays the users of scenarios, where that is not the
+    could not be run with, has a separate report. `user` names the simulated user of scenarios, if it is not the
     config's model; code of one's own is not loaded. With `allow_unknown_keys`, keys that
     state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.
     """
@@ -87,7 +87,7 @@ def _refuse_empty_sets(reports: Iterable[Report]) -> None:
 
 
 def _never_called_user(_so_far: object) -> None:
-    """Stand for a user who is a function of somebody's own, whose code is not loaded here."""
+    """Replace a simulated user that is a function of the user's code, which is not loaded here."""
     raise NotImplementedError
 
 
@@ -102,7 +102,7 @@ def bind_without_code(config: EvalConfig, user: str | None) -> Bound:
 
 
 def without_code(config: EvalConfig) -> EvalConfig:
-    """Return the config with functions of its own left where they are: no code that a file names is loaded here.
+    """Return the config with its custom functions replaced: no code that a file names is loaded here.
 
     A built-in metric under another name is Proctor's code, and is built from its criterion as in a run.
     """
@@ -156,11 +156,11 @@ class _Meaning:
             yield PlannedSet(report.content, self._ready(config or EvalConfig.default()), origin)
 
     def _not_readable(self, problem: SetupError, report: Report) -> None:
-        """A config that sets cannot be run with: its file says so itself, if it is one."""
+        """Report a config that sets cannot be run with, unless the check of its file reports it."""
         problems: list[Problem] = getattr(problem, "problems", [])
         if not problems:
             report.problems.append(Problem("error", report.file, 1, 1, "", str(problem)))
-        elif self._report(problems[0].file).usable:  # there is no such file
+        elif self._report(problems[0].file).usable:  # the file does not exist
             self._report(problems[0].file).problems += problems
 
     def _ready(self, config: EvalConfig) -> EvalConfig:
@@ -193,7 +193,7 @@ class _Meaning:
     # --- configs ---
 
     def check_configs(self) -> list[Report]:
-        """Build the metrics of all configs, and return the reports of those that nobody named, if they would stop a run."""
+        """Build the metrics of all configs, and return the reports of the configs that were not named, if they stop a run."""
         for report in [*self._by_path.values()]:
             if report.content is None or isinstance(report.content, EvalSetFile):
                 continue
@@ -212,7 +212,7 @@ class _Meaning:
         return [report for report in others if any(map(_refuses, report.problems))]
 
     def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
-        """Put problems into the report of their file; what has no place there, the file's own check says."""
+        """Add problems to the report of their file; a problem without a location is left to the check of the file."""
         if isinstance(report.content, EvalSetFile):
             report.problems += _in_cases(report.content, [each for each in problems if each.path])
         elif report.content is not None:
@@ -220,7 +220,7 @@ class _Meaning:
                 report.problems += _in_config(report.content, problem, severity) if problem.path else []
 
     def _report(self, file: str | None) -> Report:
-        """The report of a file, made where nobody asked for it; an empty one for what is no file."""
+        """Return the report of a file, which is created if the file was not named; an empty one for a missing file."""
         path = os.path.realpath(file or os.devnull)
         if path not in self._by_path:
             is_file = file is not None and Path(file).is_file()
@@ -229,7 +229,7 @@ class _Meaning:
 
 
 def never_called_metric(actual: Invocation) -> float:
-    """Stand for a metric of the user's own, whose code is not loaded here; never asked."""
+    """Replace a custom metric, whose code is not loaded here; it is never called."""
     raise NotImplementedError(actual.invocation_id)
 
 
@@ -265,10 +265,10 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
     yield from source.problems([*found.items()], "error")
 
 
-def _in_case(said: str, value: Any) -> Finding:
+def _in_case(message: str, value: Any) -> Finding:
     """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
-    finding = finding_told(said, value)
-    return replace(finding, hint=REMEDIES) if said == ASSERTS_NOTHING else finding
+    finding = finding_told(message, value)
+    return replace(finding, hint=REMEDIES) if message == ASSERTS_NOTHING else finding
 
 
 def _in_config(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:
@@ -297,7 +297,7 @@ def _refuses(problem: Problem) -> bool:
 
 
 def _without_echoes(problems: Sequence[Problem]) -> list[Problem]:
-    """Without the warnings about a criterion that has errors: they say the same of it, or less."""
+    """Remove the warnings about a criterion that has errors, because they repeat the errors."""
     wrong = {_criterion(each) for each in problems if each.severity == "error"} - {""}
     return [each for each in problems if each.severity == "error" or _criterion(each) not in wrong]
 

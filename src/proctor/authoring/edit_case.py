@@ -1,7 +1,7 @@
-"""Cases of a set are changed one at a time, by several people at once: nobody's change is lost, and nothing of the file.
+"""Change the cases of a set one at a time, with several editors at once: no change and no part of the file is lost.
 
-Every case has a version: a hash of what it says. Whoever changes it names the version that was read; where the file says
-something else by then, whoever wrote it, nothing is written.
+Every case has a version: a hash of its content. A change names the version that was read; if the file has another version
+by then, nothing is written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class UnknownCaseError(UnknownNameError):
 
 
 class ChangedMeanwhileError(SetupError):
-    """The file says something else than what was read; nothing was written."""
+    """The file was changed since it was read; nothing was written."""
 
     def __init__(self, message: str, theirs: Any, version: str) -> None:
         self.theirs, self.version = theirs, version
@@ -44,7 +44,7 @@ class ChangedMeanwhileError(SetupError):
 
 
 class NotACaseError(SetupError):
-    """What was given is no case; `findings` say what is wrong, each with its path."""
+    """The value is not a valid case; `findings` has the problems, each with its path."""
 
     def __init__(self, findings: list[Finding], what: str = "this is not a case") -> None:
         self.findings = findings
@@ -52,7 +52,7 @@ class NotACaseError(SetupError):
 
 
 class CommentsWouldGoError(SetupError):
-    """Comments stand in what would be replaced; `lost` has them, each as `LINE: COMMENT`."""
+    """The replaced text contains comments; `lost` has them, each as `LINE: COMMENT`."""
 
     def __init__(self, lost: list[str]) -> None:
         self.lost = lost
@@ -83,13 +83,13 @@ class Draft:
 
     before: str
     after: str
-    """The file's text, as it is and as it would be."""
+    """The file's text before and after the change."""
     lost: list[str]
     warnings: list[Finding]
 
 
 def read_set(file: SetFile) -> EvalSetFile:
-    """Read a set, whatever it is like.
+    """Read a set, valid or not.
 
     Raises:
         EvalFileError: it cannot be read, with every problem; or it is not opened at all.
@@ -100,7 +100,7 @@ def read_set(file: SetFile) -> EvalSetFile:
 
 
 def version_of(value: Any) -> str:
-    """Return the version of what a case, or the head of a set, says."""
+    """Return the version of a case or of the head of a set."""
     text = json.dumps(value, sort_keys=True)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
@@ -123,7 +123,7 @@ def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
 
     Raises:
         NotACaseError: it is none.
-        UnknownCaseError, EvalFileError: there is no such case, or the file cannot be changed.
+        UnknownCaseError, EvalFileError: the case is unknown, or the file cannot be changed.
     """
     source = read_set(file)
     warnings = _warnings_about(value, source, eval_id)
@@ -135,7 +135,7 @@ def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
 def replace_case(
     file: SetFile, eval_id: str, value: Any, *, version: str, comments_may_go: bool = False
 ) -> CaseContent:
-    """Make a case say `value`, and return it as it is now.
+    """Replace a case by `value`, and return the new case.
 
     Raises:
         ChangedMeanwhileError: the file has another version of it, or none.
@@ -149,7 +149,7 @@ def replace_case(
         edited = with_case(file.path, source, before, index, value)
         write_edit(file.path, before, edited, comments_may_go=comments_may_go)
         new_id = case_of(value)[0].eval_id
-        if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
+        if file.form != "yaml" and new_id == eval_id:  # it was read again already at its position
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
         written = read_set(file)
         return read_case(written, written.ids()[index])
@@ -191,7 +191,7 @@ def restore(file: SetFile, now: str, before: str) -> None:
     """Give a file the text back that it had `before`, byte for byte.
 
     Raises:
-        ChangedMeanwhileError: it is no longer as it was left.
+        ChangedMeanwhileError: the case was changed since it was read.
     """
     with alone_with(file.path):
         if text_of_file(file.path) != now:
@@ -215,7 +215,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
 
 
 def _warnings_about(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
-    """What is doubtful in a case that is to take the place of `eval_id`."""
+    """Return the warnings about a case that replaces `eval_id`."""
     case, doubtful = case_of(value)
     if case.eval_id not in {
         eval_id,
@@ -256,7 +256,7 @@ def _require_free(source: EvalSetFile, case: EvalCase) -> None:
 
 
 def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
-    """Open a set whose case is still as it was read."""
+    """Open a set and check that its case has the version that was read."""
     source = read_set(file)
     _require_version(source, file, eval_id, version)
     return source
@@ -279,11 +279,11 @@ def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: 
 
 
 def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
-    """Give a file another text.
+    """Write the changed text of a file.
 
     Raises:
         CommentsWouldGoError: comments would be lost, and may not.
-        EvalFileError: the file no longer says `before`.
+        EvalFileError: the text of the file is not `before`.
     """
     if edited.lost and not comments_may_go:
         raise CommentsWouldGoError(edited.lost)
@@ -293,7 +293,7 @@ def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: 
         write_text(path, edited.text)
 
 
-# --- What a run would refuse about one case, said of its fields while it is being written; nothing is run -------------
+# --- Problems of one case that stop a run, at its fields, while the case is edited; nothing is run -------------------
 
 
 _OPTION = re.compile(r"`(\w+)`")
@@ -301,17 +301,17 @@ _OPTION = re.compile(r"`(\w+)`")
 
 @dataclass(slots=True)
 class CheckedCase:
-    """What there is to say about a case, each finding with its path."""
+    """The problems of a case, each with its path."""
 
     wrong: list[Finding] = field(default_factory=list)
-    """Why it is no case: it cannot be saved so."""
+    """Problems that prevent saving."""
     refused: list[Finding] = field(default_factory=list)
-    """What it expects and nobody could check: it can be saved, and no run of it begins."""
+    """Expectations that cannot be checked: the case can be saved, but not run."""
     doubtful: list[Finding] = field(default_factory=list)
 
 
 def check_case(value: Any, path: Path | None = None) -> CheckedCase:
-    """Look at a case as a run would, whatever its metrics: expectations, rules, schema, final state.
+    """Check a case as a run does, independent of its metrics: expectations, rules, schema, final state.
 
     `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.
     """
@@ -320,9 +320,9 @@ def check_case(value: Any, path: Path | None = None) -> CheckedCase:
     except NotACaseError as error:
         return CheckedCase(wrong=error.findings)
     unasserted = [] if path is None else assertion_findings(case, path)
-    said = dict.fromkeys(problems_of(case, checks_of(())))
+    problems = dict.fromkeys(problems_of(case, checks_of(())))
     return CheckedCase(
-        refused=[_at_its_field(finding_told(one, value), value) for one in said],
+        refused=[_at_its_field(finding_told(one, value), value) for one in problems],
         doubtful=[*doubtful, *unasserted],
     )
 

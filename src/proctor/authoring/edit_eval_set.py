@@ -38,7 +38,7 @@ class Added:
 
 
 def place_of(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
-    """Return the file of a set: as it is named, or by its id in an agent's folder.
+    """Return the file of a set by its path, or by its id in an agent's folder.
 
     Raises:
         SetupError: the id cannot be part of a path.
@@ -47,7 +47,7 @@ def place_of(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
 
 
 def create_eval_set(path: str | Path, eval_set_id: str | None = None, *, make_parents: bool = False) -> Path:
-    """Write a new set without cases; its suffix says whether as JSON, YAML or JSON lines. Returns its path.
+    """Write a new set without cases; its suffix selects JSON, YAML or JSON lines. Returns its path.
 
     With `eval_set_id`, `path` is the folder of an agent, as google-adk has it. A missing parent folder needs `make_parents`.
 
@@ -88,7 +88,7 @@ def add_cases(path: str | Path, cases: Sequence[EvalCase], *, make_parents: bool
     """Put cases behind those of a set; a set that is not there is made, and a missing parent folder with `make_parents`.
 
     Raises:
-        SetupError: the file belongs to what Proctor reads or keeps, and is no set.
+        SetupError: the file is a file of Proctor and not an eval set.
         EvalFileError: the set has a case of that id, or cannot be read, written or changed in place.
     """
     file = Path(path)

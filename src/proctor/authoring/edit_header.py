@@ -1,4 +1,4 @@
-"""The head of a set, which is every key of it but its cases, is changed as its cases are: nobody's change is lost."""
+"""Change the head of a set, which is every key except its cases, without losing a concurrent change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proctor.files.text.validation_messages import Finding
 
 
 class NotAHeadError(NotACaseError):
-    """What was given cannot be the head of this set; `findings` say why, each with its path."""
+    """The value is not a valid head of this set; `findings` has the problems, each with its path."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def preview_head(file: SetFile, value: Head) -> Draft:
 
 
 def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: bool = False) -> HeadContent:
-    """Give a set another head, and return it as it is now.
+    """Replace the head of a set, and return the new head.
 
     Raises:
         ChangedMeanwhileError: the file has another version of it.

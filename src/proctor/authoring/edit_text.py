@@ -1,6 +1,6 @@
-"""The text of a set's file, for when it cannot be read: put right in the page, with what is wrong beside it.
+"""Edit the text of a set's file that cannot be read as an eval set, with its problems.
 
-As with cases, whoever changes it names the version that was read; where the file says something else by then, nothing is written.
+As with cases, a change names the version that was read; if the file has another version by then, nothing is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST = 2 << 20
 
 
 class StillUnreadableError(SetupError):
-    """The text is no eval set yet, and nobody said that it may be none; nothing was written."""
+    """The text is not a valid eval set, and the caller does not allow that; nothing was written."""
 
 
 @dataclass(slots=True)
@@ -44,17 +44,17 @@ class TextContent:
 
 
 def text_of(file: SetFile) -> TextContent:
-    """Return the text of a set's file, whatever it is like.
+    """Return the text of a set's file, valid or not.
 
     Raises:
-        EvalFileError: it lies outside of the project, is no UTF-8, or too large for a page.
+        EvalFileError: it is outside of the project, not UTF-8, or too large for a page.
     """
     text = _text(file)
     return _looked_at(file, text)
 
 
 def check_text(file: SetFile, text: str) -> TextContent:
-    """Say what is wrong with a text that the file is to have; nothing is written."""
+    """Return the problems of a new text for the file; nothing is written."""
     before = _text(file)
     return _looked_at(file, with_ends_of(_encodable(text), before))
 

@@ -1,4 +1,4 @@
-"""The eval sets of a project, each under an id of its own: a name for it that is no path, and cannot become one."""
+"""The eval sets of a project, each with an id that is not a path and cannot become one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ProjectSets:
         return self._file(self._folder(folder) / f"{require_new_set_id(name)}{SUFFIXES[form]}")
 
     def beside(self, file: SetFile) -> SetFile:
-        """Return the file that an old one is migrated to: of its name, in today's format, where none is yet."""
+        """Return a free file name for the migration of an old file to the present format."""
         name = re.sub(r"[^a-zA-Z0-9_]", "_", set_id_of(file.path.name)) or "migrated"
         ways = (name, *(f"{name}_{number}" for number in range(2, 1_000)))
         return next(
@@ -105,7 +105,7 @@ class ProjectSets:
         for selector in load_settings(self.root).sets:
             try:
                 yield from (found.path.absolute() for found in find_sets([selector.partition(":")[0]]))
-            except SetupError:  # a run says so; here there is nothing to show
+            except SetupError:  # a run reports it; here the list is empty
                 continue
 
     def _file(self, path: Path) -> SetFile:
@@ -123,5 +123,5 @@ class ProjectSets:
 
 
 def printable(name: str) -> str:
-    """Return the name of a file as text: what is no UTF-8 in it becomes U+FFFD."""
+    """Return the name of a file as text: bytes that are not UTF-8 become U+FFFD."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""New scenarios for an agent: the agent tells what it is, a model writes, and what it wrote is checked."""
+"""Generate scenarios for an agent: a model writes them from the agent's description, and the result is checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.simulation.generate_scenarios import AgentOutline, Generated
 
 MODEL = "gemini-2.5-flash"
-"""Who writes, unless told otherwise."""
+"""The default model."""
 MOST = 200
 """Scenarios that may be asked for at once: each will be read by a person."""
 _STATE = re.compile(r"\{(\w+)\??\}")
@@ -40,17 +40,17 @@ class GenerateOptions(TypedDict, total=False):
 
 
 async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions]) -> Generated:
-    """Write new scenarios for an agent, for somebody to read before they are used.
+    """Generate scenarios for an agent; review them before use.
 
     A model (`model`: a name, a `ChatModel` or a function; default: gemini-2.5-flash; `settings` as in
-    `judge_model_config`) is told what the agent says about itself, `guidance` on what to test, and facts about the
+    `judge_model_config`) receives the agent's description of itself, `guidance` on what to test, and facts about the
     `environment`. `count` (5) is how many are wanted, 200 at most. `existing` is a set whose scenarios are there already.
     What comes back has a starting prompt and a plan, names no tool that the agent has not, and is not near another one
     (see `proctor.simulation.generate_scenarios`); what was not taken stands in `refused`, and why there are fewer than were wanted
     in `problem`. `max_cost`: no further call once so many US dollars are spent, or once a price turns out not to be known.
 
     Raises:
-        SetupProblems: the agent cannot be loaded or tells nothing, nobody can be asked, a number is none; nobody was asked.
+        SetupProblems: the agent cannot be loaded or has no description, no model is available, or a number is invalid. No model was called.
     """
     from proctor.simulation.generate_scenarios import GenerationRequest, generate
 
@@ -96,7 +96,7 @@ _SILENT = (
 
 
 async def outline_of(agent: AgentLike, *, agent_name: str | None = None) -> AgentOutline:
-    """Return what an agent says about itself; it is opened for it, and closed again.
+    """Return the description of an agent; the agent is opened for it, and closed again.
 
     Raises:
         SetupError: it cannot be loaded, or raised.
@@ -162,7 +162,7 @@ def session_for(agent: str | Path, outline: AgentOutline) -> SessionInput | None
 
 
 def load_generation_config(path: str | Path) -> ConversationGenerationConfig:
-    """Read google-adk's file that says how scenarios are to be made.
+    """Read google-adk's file of options for generating scenarios.
 
     Raises:
         EvalFileError: it is none.

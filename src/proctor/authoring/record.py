@@ -30,9 +30,9 @@ def case_of(
     session_input: SessionInput | None = None,
     final_state: dict[str, Any] | None = None,
 ) -> EvalCase:
-    """Return what was said and done as a case that expects it: each turn's answer, tool calls and tool responses.
+    """Return a conversation as a case that expects it: each turn's answer, tool calls and tool responses.
 
-    Ids, times and usage of this one conversation are left out. `final_state`: keys that must stand so at the end.
+    Ids, times and usage of this one conversation are left out. `final_state`: keys that the final state must have.
     """
     return EvalCase(
         eval_id=eval_id,
@@ -50,10 +50,10 @@ def _expected_turn(turn: Invocation) -> Invocation:
             FunctionResponse(name=one.name, response=one.response) for one in turn.tool_responses
         ],
     )
-    said = text_of(turn.final_response, thoughts=False)
+    answer = text_of(turn.final_response, thoughts=False)
     return Invocation(
         user_content=turn.user_content,
-        final_response=text_content(said, "model") if said else None,
+        final_response=text_content(answer, "model") if answer else None,
         intermediate_data=data,
     )
 
@@ -72,7 +72,7 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     The session's own state is not the state that it began with, and is not taken over.
 
     Raises:
-        EvalFileError: the file cannot be read, is no session, or has no message of a user.
+        EvalFileError: the file cannot be read, is not a session, or has no user message.
     """
     value = read_document(Path(path)).value
     events = value.get("events") if isinstance(value, dict) else None

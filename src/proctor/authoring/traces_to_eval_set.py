@@ -14,7 +14,7 @@ from proctor.schema.format.eval_set import EvalSet
 def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSet, list[str]]:
     """Return the conversations of some traces as a set that expects what was done; and those that could not be taken.
 
-    A conversation that ended in an error, or of which something is missing, is no expectation.
+    A conversation that ended in an error or is incomplete is left out.
 
     Raises:
         EvalFileError: a trace cannot be read, or no agent's span is in any.
@@ -23,13 +23,13 @@ def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSe
     left: list[str] = []
     cases = []
     found = read_traces(paths).conversations
-    for name, told in zip(ids_of(found), found, strict=True):
-        if told.failure is not None:
-            left.append(f"{name}: {told.failure.cause}")
+    for name, conversation in zip(ids_of(found), found, strict=True):
+        if conversation.failure is not None:
+            left.append(f"{name}: {conversation.failure.cause}")
             continue
-        trial = trial_of(told, None, eval_set_id)
+        trial = trial_of(conversation, None, eval_set_id)
         if trial.failure is not None:
             left.append(f"{name}: {trial.failure.cause}")
             continue
-        cases.append(case_of(name, trial.invocations, session_input=session_of(told)))
+        cases.append(case_of(name, trial.invocations, session_input=session_of(conversation)))
     return EvalSet(eval_set_id=eval_set_id, eval_cases=cases), left
