@@ -422,7 +422,7 @@ def test_a_file_that_changes_between_the_question_and_the_answer_is_not_written(
     result = proctor.evaluate_sync(agent(LOOK, text="x"), file, config=CONFIG, store=store)
     found = blessed(result.run_id, store, ["c"])
     changed_case(file)
-    with pytest.raises(EvalFileError, match="was changed meanwhile; nothing was written"):
+    with pytest.raises(EvalFileError, match="was changed since it was read; nothing was written"):
         found.write()
 
 

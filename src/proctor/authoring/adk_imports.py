@@ -54,7 +54,9 @@ class Rewritten:
         from proctor.files.eval_sets.save import write_text
 
         if text_of_file(self.path) != self.before:
-            raise EvalFileError(f"{self.path}: the file was changed meanwhile; nothing was written to it")
+            raise EvalFileError(
+                f"{self.path}: the file was changed since it was read; nothing was written to it"
+            )
         write_text(self.path, self.after)
 
 

@@ -55,7 +55,9 @@ class Blessing:
         from proctor.files.eval_sets.save import write_text
 
         if text_of_file(self.path) != self.before:
-            raise EvalFileError(f"{self.path}: the file was changed meanwhile; nothing was written to it")
+            raise EvalFileError(
+                f"{self.path}: the file was changed since it was read; nothing was written to it"
+            )
         if self.after != self.before:
             write_text(self.path, self.after)
 

@@ -56,10 +56,10 @@ class CommentsWouldGoError(SetupError):
 
     def __init__(self, lost: list[str]) -> None:
         self.lost = lost
-        many = f"{len(lost)} comments stand" if len(lost) > 1 else "a comment stands"
+        many = f"{len(lost)} comments are" if len(lost) > 1 else "a comment is"
         super().__init__(
             f"{many} in what would be replaced, and would be lost ({'; '.join(lost[:3])}); nothing was written. "
-            "Say that it may go, or make the change in the file"
+            "Allow its removal, or make the change in the file"
         )
 
 
@@ -288,7 +288,7 @@ def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: 
     if edited.lost and not comments_may_go:
         raise CommentsWouldGoError(edited.lost)
     if text_of_file(path) != before:
-        raise EvalFileError(f"{path}: the file was changed meanwhile; nothing was written to it")
+        raise EvalFileError(f"{path}: the file was changed since it was read; nothing was written to it")
     if edited.text != before:
         write_text(path, edited.text)
 

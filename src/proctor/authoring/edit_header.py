@@ -93,5 +93,5 @@ def _warnings_about(source: EvalSetFile, before: Head, value: Any) -> list[Findi
     require_writable(value)
     wrong, doubtful = head_findings(source, before, value)
     if wrong:
-        raise NotAHeadError(wrong, "these keys cannot stand in this set")
+        raise NotAHeadError(wrong, "these keys are not valid in this set")
     return doubtful

@@ -90,8 +90,8 @@ def generate_scenarios_sync(agent: AgentLike, **options: Unpack[GenerateOptions]
 
 
 _SILENT = (
-    "the agent {agent} tells neither instructions nor tools (`describe()`), so that nothing is known of what it is for: "
-    "say it with --guidance (guidance=…)"
+    "the agent {agent} has neither instructions nor tools (`describe()`), so that its purpose is unknown: "
+    "state it with --guidance (guidance=…)"
 )
 
 
