@@ -22,14 +22,14 @@ class Session:
     memory: dict[str, Any] = field(default_factory=dict)
     """Free room for an adapter: its own session object, its history. Three keys are read after each turn: `durations`
     (`{"model": seconds, "tool": seconds}`), `app_details` (the agents that answered, in the shape of AppDetails) and
-    `spans` (what was traced in the turn, each a `proctor.schema.evidence.span.Span` or its JSON)."""
+    `spans` (the traced spans of the turn, each a `proctor.schema.evidence.span.Span` or its JSON)."""
     trial: int = 0
-    """Which of the case's trials this is, from 0, also in a worker, and where a run goes on: a seed for who needs one."""
+    """The number of the trial of this case, from 0, also in a worker and in a resumed run; usable as a seed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """What an agent says about itself."""
+    """The description of an agent."""
 
     name: str
     description: str = ""
@@ -37,7 +37,7 @@ class AgentInfo:
     app_details: dict[str, Any] | None = None
     """Instructions and tool declarations by agent name, in the shape of AppDetails."""
     has_more_tools: bool = False
-    """Whether there may be tools that are not declared here, as those that only a server could list."""
+    """Whether there may be undeclared tools, for example those that only a server lists."""
 
 
 class Agent(Protocol):
@@ -52,5 +52,5 @@ class Agent(Protocol):
     """
 
     def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Yield what the agent does and says in answer to `message`."""
+        """Yield the events of the answer to `message`."""
         ...

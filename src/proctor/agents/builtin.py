@@ -1,6 +1,6 @@
-"""The agents that have a name of their own: NAME or PREFIX -> "module:factory".
+"""The built-in agents: NAME or PREFIX -> "module:factory".
 
-A factory gets what stands after the prefix's colon (`""` when nothing does) and returns the Agent.
+A factory gets the text after the prefix's colon (`""` if there is none) and returns the Agent.
 """
 
 AGENTS = {

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 """A document in google-adk's JSON: camelCase, nulls left out."""
 
 MOST_SESSIONS = 1_000
-"""Of one app; the one that nobody has used for longest makes room."""
+"""The maximum number of sessions of one app; the least recently used one is dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class TurnRequest:
     user_id: str
     session_id: str
     message: Content | None
-    """`None` goes on with an invocation that waits, where an agent can do that."""
+    """`None` continues a waiting invocation, if the agent supports that."""
     streaming: bool = False
     """Whether pieces of answers are sent, too."""
     state_delta: Mapping[str, Any] | None = None
@@ -38,22 +38,22 @@ class SessionExistsError(Exception):
 
 
 class NotPossibleError(Exception):
-    """This agent cannot do what was asked for; the message says why."""
+    """The agent does not support the request; the message has the reason."""
 
 
 class Artifacts(Protocol):
     """The files that agents and users keep in sessions, by name, in versions from 0. Parts are google-adk's JSON."""
 
     async def names(self, user_id: str, session_id: str) -> list[str]:
-        """Return the names of what a session has."""
+        """Return the names of a session's artifacts."""
         ...
 
     async def load(self, user_id: str, session_id: str, name: str, version: int | None) -> Json | None:
-        """Return one, in its last version or the one that is asked for."""
+        """Return the requested or the last version of an artifact."""
         ...
 
     async def save(self, user_id: str, session_id: str, name: str, part: Json, metadata: Json | None) -> Json:
-        """Keep a further version, and return what is known of it."""
+        """Save a further version and return its metadata."""
         ...
 
     async def versions(self, user_id: str, session_id: str, name: str) -> list[int]:
@@ -61,7 +61,7 @@ class Artifacts(Protocol):
         ...
 
     async def described(self, user_id: str, session_id: str, name: str) -> list[Json]:
-        """Return what is known of each version."""
+        """Return the metadata of each version."""
         ...
 
     async def delete(self, user_id: str, session_id: str, name: str) -> None:
@@ -94,7 +94,7 @@ class Host(Protocol):
         ...
 
     async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
-        """Change the state of a session; `None` where it is not there."""
+        """Change the state of a session; `None` if it does not exist."""
         ...
 
     async def delete(self, user_id: str, session_id: str) -> None:
@@ -106,23 +106,23 @@ class Host(Protocol):
         ...
 
     async def check(self, turn: TurnRequest) -> None:
-        """Look whether a turn can be had at all. Raises NotPossibleError: it cannot; the agent was not asked."""
+        """Check that a turn is possible. Raises NotPossibleError: it is not; the agent was not called."""
         ...
 
     def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
-        """Yield the events of one turn. What the agent raises passes through, after an event that says so."""
+        """Yield the events of one turn. An exception of the agent passes through after an error event."""
         ...
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
-        """Return what was traced in a session, by invocation; of a turn that is not there nothing is known."""
+        """Return the spans of a session by invocation; unknown turns are missing."""
         ...
 
     async def describe(self) -> AgentInfo:
-        """Return what the agent says about itself."""
+        """Return the description of the agent."""
         ...
 
     async def tree(self) -> Json:
-        """Return the root agent with those below it: name, description, instruction, tools, sub_agents."""
+        """Return the root agent with its sub-agents: name, description, instruction, tools, sub_agents."""
         ...
 
     async def close(self) -> None:
@@ -131,7 +131,7 @@ class Host(Protocol):
 
 
 def tools_of(details: Json) -> Iterator[Json]:
-    """Yield the tools that an agent declares: name, description, and the schema of what they are given, if that is known."""
+    """Yield the declared tools of an agent: name, description, and the schema of the arguments if it is known."""
     for declared in details.get("tool_declarations") or ():
         for one in (declared.get("function_declarations") or ()) if isinstance(declared, dict) else ():
             told = {"name": one.get("name"), "description": one.get("description") or ""}

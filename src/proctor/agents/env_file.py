@@ -14,7 +14,7 @@ _TOLD: set[str] = set()
 
 
 def read_env_file(folder: Path) -> Path | None:
-    """Read `.env` in `folder` or the nearest folder above it; what the environment has already stays as it is.
+    """Read `.env` in `folder` or the nearest folder above it; existing variables keep their values.
 
     Returns:
         The file that was read.
@@ -41,7 +41,7 @@ def _load(file: Path) -> None:
 
 @contextmanager
 def _naming(file: Path) -> Iterator[None]:
-    """Have python-dotenv's warning of a line that it cannot read say in which file that is."""
+    """Add the name of the file to python-dotenv's warnings about invalid lines."""
 
     def name(record: logging.LogRecord) -> bool:
         place = str(file).replace("%", "%%")

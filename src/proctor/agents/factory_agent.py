@@ -1,4 +1,4 @@
-"""An agent that is made when the run opens: `get_agent_async`."""
+"""An agent that a factory creates when the run opens: `get_agent_async`, or a URL."""
 
 from __future__ import annotations
 
@@ -12,91 +12,91 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
 
+Convert = Callable[[object, Mapping[str, object] | None], Agent]
+"""Converts the result of a factory to an agent with services of google-adk; raises `AgentLoadError`."""
 
-class LateAgent:
-    """Stands for the agent that a factory makes, in the run's own event loop, when the run opens.
 
-    The factory is plain or async and returns the agent, or the agent and what is to be closed when the run ends.
+class FactoryAgent:
+    """Delegates to the agent that a factory creates in the run's own event loop.
+
+    The factory is plain or async and returns the agent, or a tuple of the agent and an object to close at the end of the run.
     """
 
-    def __init__(self, factory: Callable[[], Any], *, label: str, agent_name: str | None = None) -> None:
-        """Take the factory, what to call the agent in messages, and the sub-agent to pick."""
+    def __init__(self, factory: Callable[[], Any], *, label: str, convert: Convert) -> None:
+        """Take the factory, the agent's name in messages, and the function that converts the factory's result."""
         self._factory = factory
         self._label = label
-        self._agent_name = agent_name
-        self._services: Mapping[str, Any] | None = None
-        self._made: Agent | None = None
+        self._convert = convert
+        self._services: Mapping[str, object] | None = None
+        self._agent_or_none: Agent | None = None
         self._stack: Any = None
 
-    def using(self, services: Mapping[str, Any]) -> LateAgent:
-        """Return the same, which will be given these services of google-adk."""
-        late = LateAgent(self._factory, label=self._label, agent_name=self._agent_name)
-        late._services = services
-        return late
+    def using(self, services: Mapping[str, object]) -> FactoryAgent:
+        """Return the same agent with these services of google-adk."""
+        agent = FactoryAgent(self._factory, label=self._label, convert=self._convert)
+        agent._services = services
+        return agent
 
     async def open(self) -> None:
-        """Make the agent.
+        """Create the agent.
 
         Raises:
             AgentLoadError: the factory returned no agent.
         """
-        from proctor.agents.load import as_agent, using
-
         made = await settle(self._factory())
         if isinstance(made, tuple) and len(made) == 2:
             made, self._stack = made
         try:
-            agent = as_agent(made, label=self._label, agent_name=self._agent_name)
-            self._made = using(agent, self._services, label=self._label)
-            await self._ask("open", None)
+            self._agent_or_none = self._convert(made, self._services)
+            await self._call("open", None)
         except BaseException:
             await self._close_stack()
             raise
 
     async def close(self) -> None:
-        """Close the agent, then what came with it."""
+        """Close the agent, then the object that the factory returned with it."""
         try:
-            await self._ask("close", None)
+            await self._call("close", None)
         finally:
-            self._made = None
+            self._agent_or_none = None
             await self._close_stack()
 
     def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Let the agent answer."""
+        """Delegate."""
         return self._agent.answer(message, session)
 
     async def begin(self, session: Session, case: EvalCase) -> None:
-        """Pass on."""
-        await self._ask("begin", None, session, case)
+        """Delegate."""
+        await self._call("begin", None, session, case)
 
     async def end(self, session: Session) -> None:
-        """Pass on."""
-        await self._ask("end", None, session)
+        """Delegate."""
+        await self._call("end", None, session)
 
     async def describe(self) -> AgentInfo:
-        """Pass on; by its label when the agent says nothing about itself."""
-        info: AgentInfo = await self._ask("describe", AgentInfo(name=self._label))
+        """Delegate; the label is the default."""
+        info: AgentInfo = await self._call("describe", AgentInfo(name=self._label))
         return info
 
     async def final_state(self, session: Session) -> dict[str, Any]:
-        """Pass on."""
-        state: dict[str, Any] = await self._ask("final_state", session.state, session)
+        """Delegate."""
+        state: dict[str, Any] = await self._call("final_state", session.state, session)
         return state
 
     def host(self, app_name: str) -> Any:
-        """Return what serves the agent to many users, where it brings that itself; `None` where it does not."""
-        serve = getattr(self._made, "host", None)
+        """Return the agent's own host for many users; `None` if it has none."""
+        serve = getattr(self._agent_or_none, "host", None)
         return None if serve is None else serve(app_name)
 
     @property
     def _agent(self) -> Agent:
-        if self._made is None:
+        if self._agent_or_none is None:
             raise AgentError(f"the agent {self._label} is not open: await open() first")
-        return self._made
+        return self._agent_or_none
 
-    async def _ask(self, name: str, otherwise: Any, *args: Any) -> Any:
-        method = getattr(self._made, name, None)
-        return otherwise if method is None else await settle(method(*args))
+    async def _call(self, name: str, default: Any, *args: object) -> Any:
+        method = getattr(self._agent_or_none, name, None)
+        return default if method is None else await settle(method(*args))
 
     async def _close_stack(self) -> None:
         stack, self._stack = self._stack, None

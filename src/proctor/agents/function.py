@@ -33,18 +33,18 @@ Give = Callable[[Content, Session], Any]
 
 
 class FunctionAgent:
-    """A function that gets what the user says and returns (or yields) what it does and says.
+    """A function that gets the user's message and returns or yields the agent's answer.
 
-    Parameters are told by name or annotation: `content` or `Content` gets the message as it is, `session` or
-    `Session` the session, `state` the session's state; the first other one gets the message's text. What may come
-    back stands in `proctor.agents.function_results`; a list, an iterator or a generator of that, too; what a generator
-    returns after its last `yield` is its last answer.
+    Parameters are recognised by name or annotation: `content` or `Content` gets the whole message, `session` or
+    `Session` the session, `state` the session's state; the first other one gets the message's text. `proctor.agents.function_results`
+    lists the accepted answers; a list, an iterator or a generator of them is accepted too, and the return value of a generator
+    is its last answer.
 
-    Plain functions and generators run in a thread of their own; async ones in the event loop.
+    Plain functions and generators run in a separate thread; async ones in the event loop.
     """
 
     def __init__(self, function: Callable[..., Any], *, name: str = "") -> None:
-        """Take the function, and what to call it.
+        """Take the function, and its name in messages.
 
         Raises:
             AgentLoadError: nothing takes the user's message, or a parameter is none that Proctor fills.
@@ -60,7 +60,7 @@ class FunctionAgent:
         return AgentInfo(name=self.name, description=lines[0] if lines else "")
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Call the function and yield what it answers.
+        """Call the function and yield its answer.
 
         Raises:
             AgentError: it answered with something that is not an answer.
@@ -82,7 +82,7 @@ class FunctionAgent:
 
 
 def _runs_nothing_when_called(function: Callable[..., Any]) -> bool:
-    """True where a call only makes a coroutine or a generator, so that it needs no thread."""
+    """Return whether a call only creates a coroutine or a generator, so that it needs no thread."""
     for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is looked at
         if (
             inspect.iscoroutinefunction(one)
@@ -119,7 +119,7 @@ async def _each(answer: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
 
 
 async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
-    """Take one item after the other, all of them in one thread, each only when it is asked for."""
+    """Take one item after the other on request, all of them in one thread."""
     worker = THREADS.lend()
     iterator: Iterator[Any] | None = None
     ended = False
@@ -141,7 +141,7 @@ async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
     finally:
         if ended:
             THREADS.give_back(worker)
-        else:  # cancelled within, or left early: the thread closes the generator when it can, nobody waits for it
+        else:  # cancelled or left early: the thread closes the generator later, without anyone waiting
             worker.dismiss(getattr(iterator, "close", None))
 
 
@@ -160,7 +160,7 @@ def _next(iterator: Iterator[Any]) -> _Item:
 
 
 class _Binding:
-    """Which parameter of a function gets what."""
+    """The mapping of message and session to the parameters of a function."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._function = function
@@ -169,7 +169,7 @@ class _Binding:
         self._fill(_parameters(function), name)
 
     def __call__(self, message: Content, session: Session) -> Callable[[], Any]:
-        """Return the call, ready to be made."""
+        """Return the bound call."""
         args = [give(message, session) for give in self._positional]
         if not self._named:
             return partial(self._function, *args)
@@ -193,7 +193,7 @@ class _Binding:
                 )
         if not told:
             raise AgentLoadError(
-                f"The function {name!r} has no parameter for what the user says. Write: def {name}(text): ..."
+                f"The function {name!r} has no parameter for the user's message. Write: def {name}(text): ..."
             )
 
     def _take(self, parameter: inspect.Parameter, give: Give) -> None:
@@ -216,7 +216,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _told(parameter: inspect.Parameter) -> Give | None:
-    """What a parameter's annotation or name asks for; annotations may be text that is not evaluated."""
+    """Return the source of a parameter by its annotation or name; annotations may be unevaluated text."""
     wanted = (_BY_TYPE[name] for name in _type_names(parameter.annotation) if name in _BY_TYPE)
     return next(wanted, None) or _BY_NAME.get(parameter.name)
 

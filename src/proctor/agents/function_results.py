@@ -1,8 +1,8 @@
-"""What a function may answer, read as events. Anything else breaks the contract, and the message says what came.
+"""Convert the answers of functions to events. Other types break the contract, and the message names the type.
 
 | answer | read as |
 |---|---|
-| a text | one event that says it |
+| a text | one event with the text |
 | `Content`, `Part`, `FunctionCall`, `FunctionResponse`, or google-genai's | one event with it |
 | `Event`, or google-adk's | itself |
 | `{"text": …}` or `{"response": …}`, also with `"tool_calls": […]` and `"state_delta": {…}` | calls, state, text |
@@ -10,8 +10,8 @@
 | `{"function_call": …}`, `{"function_response": …}` | a `Part` |
 | `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |
 
-A tool call is `{"name", "args", "id", "response"}`, of which only the name must be there; a response becomes an event
-of its own after the call. Beside a text or calls may stand `author`, `usage_metadata` and `model_version`.
+A tool call is `{"name", "args", "id", "response"}`; only the name is required. A response becomes a separate event
+after the call. `author`, `usage_metadata` and `model_version` are allowed next to a text or calls.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _SCALARS = (str, int, float, bool, type(None))
 
 
 def events_of(answer: object) -> list[Event]:
-    """Read one answer (not an iterable of answers) as events; see the table above.
+    """Convert one answer (not an iterable of answers) to events; see the table above.
 
     Raises:
-        AgentError: it is none of what is accepted.
+        AgentError: its type is not accepted.
     """
     if isinstance(answer, str):
         return [Event.said(answer)]
@@ -76,7 +76,7 @@ def _from_data(answer: object) -> list[Event]:
 
 
 def _check_json(value: object, depth: int = 0) -> None:
-    """Refuse what could not be kept as evidence; models and bytes may stand within a dict."""
+    """Reject values that evidence cannot contain; models and bytes are allowed within a dict."""
     if depth > MAX_DEPTH:
         raise AgentError(f"the agent's answer is nested deeper than {MAX_DEPTH} levels, or contains itself")
     if isinstance(value, Mapping):
@@ -88,11 +88,11 @@ def _check_json(value: object, depth: int = 0) -> None:
         for item in value:
             _check_json(item, depth + 1)
     elif not isinstance(value, (*_SCALARS, bytes, BaseModel)):
-        raise AgentError(f"{safe_repr(value)} stands in the agent's answer; it is not JSON")
+        raise AgentError(f"the agent's answer contains {safe_repr(value)}, which is not JSON")
 
 
 def _foreign(answer: BaseModel) -> list[Event]:
-    """google-genai's and google-adk's objects, told by their names: neither library is imported for it."""
+    """Convert objects of google-genai and google-adk by the names of their classes, without importing these libraries."""
     fields = plain_data(answer)
     kind = type(answer).__name__
     if kind == "FunctionCall":
@@ -139,7 +139,7 @@ def _simple(answer: dict[str, Any]) -> list[Event]:
 
 
 def _tell_about(events: list[Event], about: dict[str, Any]) -> None:
-    """Put who answered into all events of an answer, and what it took into the last."""
+    """Set the author of all events of an answer, and the usage of the last one."""
     told, last = Event.model_validate(about), events[-1]
     for event in events:
         event.author = told.author
@@ -169,7 +169,7 @@ def _called(call: object) -> list[Event]:
     if not made.name:
         raise AgentError(f"a tool call of the agent's answer has no name: {safe_repr(call)}")
     events = [_with_part(made)]
-    if responded:  # as google-adk does: what is not an object stands under `result`
+    if responded:  # as google-adk does: a response that is not an object is under `result`
         answer = response if isinstance(response, dict) else {"result": response}
         events.append(Event.returned(made.name, answer, id=made.id))
     return events
@@ -202,11 +202,11 @@ _DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
     (_spellings("function_call", "function_response", "inline_data", "file_data"), _part),
     (_spellings(*Event.model_fields) | {"actions"}, _event),
 ]
-"""How a dict is read, told by the first line of which it has a key."""
+"""The readers of a dict: the first line with one of its keys applies."""
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return what pydantic found first, with its place where it has one: `content.parts.0: Input should be …`."""
+    """Return pydantic's first problem, with its location if it has one: `content.parts.0: Input should be …`."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return f"{place}: {first['msg']}" if place else safe_str(Exception(first["msg"]))

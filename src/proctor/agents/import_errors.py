@@ -1,4 +1,4 @@
-"""Why an import failed, as a message: the exception, the line of the user's code, and what to do."""
+"""Messages for failed imports: the exception, the line of the user's code, and a hint."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OURS = str(Path(__file__).resolve().parent)
 
 @contextmanager
 def explained(reference: Reference) -> Iterator[None]:
-    """Turn whatever the import raises into an AgentLoadError that has its cause; Ctrl-C passes."""
+    """Convert exceptions of an import to an AgentLoadError with the cause; Ctrl-C passes through."""
     try:
         yield
     except (SetupError, KeyboardInterrupt):
@@ -96,9 +96,7 @@ def _hint(error: BaseException, reference: Reference) -> str:
         and _imports_itself(error)
     ):
         name = reference.file.stem if reference.file is not None else reference.label
-        return (
-            f"Is there a package called {name}, too? Then this file stands in its way: give it another name."
-        )
+        return f"Is there a package called {name}, too? Then this file hides it: rename the file."
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     first = error.name.partition(".")[0]
@@ -119,13 +117,13 @@ def _imports_itself(error: ImportError) -> bool:
 
 
 def _no_module(reference: Reference, missing: str) -> str:
-    """What to say when the agent's module itself is not there: which part of its name, and what is close."""
+    """Return the hint if the agent's module itself is missing: the missing part of its name, and similar names."""
     parent, _, name = missing.rpartition(".")
     if hasattr(sys.modules.get(parent), name):
-        return f"The agent {reference.text!r} is not there: {name} is no module. Write {parent}:{name}."
+        return f"The agent {reference.text!r} is not there: {name} is not a module. Write {parent}:{name}."
     where = f"in the package {parent}" if parent else f"in {Path.cwd()} and among the installed packages"
     paths = getattr(sys.modules.get(parent), "__path__", None) if parent else [str(Path.cwd())]
-    from pkgutil import iter_modules  # only where something went wrong
+    from pkgutil import iter_modules  # needed for this message only
 
     if parent and find_module(parent) is not None and (file := find_module(missing)) is not None:
         return f"The agent {reference.text!r} is not there: {parent} is another package. Write {_short(str(file))}."

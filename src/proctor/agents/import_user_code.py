@@ -1,4 +1,4 @@
-"""Importing the user's own code: as the package it is, beside other agents with files of the same names."""
+"""Import the user's code as the package that it is, next to other agents with files of the same names."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from proctor.agents.reference import is_package
 Loaded = TypeVar("Loaded")
 
 _roots: set[Path] = set()
-"""Folders that agents were imported from; what they brought gives way to the next agent's modules of that name."""
+"""Folders of imported agents; their modules give way to the next agent's modules of the same name."""
 
 _packages: dict[Path, str] = {}
 """Agent folders that were imported, and the name of each one's package."""
 
 _kept: dict[tuple[Path, ...], dict[str, ModuleType]] = {}
-"""Modules whose names another agent had first, by the folders they were imported from: put back when these are looked at."""
+"""Modules that were replaced by another agent's modules of the same name, by folder; restored for the next import there."""
 
 _running: list[tuple[Path, ...]] = []
 """The folders of the agent that is running: one at a time, for all share one table of modules."""
@@ -54,7 +54,7 @@ _NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
 def import_dotted(dotted: str) -> ModuleType:
     """Import a module by its dotted name, the working folder included.
 
-    A package of that name that another agent brought from elsewhere does not stand in the way.
+    A package of that name from another agent is no obstacle.
     """
     cwd = Path.cwd()
     first, _, rest = dotted.partition(".")
@@ -78,7 +78,7 @@ def import_folder(folder: Path, submodule: str = "") -> ModuleType:
 
 
 def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
-    """Call `load` so that whatever it imports is found as from a module of that folder's package."""
+    """Call `load` so that its imports resolve as from a module of that folder's package."""
     folder = folder.resolve()
     with _own_modules(folder.parent, folder):
         _import_package(folder)
@@ -87,9 +87,9 @@ def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
 
 @contextmanager
 def imported_late(*roots: Path) -> Iterator[None]:
-    """While an agent runs, what its functions import is what lies in its own folders, whoever had the name first.
+    """While an agent runs, its functions import from its own folders, even if another agent imported the name first.
 
-    Agents that run at the same time have what is there: the first of them keeps the names.
+    Concurrent agents share the modules: the first of them keeps the names.
     """
     if not roots or _running:
         yield
@@ -104,7 +104,7 @@ def imported_late(*roots: Path) -> Iterator[None]:
 
 @contextmanager
 def read_anew_next_time(folder: Path | None) -> Iterator[None]:
-    """Where loading an agent fails, forget what it has just imported of its folder: who mends a file need not restart."""
+    """After a failed load, forget the imports from the agent's folder, so that a corrected file needs no restart."""
     before = frozenset(sys.modules)
     if folder is not None:
         _read_at.setdefault(folder.resolve(), time.time())
@@ -117,9 +117,9 @@ def read_anew_next_time(folder: Path | None) -> Iterator[None]:
 
 
 def forget_changed(folder: Path) -> None:
-    """Forget what was imported of an agent's folder in which a file was changed since, so that it is imported anew.
+    """Forget the imports from an agent's folder if a file there has changed, so that they are imported again.
 
-    Who holds the agent already keeps it as it was. Files that evaluations write or read are none of the agent's.
+    A loaded agent stays as it was. Files that evaluations write or read do not count.
     """
     folder = folder.resolve()
     since = _read_at.get(folder)
@@ -141,7 +141,7 @@ def _files_of_agent(folder: Path) -> Iterator[Path]:
 
 
 def _changed_at(file: Path) -> float:
-    """Return when a file was changed, or put where it is: what is moved or unpacked there may have an older time."""
+    """Return when a file was changed or moved to its place: a moved or unpacked file may have an older time."""
     try:
         found = file.stat()
     except OSError:  # it was taken out
@@ -161,7 +161,7 @@ def _place_of(module: ModuleType) -> Path | None:
     try:
         file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
         return Path(file) if file else None
-    except (KeyError, TypeError):  # a namespace that is gone; something else that stands for a module
+    except (KeyError, TypeError):  # a removed namespace; another object in place of a module
         return None
 
 
@@ -217,9 +217,9 @@ def _new_module(name: str, folder: Path) -> ModuleType:
 
 @contextmanager
 def _own_modules(*roots: Path) -> Iterator[None]:
-    """Import with `roots` on the path, and with what other agents imported under the same names put aside.
+    """Import with `roots` on the path, and without the modules of other agents with the same names.
 
-    Names stay with the agent that had them first; later ones keep their modules by reference.
+    Names stay with the agent that imported them first; later agents keep references to their modules.
     """
     for root in roots:
         _put_on_path(root, first=True)
@@ -239,9 +239,9 @@ def _own_modules(*roots: Path) -> Iterator[None]:
 
 
 def _put_on_path(root: Path, *, first: bool) -> None:
-    """Put `root` behind the standard library, which no folder may shadow, and before the installed packages.
+    """Insert `root` after the standard library, which no folder may hide, and before the installed packages.
 
-    There, before the folders of other agents (`first`) or behind them.
+    It comes before the folders of other agents (`first`) or after them.
     """
     if root == Path.cwd() and "" in sys.path:
         return
@@ -278,9 +278,9 @@ def _take_out(names: set[str]) -> dict[str, ModuleType]:
 
 
 def _origin(module: ModuleType) -> Path | None:
-    """Return the folder in which a top-level module or package lies."""
+    """Return the folder of a top-level module or package."""
     try:
         file = next(iter(module.__path__)) if hasattr(module, "__path__") else module.__file__
         return Path(file).resolve().parent if file else None
-    except (AttributeError, KeyError, StopIteration, TypeError):  # built in, or a namespace that is gone
+    except (AttributeError, KeyError, StopIteration, TypeError):  # built in, or a removed namespace
         return None

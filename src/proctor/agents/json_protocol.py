@@ -1,7 +1,7 @@
 """The JSON of agents elsewhere, for `cmd:` (a line each) and `http+sse:` (a `data:` each): docs/agent-protocol.md.
 
-To the agent goes one request a turn; from it come any number of answers, then `{"type": "done"}`. Whatever carries the
-objects tells an answer that ends without `done` (truncated) from one that is whole.
+The agent gets one request for each turn and returns any number of answers, then `{"type": "done"}`. An answer that ends
+without `done` is truncated.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 
 PROTOCOL = 1
-"""The version of what is sent. It counts up when what a client reads now would not do any more."""
+"""The version of the requests. It increases with each change that breaks existing clients."""
 
 TOLD_AT_END = ("durations", "app_details", "spans")
-"""What the end of a turn tells for the session's memory."""
+"""The fields at the end of a turn for the session's memory."""
 
 MOST_SHOWN = 200
-"""Characters of what came that an error message shows."""
+"""The maximum length of received text in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Answer:
     done: bool = False
     """Whether the turn is over, and the answer whole."""
     state: dict[str, Any] | None = None
-    """The session's state after the turn, where the agent tells it."""
+    """The session's state after the turn, if the agent returns it."""
     durations: dict[str, float] | None = None
     """Seconds of model and tool calls in this turn, for `session.memory["durations"]`."""
     app_details: dict[str, Any] | None = None
@@ -47,7 +47,7 @@ class Answer:
     """What was traced in this turn, for `session.memory["spans"]`."""
 
     def keep(self, session: Session) -> None:
-        """Put what the end of a turn tells about the session where the engine looks for it."""
+        """Store the session data from the end of a turn for the engine."""
         if self.state is not None:
             session.state = self.state
         for name in TOLD_AT_END:
@@ -60,7 +60,7 @@ class Answer:
 
 
 def session_data(session: Session) -> dict[str, Any]:
-    """Return what an agent is told about its session."""
+    """Return the session data for the agent."""
     return {
         "id": session.id,
         "app_name": session.app_name,
@@ -83,7 +83,7 @@ def turn_request(message: Content, session: Session, turn: int) -> dict[str, Any
 
 
 def notice(kind: str, session: Session) -> dict[str, Any]:
-    """Return what is sent before a trial's first turn (`begin`) and after its last (`end`)."""
+    """Return the request before a trial's first turn (`begin`) or after its last (`end`)."""
     return {"type": kind, "protocol": PROTOCOL, "session": session_data(session)}
 
 
@@ -91,10 +91,10 @@ def notice(kind: str, session: Session) -> dict[str, Any]:
 
 
 def read_json(text: str | bytes, what: str) -> Any:
-    """Read one JSON value; `what` it is (`a line`, `the data of an event`) goes into the message.
+    """Parse one JSON value; `what` names it in the message (`a line`, `the data of an event`).
 
     Raises:
-        AgentError: it is no JSON; the message shows its beginning.
+        AgentError: it is not JSON; the message shows its beginning.
     """
     try:
         return json.loads(text)
@@ -105,10 +105,10 @@ def read_json(text: str | bytes, what: str) -> Any:
 
 
 def read_answer(data: object, *, kind: str = "") -> Answer:
-    """Read one object that an agent sent. `kind` is its type where that stands elsewhere (`event:` of SSE).
+    """Parse one object of an agent. `kind` is its type if the transport has it (`event:` of SSE).
 
     Raises:
-        AgentError: it is no answer, `done` or `error`.
+        AgentError: it is not an answer, `done` or `error`.
         AgentRaisedError: it is an `error`.
     """
     stated = data.get("type") if isinstance(data, Mapping) else None
@@ -132,7 +132,7 @@ def read_body(data: object) -> Answer:
     """
     answers = [read_answer(one) for one in (data if isinstance(data, list) else [data])]
     if any(answer.done for answer in answers[:-1]):
-        raise AgentError("the agent's answer goes on after its 'done'; nothing may follow it")
+        raise AgentError("the agent's answer continues after its 'done'; nothing may follow it")
     last = answers[-1] if answers and answers[-1].done else Answer()
     return Answer(
         [event for answer in answers for event in answer.events],
@@ -148,7 +148,7 @@ _KINDS = ("event", "done", "error")
 
 
 def _kind(stated: object) -> str:
-    if stated in ("", "message"):  # what Server-Sent Events call an event without a name
+    if stated in ("", "message"):  # Server-Sent Events without a name have these types
         return "event"
     if isinstance(stated, str) and stated in _KINDS:
         return stated
@@ -180,7 +180,7 @@ def _done(data: object) -> Answer:
             known = ", ".join(_DONE[1:])
             raise AgentError(
                 f"the agent's done has the unknown key {safe_repr(key, MOST_SHOWN)}.{did_you_mean(str(key), _DONE)} "
-                f"Known: {known}; what the agent says and calls is an answer of its own, before it"
+                f"Known: {known}; texts and calls of the agent belong into an answer before it"
             )
     return Answer(
         done=True,

@@ -1,19 +1,19 @@
-"""From an AGENT string, or an object, to an Agent."""
+"""Load the agent under test from an AGENT string or an object."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import (
     AbstractContextManager,
-    _AsyncGeneratorContextManager,  # what `@asynccontextmanager` makes; it can be called, too
+    _AsyncGeneratorContextManager,  # the result of `@asynccontextmanager`, which is callable too
     _GeneratorContextManager,
 )
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from proctor.agents.base import Agent
 from proctor.agents.env_file import read_env_file
@@ -25,8 +25,11 @@ from proctor.common.error_text import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
 from proctor.registry import AGENTS
 
+if TYPE_CHECKING:
+    from proctor.agents.factory_agent import FactoryAgent
+
 EXPOSED = ("root_agent", "get_agent_async", "app")
-"""What a module may call its agent, the first that is there."""
+"""The names of the agent in a module; the first one that exists counts."""
 
 ACCEPTED = (
     "an AGENT string, an object with `answer(message, session)`, a function (plain or async, generator or not), "
@@ -42,7 +45,7 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     For a string, `.env` in or above the agent's folder is read first.
 
     Raises:
-        AgentLoadError: it is not there, cannot be imported (the message has the cause), or is no agent.
+        AgentLoadError: it does not exist, cannot be imported (the message has the cause), or is not an agent.
         MissingExtraError: it needs an optional package.
     """
     if not isinstance(ref, str | Path):
@@ -55,7 +58,7 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     if folder is not None:
         read_env_file(folder)
     with read_anew_next_time(folder):
-        # what a module does when it is asked for an attribute is its own code, too
+        # a module's `__getattr__` is user code, too
         with explained(reference):
             config = _config_file(reference)
             found = _attribute(_import(reference), reference) if config is None else _described(config)
@@ -63,7 +66,7 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
 
 
 def imports_of(ref: object) -> AbstractContextManager[None]:
-    """While the agent `ref` runs: what its code imports then comes from its own folders; nothing for an object."""
+    """Return a context in which the imports of the agent `ref` resolve from its own folders; no effect for an object."""
     if not isinstance(ref, str | Path):
         return imported_late()
     try:
@@ -73,9 +76,9 @@ def imports_of(ref: object) -> AbstractContextManager[None]:
 
 
 def agent_folder(ref: object) -> Path | None:
-    """Return the folder an agent lives in: for its `.env` and for the ids of eval sets beside it; never raises.
+    """Return the folder of an agent, for its `.env` and for the ids of eval sets in it; never raises.
 
-    `None` where there is none: a plug-in, an object that was not written in a file, something that is not there.
+    `None` for a plug-in, an object that was not defined in a file, or a missing file.
     """
     if isinstance(ref, str | Path):
         try:
@@ -91,7 +94,7 @@ def agent_folder(ref: object) -> Path | None:
 
 
 def describe_ref(ref: object) -> str:
-    """Return what to print for an agent; the way it was spelled does not change it; never raises."""
+    """Return the printed name of an agent, which does not depend on the spelling of the reference; never raises."""
     if isinstance(ref, str | Path):
         try:
             return read_reference(str(ref)).label
@@ -115,9 +118,7 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
             f"The agent {label} is the class {name}; expected an instance of it: {name}(...)"
         )
     if getattr(candidate, "__name__", None) == "get_agent_async" and callable(candidate):
-        from proctor.agents.factory_agent import LateAgent
-
-        return LateAgent(candidate, label=label, agent_name=agent_name)
+        return factory_agent(candidate, label=label, agent_name=agent_name)
     if agent_name is not None:
         candidate = _picked(candidate, agent_name, label)
     if (agent := adapted(candidate, label=label)) is not None:
@@ -134,20 +135,32 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
 
 
 def using(agent: Agent, services: Mapping[str, object] | None, *, label: str) -> Agent:
-    """Return the agent with services of google-adk (see `AdkAgent.using`); none: as it is.
+    """Return the agent with services of google-adk (see `AdkAgent.using`); unchanged without services.
 
     Raises:
-        AgentLoadError: it is no agent of google-adk.
+        AgentLoadError: it is not an agent of google-adk.
     """
     if not services:
         return agent
     take = getattr(agent, "using", None)
     if take is None:
         raise AgentLoadError(
-            f"The agent {label} is no agent of google-adk, and has no use for {', '.join(services)}."
+            f"The agent {label} is not an agent of google-adk, so it cannot use {', '.join(services)}."
         )
     equipped: Agent = take(services)
     return equipped
+
+
+def factory_agent(
+    factory: Callable[[], object], *, label: str, agent_name: str | None = None
+) -> FactoryAgent:
+    """Return the agent that a factory creates when the run opens."""
+    from proctor.agents.factory_agent import FactoryAgent
+
+    def convert(result: object, services: Mapping[str, object] | None) -> Agent:
+        return using(as_agent(result, label=label, agent_name=agent_name), services, label=label)
+
+    return FactoryAgent(factory, label=label, convert=convert)
 
 
 def _has_code(ref: object) -> bool:
@@ -167,7 +180,7 @@ def _plugin(reference: Reference, agent_name: str | None) -> Agent:
 
 
 def _config_file(reference: Reference) -> Path | None:
-    """Return the YAML file that is meant: named itself, or in a folder whose Python, if there is any, exposes nothing."""
+    """Return the YAML file of a reference: the file itself, or one in a folder whose Python code exposes no agent."""
     file = reference.file
     if file is None or reference.attribute:
         return None
@@ -187,7 +200,7 @@ def _described(config: Path) -> object:
 
 
 def _import(reference: Reference) -> ModuleType:
-    """Import what the reference names, and go on to the `agent` submodule where only that has the agent."""
+    """Import the module of a reference, and its `agent` submodule if only that one has the agent."""
     if reference.module:
         module = import_dotted(reference.module)
         _refuse_shadowed(module, reference)
@@ -209,7 +222,7 @@ def _import(reference: Reference) -> ModuleType:
 
 
 def _refuse_shadowed(module: ModuleType, reference: Reference) -> None:
-    """Tell where Python's own module of that name was imported in place of the file that is meant."""
+    """Reject a module of the standard library that was imported instead of the user's file of that name."""
     file = reference.file
     is_own = reference.module.partition(".")[0] in sys.stdlib_module_names
     if is_own and file is not None and Path.cwd() in file.parents and not _exposes(module):
@@ -225,7 +238,7 @@ def _exposes(module: object) -> bool:
 
 
 def _has_submodule(module: ModuleType) -> bool:
-    """True where there is an `agent` submodule that the package did not import itself."""
+    """Return whether there is an `agent` submodule that the package did not import itself."""
     folders = [Path(folder) for folder in getattr(module, "__path__", ())]
     return any((folder / "agent.py").is_file() or is_package(folder / "agent") for folder in folders)
 
@@ -237,9 +250,9 @@ def _no_such_file(reference: Reference) -> AgentLoadError:
     missing = path
     while not missing.parent.is_dir():
         missing = missing.parent
-    beside = [entry.name for entry in missing.parent.iterdir()]
+    siblings = [entry.name for entry in missing.parent.iterdir()]
     return AgentLoadError(
-        f"The agent {reference.text!r} is not there: no file or folder {missing}.{did_you_mean(missing.name, beside)}"
+        f"The agent {reference.text!r} is not there: no file or folder {missing}.{did_you_mean(missing.name, siblings)}"
     )
 
 
@@ -249,14 +262,14 @@ def _no_agent_in(folder: Path) -> AgentLoadError:
     )
     hint = f" There are agents in its folders {', '.join(inside)}: name one of them." if inside else ""
     return AgentLoadError(
-        f"The folder {folder} is no agent: it has neither agent.py nor __init__.py nor {CONFIG_FILE}.{hint}"
+        f"The folder {folder} is not an agent: it has neither agent.py nor __init__.py nor {CONFIG_FILE}.{hint}"
     )
 
 
 def _attribute(module: ModuleType, reference: Reference) -> object:
-    """Return the attribute that the reference names, else what the module exposes."""
+    """Return the named attribute of the module, or the agent that the module exposes."""
     names = reference.attribute.split(".") if reference.attribute else []
-    # google-adk's layout: what the folder does not have itself is looked for in its `agent`
+    # google-adk's layout: the `agent` submodule has what the package does not have
     inner = getattr(module, "agent", None)
     is_inside = bool(names) and not hasattr(module, names[0]) and hasattr(inner, names[0])
     found: object = inner if is_inside and isinstance(inner, ModuleType) else module
@@ -288,7 +301,7 @@ def _exposed_by(module: ModuleType, label: str) -> object:
 
 
 def _named(module: ModuleType) -> str:
-    """How an AGENT string names a module, which need not be importable by the name that it has."""
+    """Return the spelling of a module in an AGENT string; its own name may not be importable."""
     file = Path(getattr(module, "__file__", None) or module.__name__)
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
@@ -297,7 +310,7 @@ def _named(module: ModuleType) -> str:
 
 
 def _is_adk(candidate: object, *kinds: str) -> bool:
-    """Told by the names of its classes: google-adk is not imported to find out."""
+    """Return whether a class of the object is one of google-adk, by name, without importing google-adk."""
     return any(
         cls.__name__ in (kinds or ("BaseAgent", "BaseNode", "App"))
         and cls.__module__.startswith("google.adk.")
@@ -306,7 +319,7 @@ def _is_adk(candidate: object, *kinds: str) -> bool:
 
 
 def _is_app_of(app: object, root: object) -> bool:
-    """A google-adk App brings plug-ins and settings to the root agent that stands beside it in a module."""
+    """Return whether `app` is a google-adk App of this root agent: it adds plug-ins and settings."""
     return _is_adk(app, "App") and getattr(app, "root_agent", None) is root
 
 
@@ -325,7 +338,7 @@ def _picked(candidate: Any, agent_name: str, label: str) -> object:
 
 
 def _tree(agent: Any, above: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """An agent and those below it, or that it hands over to (which may lead back)."""
+    """Yield an agent, its sub-agents and the agents that it hands over to, which may form a cycle."""
     if any(agent is one for one in above):
         return
     if isinstance(getattr(agent, "name", None), str):
@@ -340,7 +353,7 @@ _NOT_ENTERED = (_AsyncGeneratorContextManager, _GeneratorContextManager)
 def _wrapped(candidate: object) -> str:
     if isinstance(candidate, _NOT_ENTERED):
         return (
-            " Nobody has entered this context manager: let get_agent_async enter it into an AsyncExitStack, and return "
+            " This context manager was not entered: let get_agent_async enter it into an AsyncExitStack, and return "
             "(agent, stack)."
         )
     library = type(candidate).__module__.partition(".")[0]

@@ -16,7 +16,7 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PREFIX = re.compile(r"([A-Za-z][\w+.-]+):(.*)", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _SHOWN = 200
-_LONGEST_NAME = 200  # shorter than what any system takes for a file
+_LONGEST_NAME = 200  # shorter than the limit of any file system
 CONFIG_FILE = "root_agent.yaml"
 """An agent of google-adk that is written down, in place of agent.py."""
 _USUAL_FILES = frozenset({"agent.py", "__init__.py", CONFIG_FILE})
@@ -36,7 +36,7 @@ class Reference:
     text: str
     plugin: str = ""
     rest: str = ""
-    """What stands after the plug-in's colon."""
+    """The text after the plug-in's colon."""
     path: Path | None = None
     module: str = ""
     attribute: str = ""
@@ -58,7 +58,7 @@ class Reference:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The folders that its code imports from by absolute names; none for what is no Python here."""
+        """The folders of its absolute imports; none if it is not Python code here."""
         if self.module:
             return (Path.cwd(),)
         folder = self.folder if self.path is not None else None
@@ -105,7 +105,7 @@ def read_reference(text: str) -> Reference:
 
 
 def is_path(target: str) -> bool:
-    """True for what is there as a file or folder, or can only be meant as one."""
+    """Return whether a text is an existing file or folder, or can only mean one."""
     return (
         target.endswith(".py")
         or target.startswith((".", "~"))
@@ -126,7 +126,7 @@ def _path(target: str) -> Path:
     try:
         path = Path(target).expanduser()
         path.exists()
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: nobody has this home folder
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: unknown home folder
         cause = getattr(error, "strerror", None) or error
         raise AgentLoadError(f"The agent {shortened(target)!r} is not there: {cause}.") from None
     return path
@@ -145,7 +145,7 @@ def is_package(folder: Path) -> bool:
 def find_module(dotted: str) -> Path | None:
     """Return the file of a module, or the folder of a package, from the working folder and `sys.path`.
 
-    Found without importing anything; `None` also for what does not lie in a folder (built in, in a zip file).
+    Nothing is imported; `None` also for modules outside folders (built in, in a zip file).
     """
     parts = dotted.split(".")
     if any(len(part) > _LONGEST_NAME for part in parts):

@@ -1,4 +1,4 @@
-"""The replay agent: does what the case expects, or all of it but one fault. It checks the checks.
+"""The replay agent: returns what the case expects, optionally with one fault. It tests the metrics.
 
 `replay` should pass every recorded case; `replay:drop-call` and the like should fail every case they apply to.
 """
@@ -22,10 +22,10 @@ _CHANGED = "changed by replay"
 
 
 class ReplayAgent:
-    """Emits what the case expects of each turn, through the same door as any agent, with `faults` built in.
+    """Emits the expected events of each turn, through the same interface as any agent, with `faults` built in.
 
-    Turns count, not what the user says. It shares no object with the case. A fault is built into every turn that it
-    applies to (see `applies`).
+    Only the number of the turn counts, not the user's message. It shares no object with the case. A fault is built into every
+    turn that it applies to (see `applies`).
     """
 
     def __init__(self, faults: Sequence[str] = ()) -> None:

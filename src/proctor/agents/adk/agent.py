@@ -29,12 +29,11 @@ _FEATURE = "An agent of google-adk"
 class AdkAgent:
     """A google-adk agent or app. It is shared by all trials; each has its own session, artifacts and memory.
 
-    Nothing crosses from one trial to another, not even state of the app or the user: each trial has its own
-    services, but for those that were given (`using`): what is in them all trials see and change. An app's plug-ins are
-    objects of the app, and see the calls of all trials. Durations of model
-    and tool calls are left in `session.memory["durations"]` (seconds, this turn), and instructions and tools as the
-    models got them in `session.memory["app_details"]` (agents of this turn), and the spans of google-adk's own tracing in
-    `session.memory["spans"]`.
+    Trials are isolated, including the state of the app and the user: each trial has its own services, except shared ones
+    (`using`). An app's plug-ins are objects of the app and see the calls of all trials.
+
+    After each turn `session.memory` contains `durations` (seconds of model and tool calls), `app_details` (the instructions
+    and tools that the models got) and `spans` (google-adk's own tracing).
     """
 
     def __init__(
@@ -51,10 +50,10 @@ class AdkAgent:
         self._last_runner: Any = None
 
     def using(self, services: Mapping[str, Any]) -> AdkAgent:
-        """Return the same with services of google-adk in the place of those of each trial.
+        """Return this agent with services of google-adk instead of those of each trial.
 
         Of `session_service`, `artifact_service` and `memory_service`, as google-adk's Runner calls them. A session
-        that a case names and that is there is gone on with, as it is.
+        that a case names is continued if it exists.
         """
         return AdkAgent(self._app, services, run_config=self._run_config)
 
@@ -73,11 +72,11 @@ class AdkAgent:
         )
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Run one turn; what a tool, a model or a callback raises passes through.
+        """Run one turn; exceptions of tools, models and callbacks pass through.
 
         Raises:
             AgentRaisedError: a tool cancelled itself.
-            AgentError: google-adk cannot read the user's message, or it answers a call that was not made.
+            AgentError: google-adk cannot read the user's message, or it answers a call that does not exist.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         talk.watch.restart()
@@ -107,7 +106,7 @@ class AdkAgent:
             session.memory["spans"] = gathered.spans()
 
     async def final_state(self, session: Session) -> dict[str, Any]:
-        """Return the state of google-adk's session, without what lasts for one turn only (`temp:`)."""
+        """Return the state of google-adk's session without the keys of a single turn (`temp:`)."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
             return session.state
@@ -117,13 +116,13 @@ class AdkAgent:
         return lasting(found.state)
 
     def host(self, app_name: str) -> Any:
-        """Return what serves the agent to many users: google-adk's own sessions, artifacts and memory."""
+        """Return the host that serves the agent to many users with google-adk's own sessions, artifacts and memory."""
         from proctor.agents.adk.chat_host import AdkHost
 
         return AdkHost(self._app, app_name, self.describe)
 
     async def close(self) -> None:
-        """Close what the agent's toolsets and plug-ins hold open."""
+        """Close the agent's toolsets and plug-ins."""
         runner, self._last_runner = self._last_runner, None
         if runner is not None:
             await runner.close()
@@ -196,7 +195,7 @@ def _app_of(agent: Any) -> Any:
     return apps.App(name=f"{name}_app", root_agent=agent)
 
 
-# --- What google-adk logs about an agent that raised: the traceback, twice, which the trial's error has already -------
+# --- google-adk logs the traceback of an agent's exception twice; the trial's error already contains it ---------------
 
 
 _TOLD_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.google.adk.runners")
@@ -204,7 +203,7 @@ _TOLD_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.google
 
 @cache
 def say_it_once() -> None:
-    """Keep these tracebacks off the terminal where nobody has set up logging; whoever has gets them as always."""
+    """Suppress these tracebacks on the terminal unless logging is configured."""
     for name in _TOLD_TWICE:
         logging.getLogger(name).addFilter(_is_news)
 

@@ -40,7 +40,7 @@ def _covered(spans: Iterable[_Span]) -> float:
 
 @dataclass(slots=True)
 class Watch:
-    """What the model and tool calls of one turn took, and with which instructions and tools models were asked."""
+    """The durations of the model and tool calls of one turn, and the instructions and tools of the models."""
 
     models: list[_Span] = field(default_factory=list)
     tools: list[_Span] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Watch:
         self._heard = time.perf_counter()
 
     def broken_off(self) -> str:
-        """Say what cancelled itself, or gave nothing at all, and so ended the turn; empty for a turn that is whole."""
+        """Return why the turn ended without a result, for example a cancellation; empty for a complete turn."""
         if self.cancelled:
             return f"the tool {self.cancelled!r} cancelled itself"
         last = self.models[-1] if self.models else None
@@ -67,14 +67,14 @@ class Watch:
         return f"the model of {last.key!r} cancelled itself, or gave no answer and no error"
 
     def durations(self) -> dict[str, float]:
-        """Return the seconds in which at least one model, or one tool, was at work."""
+        """Return the seconds in which at least one model, and at least one tool, was running."""
         return {"model": _covered(self.models), "tool": _covered(self.tools)}
 
     def around(self, plugins: Iterable[Any]) -> list[Any]:
-        """Return an app's plug-ins with those that watch around them.
+        """Return an app's plug-ins between the two that measure its calls.
 
-        google-adk asks plug-ins in order until one answers. What begins is seen last, as it is after all others, and not
-        where one of them answered in the model's place; what ends is seen first, before one of them replaces it.
+        google-adk calls plug-ins in order until one answers. The one for beginnings comes last, after all others, so it does not see calls
+        that a plug-in answered itself; the one for ends comes first, before another plug-in replaces the result.
         """
         ends, begins = _watching_plugins()
         return [ends(self), *plugins, begins(self)]

@@ -33,10 +33,10 @@ _INTERNAL = "__adk_internal_"
 
 
 class AdkHost:
-    """Serves one app. What it tells is google-adk's own JSON, without credentials."""
+    """Serves one app in google-adk's own JSON, without credentials."""
 
     def __init__(self, app: Any, app_name: str, describe: Callable[[], Awaitable[AgentInfo]]) -> None:
-        """Take google-adk's App, the name that clients know it by, and what tells what it is."""
+        """Take google-adk's App, its public name, and the function that describes it."""
         self._app_name, self._root, self.describe = app_name, app.root_agent, describe
         say_it_once()
         self._sessions = _made("sessions", "InMemorySessionService")
@@ -138,15 +138,15 @@ class AdkHost:
             self._spans.keep(turn.user_id, turn.session_id, invocation_id, gathered.spans())
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
-        """Return what google-adk traced, by invocation: of the last turns."""
+        """Return the spans of the last turns by invocation."""
         return self._spans.of(user_id, session_id)
 
     async def tree(self) -> Json:
-        """Return the root agent with those below it."""
+        """Return the root agent with its sub-agents."""
         return _node(self._root)
 
     async def close(self) -> None:
-        """Close what the agent's toolsets and plug-ins hold open."""
+        """Close the agent's toolsets and plug-ins."""
         await self._runner.close()
 
     async def _session(self, user_id: str, session_id: str) -> Any:
@@ -169,19 +169,19 @@ class AdkArtifacts:
         self._service, self._app_name = service, app_name
 
     async def names(self, user_id: str, session_id: str) -> list[str]:
-        """Return the names of what a session has."""
+        """Return the names of a session's artifacts."""
         found: list[str] = await self._service.list_artifact_keys(**self._at(user_id, session_id))
         return found
 
     async def load(self, user_id: str, session_id: str, name: str, version: int | None) -> Json | None:
-        """Return one, in its last version or the one that is asked for."""
+        """Return the requested or the last version of an artifact."""
         where = self._at(user_id, session_id, filename=name)
         with _possible():
             found = await self._service.load_artifact(**where, version=version)
         return None if found is None else _json(found)
 
     async def save(self, user_id: str, session_id: str, name: str, part: Json, metadata: Json | None) -> Json:
-        """Keep a further version, and return what is known of it. Raises NotPossibleError: it cannot be kept."""
+        """Save a further version and return its metadata. Raises NotPossibleError: it cannot be saved."""
         types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
         _require_name(name)
         where = self._at(user_id, session_id, filename=name)
@@ -198,7 +198,7 @@ class AdkArtifacts:
         return found
 
     async def described(self, user_id: str, session_id: str, name: str) -> list[Json]:
-        """Return what is known of each version."""
+        """Return the metadata of each version."""
         where = self._at(user_id, session_id, filename=name)
         with _possible():
             return [_json(one) for one in await self._service.list_artifact_versions(**where)]
@@ -213,7 +213,7 @@ class AdkArtifacts:
 
 
 def _require_name(name: str) -> None:
-    """Refuse what no address could name, and what leads elsewhere where artifacts are files."""
+    """Reject names that no URL can contain, and names that lead outside the folder of artifacts."""
     parts = name.removeprefix("user:").replace("\\", "/").split("/")
     if not all(part.strip() and part not in {".", ".."} for part in parts):
         raise NotPossibleError(
@@ -223,7 +223,7 @@ def _require_name(name: str) -> None:
 
 @contextmanager
 def _possible() -> Iterator[None]:
-    """Turn what google-adk refuses (a name that leads elsewhere, a part that is none) into NotPossibleError."""
+    """Convert rejections of google-adk (an invalid name, an invalid part) to NotPossibleError."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -242,7 +242,7 @@ def _json(model: Any) -> Json:
 
 
 def _public(document: Json) -> Json:
-    """Without credentials, and without what google-adk notes in events for itself."""
+    """Return a document without credentials and without google-adk's internal metadata."""
     told: Json = without_secrets(document)
     metadata = told.get("customMetadata")
     if isinstance(metadata, dict) and any(str(key).startswith(_INTERNAL) for key in metadata):
@@ -253,7 +253,7 @@ def _public(document: Json) -> Json:
 
 
 def _without_internals(event: Mapping[str, Any]) -> Json:
-    """An event that a client brings, without what only google-adk may write."""
+    """Return a client's event without the metadata that only google-adk may write."""
     return {
         key: {name: one for name, one in value.items() if not str(name).startswith(_INTERNAL)}
         if key in {"customMetadata", "custom_metadata"} and isinstance(value, dict)
@@ -273,7 +273,7 @@ def _message(turn: TurnRequest) -> Any:
 
 
 def _places(error: ValueError) -> str:
-    """Return what is wrong with a document, and where, in a line."""
+    """Return the problem of a document and its location in one line."""
     found = error.errors() if isinstance(error, ValidationError) else ()
     return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found) or str(error)
 
@@ -297,7 +297,7 @@ def _node(agent: Any) -> Json:
     }
 
 
-# --- Spans of the last turns of all sessions of an app, as many as there is room for ----------------------------------
+# --- Spans of the last turns of all sessions of an app, up to a limit -------------------------------------------------
 
 
 _MOST_CHARACTERS = 32 * 1024 * 1024
@@ -318,7 +318,7 @@ class KeptSpans:
         self._turns: OrderedDict[_Turn, list[Span]] = OrderedDict()
 
     def keep(self, user_id: str, session_id: str, invocation_id: str, spans: Sequence[Span]) -> None:
-        """Keep the spans of a turn, behind those of the same invocation; without its id the spans say it, or nobody."""
+        """Store the spans of a turn after those of the same invocation. Without an id, the spans contain it."""
         invocation_id = invocation_id or next(
             (str(span.attributes[_INVOCATION]) for span in spans if _INVOCATION in span.attributes), ""
         )

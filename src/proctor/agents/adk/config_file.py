@@ -12,10 +12,10 @@ from proctor.errors import AgentLoadError
 
 
 def load_config_file(file: Path) -> Any:
-    """Return the agent that a YAML file describes; what it names in Python is imported from its folder's package.
+    """Return the agent that a YAML file describes; Python names in it are imported from its folder's package.
 
     Raises:
-        AgentLoadError: it is no YAML, or does not describe an agent; the message has every problem.
+        AgentLoadError: the file is not YAML, or does not describe an agent; the message has every problem.
         MissingExtraError: google-adk is not installed.
     """
     reading = import_extra(
@@ -33,9 +33,9 @@ def load_config_file(file: Path) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What google-adk says, in lines that name a place where there is one."""
+    """Return google-adk's message, with one line for each location if it has locations."""
     if (mark := getattr(error, "problem_mark", None)) is not None:
-        problem = getattr(error, "problem", None) or "it is no YAML"
+        problem = getattr(error, "problem", None) or "not valid YAML"
         return f"{problem} (line {mark.line + 1}, column {mark.column + 1})"
     if hasattr(error, "errors"):  # pydantic's
         problems = [f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]

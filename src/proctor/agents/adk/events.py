@@ -14,11 +14,11 @@ from proctor.schema.format.wire_model import plain_data, to_camel
 
 _OF_ACTIONS = frozenset({"state_delta", "skip_summarization"})
 _KEPT = (*(name for name in Event.model_fields if name not in _OF_ACTIONS), "output")
-"""Fields at the top of google-adk's events. The two of ours that are left out stand under `actions`."""
+"""Fields at the top of google-adk's events. The two other fields of Proctor are under `actions`."""
 _ONLY_OF_WHOLES = ("usage_metadata", "model_version", "long_running_tool_ids")
 
 CREDENTIAL = "adk_request_credential"
-"""The call with which google-adk asks for a credential; its arguments hold what the app was registered with."""
+"""The call with which google-adk requests a credential; its arguments contain the configuration of the app."""
 _SECRETS = frozenset(
     "client_secret access_token refresh_token id_token api_key password token auth_code code_verifier private_key"
     " private_key_id auth_response_uri nonce".split()
@@ -27,7 +27,7 @@ _SECRET_KEYS = _SECRETS | {to_camel(name) for name in _SECRETS}
 
 
 def event_of(event: Any) -> Event:
-    """Read an event of google-adk: what matters to an evaluation, state changes and flags from its actions."""
+    """Convert an event of google-adk: the content, and the state changes and flags of its actions."""
     actions = event.actions
     return _event(
         lambda name: plain_data(getattr(event, name, None)),
@@ -57,21 +57,21 @@ class LastAnswer:
         """Take one event of the turn, and google-adk's `finish_reason` of it."""
         if finish is not None and not event.partial:
             self._finish, self._author = getattr(finish, "value", finish), event.author
-        if event.error_code:  # it says so itself
+        if event.error_code:  # google-adk reports the error itself
             self._finish = None
 
     def cut_off(self) -> Event | None:
-        """Return the event that ends a turn whose answer is not whole; `None` where it is."""
+        """Return the event that ends a turn with an incomplete answer; `None` if it is complete."""
         return cut_off(self._finish, self._author)
 
 
 def finish_in(event: Mapping[str, Any]) -> Any:
-    """Return why a model's answer ended, as the JSON of its event says it; `None` where it does not."""
+    """Return the finish reason in the JSON of an event; `None` if there is none."""
     return _either(event, "finish_reason")
 
 
 def lasting(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a session's state without what lasts for one turn only."""
+    """Return a session's state without the keys of a single turn."""
     return {key: value for key, value in state.items() if not key.startswith("temp:")}
 
 
@@ -89,8 +89,8 @@ def _event(get: Callable[[str], Any], act: Callable[[str], Any]) -> Event:
     if act("skip_summarization"):
         fields["skip_summarization"] = True
     if kept := act("artifact_delta"):
-        fields["artifact_delta"] = kept  # names and versions of what was saved
-    if "output" in fields:  # whatever a node of a workflow returned
+        fields["artifact_delta"] = kept  # names and versions of saved artifacts
+    if "output" in fields:  # the output of a workflow node
         fields["output"] = to_jsonable_python(fields["output"], serialize_unknown=True)
     if isinstance(content := fields.get("content"), dict):
         fields["content"] = _content(content, is_piece=bool(fields.get("partial")))

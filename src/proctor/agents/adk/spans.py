@@ -1,4 +1,4 @@
-"""What spans of google-adk say: names and attributes are its own (`google.adk.telemetry`), of both of its schemas."""
+"""Convert spans of google-adk, which have its own names and attributes (`google.adk.telemetry`), in both of its schemas."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ASKED = {
     "messages": "gen_ai.input.messages",
     "tools": "gen_ai.tool.definitions",
 }
-"""What a model was asked, by the schema of today; each is JSON."""
+"""The attributes with the input of a model in the current schema; each is JSON."""
 _TABLES = (_REQUEST, _RESPONSE)
 _CONTENTS = {*_ASKED.values(), *(name for table in _TABLES for names in table.values() for name in names)}
 _ALL_TEXTS = 4 * MAX_TEXT
@@ -39,7 +39,7 @@ _ALWAYS = 1_000
 
 
 def told_spans(spans: Iterable[Any]) -> list[Span]:
-    """Return spans of OpenTelemetry's SDK, which may not all have ended, as they are kept."""
+    """Convert spans of OpenTelemetry's SDK, which may not all have ended, to stored spans."""
     room, agents, told = _Room(), dict[str, str](), list[Span]()
     for span in spans:
         one = _told(span, room)
@@ -84,13 +84,13 @@ def _kind(name: str, told: Mapping[str, Any]) -> SpanKind:
 
 
 def _content(told: Mapping[str, Any], names: Iterable[str], room: _Room) -> str | None:
-    """The first that is there; `{}` is what google-adk writes where contents are not to be captured."""
+    """Return the first attribute that exists; google-adk writes `{}` if contents are not captured."""
     found = (str(told[name]) for name in names if told.get(name))
     return next((room.cut(text) for text in found if text != "{}"), None)
 
 
 def _asked(told: Mapping[str, Any], room: _Room) -> str | None:
-    """One JSON text of the several that say what a model was asked."""
+    """Return one JSON text with all inputs of a model."""
     found = ((name, str(told[spelled])) for name, spelled in _ASKED.items() if told.get(spelled))
     pieces = [f'"{name}": {text}' for name, text in found]
     return room.cut(f"{{{', '.join(pieces)}}}") if pieces else None
@@ -120,7 +120,7 @@ class _Room:
         self._left = _ALL_TEXTS
 
     def cut(self, text: str) -> str:
-        """Return a text, or its beginning where there is no room left for all of it."""
+        """Return a text, or its beginning if the limit does not suffice for all of it."""
         most = max(self._left, _ALWAYS)
         self._left -= min(len(text), most)
         return text if len(text) <= most else f"{text[:most]}… [cut: {len(text):,} characters in all]"

@@ -12,14 +12,14 @@ _FEATURE = "An agent of google-adk"
 
 
 def tree_of(agent: Any) -> Iterator[Any]:
-    """Yield an agent and all below it: sub-agents, and the agents among the nodes of a workflow."""
+    """Yield an agent and all agents below it: sub-agents, and the agents among the nodes of a workflow."""
     yield agent
     for below in sub_agents_of(agent):
         yield from tree_of(below)
 
 
 def sub_agents_of(agent: Any) -> list[Any]:
-    """Return the agents right below one."""
+    """Return the direct sub-agents of an agent."""
     nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
     return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
 
@@ -39,7 +39,7 @@ def declared(agent: Any) -> dict[str, Any]:
 
 
 def declares_everything(agent: Any) -> bool:
-    """Whether all its tools are declared: no toolset, and no agent of one's own making, which may hide others."""
+    """Whether all its tools are declared: it has no toolset, and its class is one of google-adk, which hides no agents."""
     agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
     known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
     return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
@@ -50,7 +50,7 @@ def _has_name(tool: Any) -> bool:
 
 
 def _declaration(tool: Any) -> dict[str, Any]:
-    """A tool as google-adk declares it to models; its name alone where it has no declaration, or cannot make one."""
+    """Return the declaration of a tool; only its name if it has none or cannot create one."""
     name = getattr(tool, "name", None) or tool.__name__
     description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
     try:

@@ -1,10 +1,9 @@
-"""Spans that google-adk makes by itself, gathered turn by turn.
+"""Collect the spans of google-adk, turn by turn.
 
-google-adk traces with OpenTelemetry to whatever provider of tracers the process has. Where the agent's own code has set one up, it
-gets one more processor, and exports as before, contents only if it says so; where there is none, one that exports nothing is
-put there, and google-adk is asked for contents. A span belongs
-to the turn in whose context it began: tasks and threads that asyncio starts have that of whoever started them, so that
-trials at once are told apart. `OTEL_SDK_DISABLED=true` switches it off, as all tracing.
+google-adk traces with OpenTelemetry to the tracer provider of the process. If the agent's own code has set one, it gets one
+more processor and exports as before, with contents only if configured. Otherwise Proctor sets a provider that exports
+nothing, and configures google-adk to capture contents. A span belongs to the turn in whose context it began: tasks and
+threads of asyncio inherit the context, so that concurrent trials are separated. `OTEL_SDK_DISABLED=true` disables it, as all tracing.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from proctor.common.limits import MAX_SPANS
 from proctor.schema.evidence.span import Span
 
 _MOST_HELD = 2 * MAX_SPANS
-"""Of one turn; those beyond what is kept only let a reader know that there were more."""
+"""Spans of one turn; the excess only shows that there were more."""
 
 _gathering: ContextVar[list[Any] | None] = ContextVar("proctor_adk_spans", default=None)
 _watched: list[Any] = []
@@ -40,13 +39,13 @@ class Gathered:
         self.held: list[Any] = []
 
     def spans(self) -> list[Span]:
-        """Return what they say by now, in the order in which they began."""
+        """Return the spans so far, in the order of their start."""
         return told_spans(self.held)
 
 
 @contextmanager
 def gathering(gathered: Gathered) -> Iterator[None]:
-    """Gather the spans that begin in this context, and in those that come of it."""
+    """Collect the spans that begin in this context and in contexts derived from it."""
     if not _is_watching():
         yield
         return
@@ -59,7 +58,7 @@ def gathering(gathered: Gathered) -> Iterator[None]:
 
 
 def _is_watching() -> bool:
-    """See that the process's provider of tracers tells of spans that begin; whether there is any that can."""
+    """Add a processor to the tracer provider of the process; return whether the provider supports it."""
     try:
         trace = import_module("opentelemetry.trace")
         sdk = import_module("opentelemetry.sdk.trace")
@@ -80,16 +79,14 @@ def _is_watching() -> bool:
 
 
 def capturing(run_config: Any) -> Any:
-    """Return google-adk's RunConfig that also has it put into spans what models were asked and answered.
+    """Return google-adk's RunConfig with the inputs and outputs of models in spans.
 
-    Only where nobody exports these spans, and nobody has said what is to be captured.
+    Only if nothing exports these spans, and the user did not configure the capture.
     """
     if not (_is_watching() and _own) or os.environ.get(_CAPTURE) is not None:
         return run_config
     configs = import_module("google.adk.agents.run_config")
-    if (
-        "telemetry" not in configs.RunConfig.model_fields
-    ):  # of older releases: they capture without being asked
+    if "telemetry" not in configs.RunConfig.model_fields:  # older releases capture by default
         return run_config
     if getattr(run_config, "telemetry", None) is not None:
         return run_config

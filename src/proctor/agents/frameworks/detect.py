@@ -1,4 +1,4 @@
-"""Which framework an object is an agent of: told by the names of its classes, so that none is imported to find out."""
+"""Detect the framework of an agent by the names of its classes, without importing any framework."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from proctor.registry import load_object
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """A library whose agents Proctor runs."""
+    """A library with agents that Proctor runs."""
 
     name: str
     package: str
-    """The classes are defined in it or below it."""
+    """The package that defines the classes."""
     classes: tuple[str, ...]
     adapter: str
     """`module:class`; the class takes the agent."""
     told_by: str = ""
-    """What the package has, where another could have its name."""
+    """The attribute that distinguishes the package from others of that name."""
 
 
 FRAMEWORKS = (

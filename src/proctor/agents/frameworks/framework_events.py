@@ -21,22 +21,22 @@ from proctor.schema.format.content import Content, FunctionCall, Part, UsageMeta
 def as_json(value: Any) -> Any:
     """Return a value of any kind as JSON has it: models, data classes and enumerations by their fields and values.
 
-    Bytes become base64; what is nothing of the kind becomes its text.
+    Bytes become base64; other objects become their text.
     """
     try:
         return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
-    except (PydanticSerializationError, ValueError):  # it contains itself, or cannot even say what it is
+    except (PydanticSerializationError, ValueError):  # it contains itself, or its repr fails
         return safe_repr(value)
 
 
 def as_response(value: Any) -> dict[str, Any]:
-    """Return what a tool answered as the object of a `function_response`; as in google-adk, `result` holds what is none."""
+    """Return a tool's result as the object of a `function_response`; as in google-adk, another value is under `result`."""
     plain = as_json(value)
     return plain if isinstance(plain, dict) else {"result": plain}
 
 
 def response_told(value: Any) -> dict[str, Any]:
-    """Return the same of what a framework hands on as text: that of a JSON object is the object."""
+    """Return the same for the text of a framework; the text of a JSON object becomes the object."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(ValueError):
             return as_response(json.loads(value))
@@ -57,20 +57,20 @@ def spoken(
 
 
 def cut_off(finish: object, author: str) -> Event | None:
-    """Return the event that ends a turn whose last answer is not whole, by why it ended; `None` where it is whole."""
+    """Return the event that ends a turn with an incomplete last answer; `None` if it is complete."""
     why = why_cut_off(str(finish or ""))
     return Event(author=author, error_code=str(finish), error_message=why) if why else None
 
 
 def call_part(name: str, args: Any, call_id: str | None) -> Part:
-    """Return a call of a tool as a part; arguments that are no object stand under `input`."""
+    """Return a tool call as a part; arguments that are not an object are under `input`."""
     plain = as_json(args)
     given = plain if isinstance(plain, dict) else {} if plain is None else {"input": plain}
     return Part(function_call=FunctionCall(id=call_id or None, name=name, args=given))
 
 
 def thought(text: str) -> Part:
-    """Return a model's reasoning, which is no part of its answer."""
+    """Return a model's reasoning, which does not belong to its answer."""
     return Part(text=text, thought=True)
 
 
@@ -82,7 +82,7 @@ def tokens(
     cached: int | None = None,
     thoughts: int | None = None,
 ) -> UsageMetadata | None:
-    """Return the tokens of one model call; `None` where nothing was reported (all zero)."""
+    """Return the tokens of one model call; `None` if none were reported (all zero)."""
     if not (prompt or candidates or total):
         return None
     return UsageMetadata(
@@ -95,7 +95,7 @@ def tokens(
 
 
 def declared(name: str, description: str | None, schema: Any) -> dict[str, Any]:
-    """Return a tool as models are told of it, in the shape of AppDetails."""
+    """Return the declaration of a tool, in the shape of AppDetails."""
     declaration: dict[str, Any] = {"name": name, "description": description or ""}
     if schema:
         declaration["parameters_json_schema"] = as_json(schema)
@@ -103,7 +103,7 @@ def declared(name: str, description: str | None, schema: Any) -> dict[str, Any]:
 
 
 def details_of(name: str, instructions: str, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what one agent was told, in the shape of AgentDetails."""
+    """Return the instructions and tools of one agent, in the shape of AgentDetails."""
     return {"name": name, "instructions": instructions, "tool_declarations": [*tools]}
 
 
@@ -119,7 +119,7 @@ def no_place_for(part: Part, framework: str) -> AgentError:
 
 @dataclass(slots=True)
 class Watch:
-    """What the models and tools of one turn took, and with which instructions and tools agents asked models."""
+    """The durations of models and tools in one turn, and the instructions and tools of the agents."""
 
     models: list[tuple[float, float]] = field(default_factory=list)
     """Began and ended, in seconds of `time.perf_counter`."""
@@ -139,7 +139,7 @@ class Watch:
             yield
 
     def report(self, memory: dict[str, Any]) -> None:
-        """Leave this turn's durations and details where the engine looks for them."""
+        """Store this turn's durations and details in the session's memory for the engine."""
         memory["durations"] = {"model": _covered(self.models), "tool": _covered(self.tools)}
         if self.details:
             memory["app_details"] = {"agent_details": self.details}

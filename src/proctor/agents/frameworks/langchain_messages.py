@@ -27,14 +27,14 @@ _FEATURE = "An agent of LangChain"
 
 
 _ENDS = ("finish_reason", "stop_reason", "done_reason")
-"""Where the providers' models say why an answer ended: OpenAI's and Gemini's, Anthropic's, Ollama's."""
+"""The keys of the finish reason in the models of providers: OpenAI and Gemini, Anthropic, Ollama."""
 
 
 class MessageReader:
     """Reads the messages of one conversation as events, each once: graphs hand them over again and again."""
 
     def __init__(self, name: str) -> None:
-        """Take the name of the agent as a whole, where it has one."""
+        """Take the name of the whole agent, if it has one."""
         self._name = name
         self._seen: dict[int, Any] = {}
         self._ids: set[str] = set()
@@ -45,12 +45,12 @@ class MessageReader:
         self._finish: object = None
 
     def skip(self, message: Any) -> None:
-        """Take a message as read: one that the user said."""
+        """Mark a message as known: the user's own."""
         self._seen[id(message)] = message
         self._without_id.append(message)
 
     def events(self, found: Any, *, node: str, namespace: tuple[str, ...]) -> Iterator[Event]:
-        """Return what is new in `found` (a message, or several), which `node` said within the graphs of `namespace`."""
+        """Return the new messages in `found` (a message, or several) of `node` in the graphs of `namespace`."""
         for message in found if isinstance(found, list | tuple) else [found]:
             kind = getattr(message, "type", "")
             if kind not in {"ai", "AIMessageChunk", "tool"} or self._is_known(message):
@@ -62,11 +62,11 @@ class MessageReader:
                 yield self._answer(message, message.name or author_of(node, namespace, self._name))
 
     def cut_off(self) -> Event | None:
-        """Return the event that ends a turn whose last answer is not whole; `None` where it is, or where that is not told."""
+        """Return the event that ends a turn with an incomplete last answer; `None` if it is complete or unknown."""
         return cut_off(self._finish, self.last_author)
 
     def _is_known(self, message: Any) -> bool:
-        """By the object, or by its id, which a graph gives it when it takes it in: after it was read here."""
+        """Match by the object or by its id, which a graph may set after the message was read here."""
         self._ids |= {one.id for one in self._without_id if one.id}
         self._without_id = [one for one in self._without_id if not one.id]
         return id(message) in self._seen or message.id in self._ids
@@ -97,7 +97,7 @@ class MessageReader:
 
 
 def author_of(node: str, namespace: tuple[str, ...], name: str) -> str:
-    """Return whose words a node's messages are: the graph's that is a node of another, else the whole's, else the node's."""
+    """Return the author of a node's messages: the inner graph of the node, the whole agent or the node."""
     if namespace:
         return namespace[-1].partition(":")[0]
     return name or node
@@ -188,7 +188,7 @@ def _media(mime_type: str | None) -> str:
 
 
 def watching(watch: Watch, name: str, hear: Callable[[Any], None] | None = None) -> Any:
-    """Return callbacks that note what models and tools took and were told, and give their messages to `hear`."""
+    """Return callbacks that record durations and inputs of models and tools, and pass their messages to `hear`."""
     return _handler()(watch, name, hear)
 
 
@@ -254,13 +254,13 @@ def _handler() -> type[Any]:
     callbacks = import_extra("langchain_core.callbacks", extra="langgraph", feature=_FEATURE)
 
     class Listener(_Listener, callbacks.BaseCallbackHandler):  # type: ignore[misc,name-defined]  # known when it runs
-        """Is what the framework asks for."""
+        """Part of the framework's interface."""
 
     return Listener
 
 
 def _agent_of(metadata: Mapping[str, Any], name: str) -> str:
-    """Which agent's model this is, as `author_of` has it: told by the place in the graph."""
+    """Return the agent of this model, as `author_of` names it, by the position in the graph."""
     places = [
         place.partition(":")[0] for place in str(metadata.get("langgraph_checkpoint_ns") or "").split("|")
     ]
@@ -270,7 +270,7 @@ def _agent_of(metadata: Mapping[str, Any], name: str) -> str:
 
 
 def _tool(tool: Any) -> dict[str, Any]:
-    """A tool as a model is told of it: in OpenAI's form, or whatever the provider has."""
+    """Return the declaration of a tool, in OpenAI's form or in another form of the provider."""
     function = tool.get("function", tool) if isinstance(tool, Mapping) else {}
     declaration = {
         "name": str(function.get("name", "")),

@@ -22,18 +22,18 @@ _MEMORY = "langgraph"
 _FRAMEWORK = "langgraph"
 _FEATURE = "A graph of LangGraph"
 MESSAGES = "messages"
-"""The key of a graph's state that holds the conversation."""
+"""The key of a graph's state with the conversation."""
 
 
 class LangGraphAgent:
-    """A compiled graph. It is shared by all trials; each has a checkpointer of its own, in memory, and its own thread.
+    """A compiled graph. All trials share it; each has its own checkpointer, in memory, and its own thread.
 
-    **State.** What the session's state has and the graph's state has, too, is put there with the first message; where the
-    graph has a `context_schema`, its context is made of the state; anything else stands in `config["configurable"]`, as do
+    **State.** Keys of the session's state that the graph's state has are set with the first message. If the
+    graph has a `context_schema`, its context is created from the state; other keys are in `config["configurable"]`, as are
     `thread_id` (the session's id), `user_id` and `app_name`. The graph's state after the last turn, without its messages, is
     the final state.
 
-    **Interrupts** end the turn: what the graph asks is what it says (JSON where it is not text). The next user message
+    **Interrupts** end the turn: the value of the interrupt is the answer (JSON if it is not text). The next user message
     resumes it: with its text, or with the response of a `function_response` part.
     """
 
@@ -45,7 +45,7 @@ class LangGraphAgent:
         answer_key: str = "",
         context: Callable[[Session], Any] | None = None,
     ) -> None:
-        """Take the graph, and what makes a trial's context (plain or async) where that is no data.
+        """Take the graph, and the function (plain or async) that creates a trial's context if the state does not suffice.
 
         A graph without messages names the key that gets the user's text, and the one that has the answer.
 
@@ -61,16 +61,16 @@ class LangGraphAgent:
         _check_keys(self._keys, [message_key, *([answer_key] if answer_key else [])])
 
     def describe(self) -> AgentInfo:
-        """Return the name, and the tools of the graph's own tool nodes; what other nodes call is not known before."""
+        """Return the name and the tools of the graph's own tool nodes; the tools of other nodes are unknown."""
         name = self._name or "agent"
         details = details_of(name, "", [*_tools_of(self._graph)])
         return AgentInfo(name=name, app_details={"agent_details": {name: details}}, has_more_tools=True)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Run one turn; what a node, a tool, a model or LangGraph itself raises passes through.
+        """Run one turn; exceptions of nodes, tools, models and LangGraph pass through.
 
         Raises:
-            AgentError: the message has no place in the graph, or its context cannot be made of the session's state.
+            AgentError: the graph does not accept the message, or its context cannot be created from the session's state.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
@@ -96,7 +96,7 @@ class LangGraphAgent:
             watch.report(session.memory)
 
     async def final_state(self, session: Session) -> dict[str, Any]:
-        """Return the graph's state without its messages, and what of the session's state is not in the graph."""
+        """Return the graph's state without its messages, and the keys of the session's state that the graph does not have."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
             return session.state
@@ -175,7 +175,7 @@ def _as_text(value: Any) -> str:
 
 
 def _resuming(message: Content, interrupts: list[Any]) -> Any:
-    """Return the command that goes on after interrupts: answers in their order, or one answer for a single one."""
+    """Return the command that resumes after interrupts: answers in their order, or one answer for a single one."""
     types = import_extra("langgraph.types", extra="langgraph", feature=_FEATURE)
     answers = [
         part.function_response.response or {} for part in message.parts or () if part.function_response
@@ -195,11 +195,11 @@ def _resuming(message: Content, interrupts: list[Any]) -> Any:
     )
 
 
-# --- what a graph says about itself --------------------------------------------------------------------------------------
+# --- the description of a graph ------------------------------------------------------------------------------------------
 
 
 def _keys_of(graph: Any) -> list[str]:
-    """The keys of a graph's input; none where it takes something else than an object."""
+    """Return the keys of a graph's input; empty if its input is not an object."""
     try:
         schema = graph.get_input_jsonschema()
     except Exception:  # noqa: BLE001 - a state that has no JSON schema (arrays, clients) still has its channels
@@ -262,11 +262,11 @@ class RunnableAgent:
         self._name = runnable.get_name() or "agent"
 
     def describe(self) -> AgentInfo:
-        """Return the name; what a chain calls is not known before."""
+        """Return the name; the tools of a chain are unknown before it runs."""
         return AgentInfo(name=self._name, has_more_tools=True)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Run one turn; what a model, a tool or the chain raises passes through."""
+        """Run one turn; exceptions of models, tools and the chain pass through."""
         history: list[Any] = session.memory.setdefault("langchain", [])
         watch = Watch()
         asked = human_message(message)
@@ -326,7 +326,7 @@ def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _answer_in(output: Any) -> Any:
-    """What a runnable's output says: a message, or a text."""
+    """Return the text of a runnable's output, which is a message or a text."""
     if isinstance(output, Mapping):
         if output.get(MESSAGES):
             return output[MESSAGES][-1]

@@ -1,4 +1,4 @@
-"""Calls that wait for somebody outside: long-running tools, confirmations, credentials."""
+"""Calls that wait for an external result: long-running tools, confirmations, credentials."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class _Call:
 
 
 class PendingCalls:
-    """The long-running calls of one conversation, and which of them a user's message answers.
+    """The long-running calls of one conversation, and the calls that a user's message answers.
 
     An eval set cannot know the ids that calls will have. A `function_response` in a user's message is therefore given
-    the id of the oldest call of its name that nobody has answered; once all are answered, of the last one, for a
+    the id of the oldest unanswered call of its name; if all are answered, of the last one, for a
     long-running tool may be answered more than once.
     """
 
@@ -41,7 +41,7 @@ class PendingCalls:
         """Return the user's message with the ids of the calls that it answers.
 
         Raises:
-            AgentError: it answers a call that the agent has not made.
+            AgentError: the message answers a call that the agent did not make.
         """
         if not any(part.function_response for part in message.parts or ()):
             return message

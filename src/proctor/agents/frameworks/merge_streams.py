@@ -1,4 +1,4 @@
-"""A framework's run, and what its hooks tell meanwhile, as one stream."""
+"""Merge the run of a framework and the events of its hooks into one stream."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Generic, TypeVar
 Told = TypeVar("Told")
 
 _PATIENCE = 1.0
-"""Seconds that a cancelled run has for leaving in order; one that does not go is left behind."""
+"""Seconds that a cancelled run gets to end; afterwards it is abandoned."""
 
 
 class Pump(Generic[Told]):
-    """Runs a coroutine in a task of its own and yields what `post` is given, as it comes; then `result` is there.
+    """Runs a coroutine in a separate task and yields the posted items as they come; then `result` is set.
 
-    Whoever stops reading, or is cancelled, ends the run: the task is cancelled before the stream is closed.
+    If the reader stops or is cancelled, the task is cancelled before the stream is closed.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing; to be made in the event loop that reads."""
+        """Start empty; create it in the event loop of the reader."""
         self._loop = asyncio.get_running_loop()
         self._posted: asyncio.Queue[Told | None] = asyncio.Queue()
         self.result: Any = None
@@ -29,7 +29,7 @@ class Pump(Generic[Told]):
         self._loop.call_soon_threadsafe(self._posted.put_nowait, told)
 
     async def run(self, work: Coroutine[Any, Any, Any]) -> AsyncIterator[Told]:
-        """Yield what is posted while `work` runs; what it raises is raised after that."""
+        """Yield the posted items while `work` runs; its exception is raised afterwards."""
         task = asyncio.ensure_future(_settled(work))
         task.add_done_callback(lambda _: self._loop.call_soon(self._posted.put_nowait, None))
         try:
@@ -45,7 +45,7 @@ class Pump(Generic[Told]):
 
 
 async def _settled(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
-    """Return what came of it: an event loop lets nobody catch what ends a program in a task of its own."""
+    """Return the result. An event loop does not allow a task to catch SystemExit, so it is passed on here."""
     try:
         return await work, None
     except asyncio.CancelledError:

@@ -35,12 +35,12 @@ _FEATURE = "An agent of openai-agents"
 class OpenAiAgent:
     """An agent of the OpenAI Agents SDK. It is shared by all trials; each has its own conversation and context.
 
-    **State.** The session's state, a dict, is the run's context, and what tools write into it is the final state.
-    `context` takes its place: a class that is made of the state (a pydantic model, a data class), or a function that gets
+    **State.** The session's state, a dict, is the context of the run, and the final state contains the changes of tools.
+    `context` replaces it: a class that is created from the state (a pydantic model, a data class), or a function that gets
     the session and returns the context, plain or async.
 
     **Hand-overs** are calls of `transfer_to_agent(agent_name)`, as google-adk has them, so that one eval set serves both; the
-    next turn begins with the agent that had the last word.
+    next turn begins with the agent that answered last.
 
     **Approvals** of tools end the turn. The case's next user message answers them by a `function_response` part of the
     tool's name: `{"confirmed": true}` or `{"confirmed": false}`.
@@ -74,10 +74,10 @@ class OpenAiAgent:
         )
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Run one turn; what a tool, a guardrail, a model or the SDK itself raises passes through.
+        """Run one turn; exceptions of tools, guardrails, models and the SDK pass through.
 
         Raises:
-            AgentError: the message does not answer the calls that wait, or the context cannot be made.
+            AgentError: the message does not answer the waiting calls, or the context cannot be created.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
@@ -96,7 +96,7 @@ class OpenAiAgent:
             watch.report(session.memory)
 
     def final_state(self, session: Session) -> dict[str, Any]:
-        """Return what the context holds now."""
+        """Return the current content of the context."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         return session.state if talk is None else state_of(talk.context, session.state)
 
@@ -106,7 +106,7 @@ class OpenAiAgent:
         return talk
 
     def _input(self, message: Content, talk: _Talk) -> Any:
-        """Return what a run begins with: the conversation with the user's message, or the run that waits for answers."""
+        """Return the input of a run: the conversation with the user's message, or the run that waits for answers."""
         answers = {
             part.function_response.id: part.function_response
             for part in message.parts or ()
@@ -159,7 +159,7 @@ _INCOMPLETE = "the model's answer ends before its end (status: incomplete)"
 
 
 def _is_incomplete(result: Any) -> bool:
-    """Whether the last that a model said is not whole. The Responses API tells; chat completions are not told here."""
+    """Whether the last answer of a model is incomplete. The Responses API reports it; chat completions do not."""
     items = [item for response in result.raw_responses[-1:] for item in response.output]
     return any(getattr(item, "status", None) == "incomplete" for item in items)
 
@@ -209,7 +209,7 @@ def _input_part(part: Part) -> dict[str, Any]:
     return {"type": "input_image", "image_url": where, "detail": "auto"}
 
 
-# --- what an agent says about itself ---------------------------------------------------------------------------------------
+# --- the description of an agent -----------------------------------------------------------------------------------------
 
 
 def _tree(agent: Any, seen: set[int] | None = None) -> Iterator[Any]:
@@ -252,7 +252,7 @@ def _handovers(agent: Any) -> dict[str, str]:
 
 
 class _Listener:
-    """Posts what each model and tool call of one turn brings, and changes nothing."""
+    """Posts the events of each model and tool call of one turn, without changes."""
 
     def __init__(
         self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
@@ -263,7 +263,7 @@ class _Listener:
         self.inside = (0, 0)
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        for event in self.unseen(input_items):  # what no other hook tells of: a call that was not approved
+        for event in self.unseen(input_items):  # no other hook reports rejected calls
             self.post(event)
         self.watch.details[agent.name] = _declared(agent, system_prompt or "")
         self._begin(agent.name, self.watch.model())
@@ -324,7 +324,7 @@ def _hooks() -> type[Any]:
     lifecycle = import_extra("agents.lifecycle", extra="openai-agents", feature=_FEATURE)
 
     class Listener(_Listener, lifecycle.RunHooks):  # type: ignore[misc,name-defined]  # known when it runs
-        """Is what the framework asks for."""
+        """Part of the framework's interface."""
 
     return Listener
 

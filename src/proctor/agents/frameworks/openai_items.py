@@ -23,7 +23,7 @@ TRANSFER = "transfer_to_agent"
 
 
 def answer_events(agent: Any, response: Any, handovers: Mapping[str, str]) -> Iterator[Event]:
-    """Return one answer of an agent's model: what the provider's own tools did, then what the model says and calls.
+    """Return the events of one model answer: calls of the provider's own tools, then texts and calls.
 
     `handovers` are the names of the tools that hand over, and of the agents that they hand over to.
     """
@@ -43,7 +43,7 @@ def answer_events(agent: Any, response: Any, handovers: Mapping[str, str]) -> It
 
 
 def returned(name: str, result: Any, call_id: str, author: str, *, usage: tuple[int, int] = (0, 0)) -> Event:
-    """Return what a tool answered; `usage` are tokens (in, out) of agents that it asked."""
+    """Return the result of a tool; `usage` are the tokens (in, out) of agents that the tool called."""
     spent = tokens(*usage)
     fields: dict[str, Any] = {} if spent is None else {"usage_metadata": spent}
     return Event.returned(name, response_told(result), id=call_id, author=author, **fields)
@@ -70,12 +70,14 @@ def _arguments(text: Any) -> Any:
         return text
     try:
         return json.loads(text or "{}")
-    except ValueError:  # what the model wrote is no JSON: the SDK tells it so, and evidence has what it wrote
+    except (
+        ValueError
+    ):  # the model's arguments are not JSON: the SDK reports it to the model, evidence keeps the text
         return text
 
 
 def _hosted(author: str, kind: str, fields: Mapping[str, Any]) -> Iterator[Event]:
-    """A call of a tool that the provider runs itself (a search, code, an MCP server), with its response if it told."""
+    """Return a call of a tool that the provider runs (a search, code, an MCP server), with its response if it is reported."""
     call_id = fields.get("call_id") or fields.get("id")
     name = fields.get("name") if kind == "mcp_call" else kind.removesuffix("_call")
     plain = as_json({key: value for key, value in fields.items() if key not in _NOT_ARGUMENTS})

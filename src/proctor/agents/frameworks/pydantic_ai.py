@@ -35,18 +35,18 @@ _FRAMEWORK = "pydantic-ai"
 class PydanticAiAgent:
     """An agent of pydantic-ai. It is shared by all trials; each has its own message history and deps.
 
-    **State.** The session's state is the agent's `deps`: the dict itself where `deps_type` is `dict` or not given, else
-    an object of `deps_type` that is made of it (a pydantic model, a data class), else what the function `deps` returns
+    **State.** The session's state is the agent's `deps`: the dict itself if `deps_type` is `dict` or missing, otherwise
+    an object of `deps_type` that is created from it (a pydantic model, a data class), or the result of the function `deps`
     for the session. What tools write into it is the final state.
 
-    **Answer.** Text as it is; structured output as JSON. Its output tools are no tool calls.
+    **Answer.** Text as it is; structured output as JSON. Its output tools do not count as tool calls.
 
     **Calls that wait** (deferred tools, approvals) end the turn. The case's next user message answers them by
     `function_response` parts: the result of a deferred call, `{"confirmed": true}` for an approval.
     """
 
     def __init__(self, agent: Any, *, deps: Callable[[Session], Any] | None = None) -> None:
-        """Take the agent, and what makes a trial's deps (plain or async) where these are no data."""
+        """Take the agent, and the function (plain or async) that creates a trial's deps if the state does not suffice."""
         import_extra("pydantic_ai", extra="pydantic-ai", feature="An agent of pydantic-ai")
         self._agent = agent
         self._deps = deps
@@ -65,10 +65,10 @@ class PydanticAiAgent:
         )
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Run one turn; what a tool, a model or pydantic-ai itself raises passes through.
+        """Run one turn; exceptions of tools, models and pydantic-ai pass through.
 
         Raises:
-            AgentError: the message does not answer the calls that wait, or the deps cannot be made.
+            AgentError: the message does not answer the waiting calls, or the deps cannot be created.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
@@ -91,7 +91,7 @@ class PydanticAiAgent:
             watch.report(session.memory)
 
     def final_state(self, session: Session) -> dict[str, Any]:
-        """Return what the deps hold now."""
+        """Return the current content of the deps."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         return session.state if talk is None else state_of(talk.deps, session.state)
 
@@ -123,16 +123,16 @@ class _Turn:
     def __init__(self, author: str, run: Any, before: Sequence[Any]) -> None:
         self._author, self._run = author, run
         self._goes_on = True
-        """Whether no model was asked yet: what comes first, where calls waited, is the answer that made them."""
+        """Whether no model was called yet: the first response, if calls waited, is the one that made them."""
         self._returned = _returned_since_the_last_answer(before)
         self._said = ""
         self._finish: object = None
-        """Why the last answer of the model ended, as far as that is told."""
+        """Return the finish reason of the model's last answer, if it is known."""
         self._answers_by_tool = False
         self._tokens_in = self._tokens_out = 0
 
     def events(self, node: Any) -> Iterator[Event]:
-        """Return what is new with a step that is about to be made."""
+        """Return the new events before a step."""
         kind = type(node).__name__
         if kind == "CallToolsNode":
             if not self._goes_on:
@@ -142,7 +142,7 @@ class _Turn:
             yield from self._returns(node.request)
 
     def last_words(self, talk: _Talk) -> Iterator[Event]:
-        """Return what came with the end: responses that no model saw, calls that wait, output that is not text."""
+        """Return the events of the end: responses that no model received, waiting calls, structured output."""
         messages = self._run.all_messages()
         if messages and messages[-1].kind == "request":
             yield from self._returns(messages[-1])
@@ -187,7 +187,7 @@ class _Turn:
         return {name for name, tool in tools.items() if tool.tool_def.kind == "output"}
 
     def _native(self, response: Any) -> Iterator[Event]:
-        """Calls of tools that the provider runs itself, each with its response, before what is said."""
+        """Return calls of tools that the provider runs, each with its response, before the text."""
         for part in response.parts:
             kind = part.part_kind
             if kind in {"builtin-tool-call", "native-tool-call"}:
@@ -215,7 +215,7 @@ class _Turn:
         )
 
     def _spent_inside(self) -> dict[str, Any]:
-        """Tokens of agents that tools asked, where they were counted on this run (`usage=ctx.usage`)."""
+        """Return the tokens of agents that tools called, if they were counted on this run (`usage=ctx.usage`)."""
         used = self._run.usage
         inside = tokens(used.input_tokens - self._tokens_in, used.output_tokens - self._tokens_out)
         self._tokens_in, self._tokens_out = used.input_tokens, used.output_tokens
@@ -231,7 +231,7 @@ class _Turn:
 
 
 def _returned_since_the_last_answer(messages: Sequence[Any]) -> set[str]:
-    """The ids of calls whose responses were told in the turn before: those that ran beside calls that wait."""
+    """Return the ids of calls with responses in the previous turn: those that ran next to waiting calls."""
     ids: set[str] = set()
     for message in reversed(messages):
         if message.kind == "response":
@@ -249,7 +249,7 @@ def _as_text(output: Any) -> str:
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
-# --- what an agent says about itself -------------------------------------------------------------------------------------
+# --- the description of an agent ---------------------------------------------------------------------------------------
 
 
 def _functions(toolsets: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -298,7 +298,7 @@ def _capability() -> type[Any]:
     )
 
     class Listener(_Listener, capabilities.AbstractCapability):  # type: ignore[misc,name-defined]  # known when it runs
-        """Is what the framework asks for."""
+        """Part of the framework's interface."""
 
     return Listener
 
@@ -321,11 +321,11 @@ def _as_asked(messages: Iterable[Any], asked: Any) -> str:
     return "\n\n".join([*prompts, *parts])
 
 
-# --- What users say and models answer, in pydantic-ai's parts and in Proctor's ----------------------------------------
+# --- Conversion of messages between pydantic-ai's parts and Proctor's -------------------------------------------------
 
 
 def words_of(parts: Iterable[Any]) -> Iterator[Part]:
-    """Return what a model says, in its parts: texts, reasoning, files."""
+    """Return the parts of a model's answer: texts, reasoning, files."""
     for part in parts:
         if part.part_kind == "text" and part.content:
             yield Part(text=part.content)

@@ -1,4 +1,4 @@
-"""The object that a framework's agent has its state in (deps, a context), made of a session and read back."""
+"""The state object of a framework's agent (deps, a context): created from a session, and read back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ADAPTERS = {
 async def state_object(wanted: Any, session: Session, *, framework: str, what: str) -> Any:
     """Return the object, which `framework` calls `what`.
 
-    `wanted` says which: nothing, or a kind of dict: the session's state itself, so that what tools write is the
-    session's state. `Session`: the session. A pydantic model, a data class, a TypedDict: one that is made of the state.
-    A function, plain or async: what it returns for the session.
+    `wanted` selects it: for nothing or a kind of dict, the session's state itself, so that tools change the
+    session's state. `Session`: the session. A pydantic model, a data class, a TypedDict: an instance created from the state.
+    A function, plain or async: its result for the session.
 
     Raises:
-        AgentError: it cannot be made of the state.
+        AgentError: it cannot be created from the state.
     """
     if _is_plain(wanted):
         return session.state
@@ -37,7 +37,7 @@ async def state_object(wanted: Any, session: Session, *, framework: str, what: s
 
 
 def state_of(held: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """Return a session's state with what such an object holds now."""
+    """Return a session's state with the current content of such an object."""
     if held is None or held is state or isinstance(held, Session):
         return state
     plain = as_json(held)
@@ -54,7 +54,7 @@ def _made_of(kind: Any, state: dict[str, Any], framework: str, what: str) -> Any
         raise AgentError(_no_data(name, framework, what)) from error
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        if not problem["loc"]:  # nothing is missing in the state: this is no object with fields
+        if not problem["loc"]:  # the type has no fields
             raise AgentError(_no_data(name, framework, what)) from error
         raise AgentError(
             f"{framework}: the agent's {what} ({name}) cannot be made of the session's state: "

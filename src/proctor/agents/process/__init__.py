@@ -1,1 +1,4 @@
-"""Agents in processes of their own: any command that speaks JSON lines, and Python agents in workers."""
+"""Agents in other processes: any command that exchanges JSON lines, and Python agents in workers.
+
+Start at `process_agent` (the common part), `command` (`cmd:`) and `worker_agent` (`--isolate`).
+"""

@@ -1,4 +1,4 @@
-"""One process that speaks JSON lines: started as a group of its own, and ended with all that it started."""
+"""A child process that exchanges JSON lines: started in its own process group, and ended with all its children."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from proctor.common.secrets import hide_in, hide_in_value
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
 
 _TO_END = 3.0
-"""Seconds that a process whose output ended has to end, too; few live on, and a busy machine takes its time."""
+"""Seconds for a process to end after its output ended; few processes need them, except on a busy machine."""
 _A_MOMENT = 0.5
-"""Seconds that the last words of a process have to arrive, where others hold its pipes open."""
+"""Seconds for the last output of a process to arrive if other processes keep its pipes open."""
 
 _LAST_BYTES = 0.05
-"""Seconds in which what a process wrote before its end is read, where others hold its pipes open."""
+"""Seconds to read the output before the end of a process if other processes keep its pipes open."""
 
 
 class Child:
-    """A process, what it writes, and whether it can be asked again."""
+    """A process, its output, and whether it can take another request."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], name: str, guardian: Guardian, secrets: Sequence[str] = ()
     ) -> None:
-        """Take the process, its name in messages, who watches it, and what is hidden in all it writes; see `start`."""
+        """Take the process, its name in messages, its guardian, and the secrets to hide in its output; see `start`."""
         self._process, self._guardian = process, guardian
         self._name = name
         self._secrets = secrets
@@ -44,7 +44,7 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._exit: asyncio.Future[None] = self._loop.create_future()
         self.is_busy = False
-        """Whether it was asked something and has not answered to the end."""
+        """Whether a request is in progress."""
 
     @classmethod
     async def start(
@@ -88,9 +88,9 @@ class Child:
         self._stdin, _ = await self._loop.connect_write_pipe(asyncio.BaseProtocol, self._process.stdin)
 
     def _wait(self) -> None:
-        """In a thread of its own: the end of the process is seen although what it started holds its pipes open."""
+        """Run in a separate thread: it notices the end of the process even if its children keep its pipes open."""
         self._process.wait()
-        with suppress(RuntimeError):  # the loop is closed: nobody wants to know any more
+        with suppress(RuntimeError):  # the loop is closed already
             self._loop.call_soon_threadsafe(self._has_exited)
 
     def _has_exited(self) -> None:
@@ -100,12 +100,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its id, which is that of its group."""
+        """The id of the process and of its group."""
         return self._process.pid
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether it lives, waits for a request, and has said nothing that nobody asked for."""
+        """Whether it runs, waits for a request, and wrote no unexpected output."""
         return not (self.is_busy or self._lines.has_ended or self._lines.unread)
 
     @property
@@ -114,12 +114,12 @@ class Child:
         return self._process.returncode is not None
 
     def send(self, data: Mapping[str, Any]) -> None:
-        """Write one object; what it has not read yet is kept for it."""
+        """Write one object; unread data is buffered."""
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(json.dumps(data).encode() + b"\n")
 
     def forget_its_words(self) -> None:
-        """Begin a conversation: what it wrote to its standard error before is about another one."""
+        """Begin a conversation and discard the earlier standard error output, which belongs to another one."""
         self._tail.forget()
 
     async def receive(self) -> Any:
@@ -128,7 +128,7 @@ class Child:
         Raises:
             AgentCrashedError: it ended.
             AgentTruncatedError: it lives and has closed its output.
-            AgentError: it wrote something that is no JSON, or no end of a line.
+            AgentError: it wrote a line that is not JSON, or an incomplete line.
         """
         try:
             line = await self._lines.next()
@@ -147,7 +147,7 @@ class Child:
         return hide_in_value(data, self._secrets) if self._secrets else data
 
     def _not_json(self, line: bytes, where: str, error: AgentError) -> str:
-        """Return what is wrong with a line; the message shows its beginning, which is hidden before it is cut."""
+        """Return the problem of a line with its beginning; secrets are hidden before the text is cut."""
         if not self._secrets:
             return str(error)
         try:
@@ -160,7 +160,7 @@ class Child:
         return safe_repr(hide_in(data.decode("utf-8", "replace"), self._secrets), MOST_SHOWN)
 
     def unasked(self, when: str) -> AgentError | None:
-        """Return what to say where it wrote something that nobody had asked for."""
+        """Return the error message for unexpected output; empty if there was none."""
         if not self._lines.unread:
             return None
         return self._broken(f"{self._shown(self._lines.unread)} {when}")
@@ -191,7 +191,7 @@ class Child:
         return f"\nits standard error ends with:\n{words}" if words else ""
 
     def close_input(self) -> None:
-        """Tell it that nothing will be asked any more."""
+        """Close the input: there are no further requests."""
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.close()
 
@@ -226,7 +226,7 @@ def _how(code: int | None) -> str:
 def _not_started(command: Sequence[str], name: str, error: Exception) -> str:
     program = command[0]
     if isinstance(error, FileNotFoundError):
-        what = f"there is no program {program!r}"
+        what = f"the program {program!r} does not exist"
         hint = "Check its name, or give its path."
     elif isinstance(error, PermissionError):
         what, hint = (

@@ -13,7 +13,7 @@ from proctor.common.secrets import redacted_text, secrets_in
 from proctor.errors import AgentLoadError
 
 _AT_ONCE = 0.3
-"""Seconds in which a process that ends is seen as one that never began. The others start meanwhile."""
+"""Seconds within which the end of a process counts as a failed start. Other starts continue meanwhile."""
 
 
 class CommandAgent(ProcessAgent):
@@ -23,7 +23,7 @@ class CommandAgent(ProcessAgent):
         """Take the command as it would be typed.
 
         Raises:
-            AgentLoadError: there is none, or its quotes do not match.
+            AgentLoadError: there is no command, or its quotes do not match.
         """
         super().__init__()
         self._name = redacted_text(f"cmd:{command.strip()}")
@@ -50,7 +50,7 @@ class CommandAgent(ProcessAgent):
         self._pool.give_back(child)
 
     async def _start(self, guardian: Guardian) -> Child:
-        # what a Python agent prints arrives when it is printed, without a `flush` of its own
+        # the output of a Python agent arrives without explicit flushes
         return await Child.start(
             self._command,
             guardian,

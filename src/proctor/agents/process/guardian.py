@@ -1,6 +1,6 @@
-"""Ends what was started when whoever started it is gone, however it went. Run as a program of its own; stands alone.
+"""Ends process groups when their starter is gone, however it ended. Runs as a separate program, without other modules.
 
-Its standard input says `+GROUP` and `-GROUP`, a line each; when that ends, the groups that are left are killed.
+It reads `+GROUP` and `-GROUP` lines from standard input; at the end of input it kills the remaining groups.
 """
 
 import os

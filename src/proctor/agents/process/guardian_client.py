@@ -1,4 +1,4 @@
-"""Tells `guardian.py`, a process of its own, which groups must not outlive this one."""
+"""Client of `guardian.py`, a separate process: registers the process groups that must not outlive this process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Guardian:
         self._say(f"-{group}\n")
 
     def dismiss(self) -> None:
-        """Have what it still watches ended, and then itself."""
+        """End the registered groups and the guardian."""
         process, self._process = self._process, None
         if process is not None:
             process.communicate()

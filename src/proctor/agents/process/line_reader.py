@@ -11,12 +11,12 @@ from proctor.common.secrets import hide_in
 MOST_LINE = 2**25
 """Bytes of one line. All texts of a turn may have 8 MiB by default, and JSON writes a character in up to four bytes."""
 
-_MOST_WAITING = 2**20  # bytes of whole lines that nobody has read yet
+_MOST_WAITING = 2**20  # bytes of complete lines that are not read yet
 _TAIL = 4_096
 
 
 class LineTooLongError(Exception):
-    """A line of more than `MOST_LINE` bytes came; what stands behind its beginning is not read any more."""
+    """A line has more than `MOST_LINE` bytes; the rest of it is not read."""
 
     def __init__(self, beginning: bytes) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Lines(asyncio.Protocol):
 
     @property
     def unread(self) -> bytes:
-        """What came and was not asked for: the first line, whole or not."""
+        """The first unexpected line, complete or not."""
         return self._lines[0] if self._lines else bytes(self._rest)
 
     @property
@@ -47,7 +47,7 @@ class Lines(asyncio.Protocol):
         return self._ended
 
     async def next(self) -> bytes | None:
-        """Return the next line without its end; `None` when there is none left. A last line without its end is dropped.
+        """Return the next line without its end; `None` at the end. An incomplete last line is dropped.
 
         Raises:
             LineTooLongError: it is longer than a line may be.
@@ -77,12 +77,12 @@ class Lines(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Take what came."""
+        """Receive data."""
         self._rest += data
         if b"\n" in data:
             *whole, rest = bytes(self._rest).split(b"\n")
             self._rest = bytearray(rest)
-            self._lines.extend(line for line in whole if line.strip())  # an empty line says nothing
+            self._lines.extend(line for line in whole if line.strip())  # empty lines are ignored
             self._waiting += sum(map(len, whole))
         if len(self._rest) > self._most:
             self._too_long = True
@@ -96,7 +96,7 @@ class Lines(asyncio.Protocol):
         self.end()
 
     def end(self) -> None:
-        """Wait for nothing more than what is here."""
+        """Stop waiting for further data."""
         self._ended = True
         self._wake()
 
@@ -111,10 +111,10 @@ class Lines(asyncio.Protocol):
 
 
 class Tail(asyncio.Protocol):
-    """Keeps the last of what is written to it."""
+    """Keeps the last text that is written to it."""
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
-        """Take what is to be hidden in it."""
+        """Take the secrets to hide."""
         self._kept = bytearray()
         self._secrets = secrets
         self._is_cut = False
@@ -123,7 +123,7 @@ class Tail(asyncio.Protocol):
         """Done when nothing will come any more."""
 
     def forget(self) -> None:
-        """Begin anew: what stands there is about something else."""
+        """Clear it: the content belongs to another conversation."""
         self._kept.clear()
         self._is_cut = False
 
@@ -145,7 +145,7 @@ class Tail(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Take what came."""
+        """Receive data."""
         self._kept += data
         self._is_cut = self._is_cut or len(self._kept) > _TAIL
         del self._kept[:-_TAIL]

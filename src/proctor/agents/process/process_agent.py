@@ -1,4 +1,4 @@
-"""What agents in other processes have in common: a process per conversation, asked one turn after the other."""
+"""The common part of agents in other processes: one process for each conversation, one request for each turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
 
 MEMORY = "process"
-"""The key of a session's memory under which its `Talk` is."""
+"""The key of the session's memory with its `Talk`."""
 
 BEFORE, _BEHIND = "before it was asked anything", "behind the 'done' of its answer"
 
@@ -31,10 +31,10 @@ class Talk:
 
 
 class ProcessAgent:
-    """An agent whose every conversation is had by a process; how one is started is what its kinds differ in.
+    """An agent with one process for each conversation; its subclasses differ in how they start one.
 
-    A process that crashed, broke the protocol or was left in the middle of an answer is ended with its whole group; the next
-    conversation gets another one.
+    A process that crashed, broke the protocol or did not finish an answer is ended with its whole group; the next conversation
+    gets another one.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class ProcessAgent:
         raise NotImplementedError
 
     async def open(self) -> None:
-        """Start the first process: what does not start at all is a mistake of the set-up.
+        """Start the first process: a failed start is a configuration error.
 
         Raises:
             AgentLoadError: it does not start.
@@ -64,7 +64,7 @@ class ProcessAgent:
         await self._pool.close()
 
     async def take_process(self, session: Session) -> None:
-        """Give the conversation a process. A run asks for that before `begin`: no deadline counts the start of one.
+        """Assign a process to the conversation. A run calls it before `begin`, so that no deadline includes the start.
 
         Raises:
             AgentCrashedError: it cannot be started, or does not load its agent in its own time.
@@ -72,7 +72,7 @@ class ProcessAgent:
         await self._take(session)
 
     async def begin(self, session: Session, case: EvalCase) -> None:
-        """Tell the process of the conversation that it begins; whoever took none has one taken."""
+        """Begin the conversation in its process; assign a process if there is none."""
         talk: Talk | None = session.memory.get(MEMORY)
         await self._begin(talk or await self._take(session), session, case)
 
@@ -86,19 +86,19 @@ class ProcessAgent:
         return talk
 
     async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
-        """Tell a process that a conversation begins."""
+        """Send the beginning of a conversation to a process."""
         talk.child.send(json_protocol.notice("begin", session))
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Ask the process for one turn, and yield what it answers as it comes.
+        """Send one turn to the process, and yield its answers as they come.
 
         Raises:
             AgentCrashedError, AgentTruncatedError: it ended, or closed its output, before its answer was done.
-            AgentRaisedError: it says that it failed.
+            AgentRaisedError: the agent reported a failure.
             AgentError: it broke the protocol.
         """
         talk: Talk | None = session.memory.get(MEMORY)
-        if talk is None:  # whoever asks begins no trials
+        if talk is None:  # callers without trials
             talk = await self._take(session)
             await self._begin(talk, session, None)
         if (broken := talk.child.unasked(_BEHIND if talk.turns else BEFORE)) is not None:
@@ -112,7 +112,7 @@ class ProcessAgent:
                 answer.keep(session)
 
     async def _ask(self, child: Child, request: dict[str, Any]) -> AsyncIterator[json_protocol.Answer]:
-        """Send a request and yield what comes, `done` last. Whatever else ends this leaves the process unusable."""
+        """Send a request and yield the answers, `done` last. Any other end makes the process unusable."""
         child.is_busy = True
         child.send(request)
         done = False
@@ -127,14 +127,14 @@ class ProcessAgent:
         return await child.receive()
 
     def _read(self, child: Child, data: Any) -> json_protocol.Answer:
-        """Read what a process wrote."""
+        """Convert the output of a process."""
         return json_protocol.read_answer(data)
 
     async def end(self, session: Session) -> None:
-        """Tell the process that the conversation is over, and take it back for the next one.
+        """End the conversation in the process, and reuse the process for the next one.
 
         Raises:
-            AgentError: it said more than was asked; which of its answers belonged to which turn is not known then.
+            AgentError: it wrote further output, so its answers cannot be assigned to turns.
         """
         talk: Talk | None = session.memory.pop(MEMORY, None)
         if talk is None:
@@ -148,7 +148,7 @@ class ProcessAgent:
             self._pool.give_back(talk.child)
 
     async def _end(self, child: Child, session: Session) -> None:
-        """Tell a process that a conversation is over."""
+        """Send the end of a conversation to a process."""
         child.send(json_protocol.notice("end", session))
 
 
@@ -163,7 +163,7 @@ class Pool:
     """Lends processes, and ends them all with the run."""
 
     def __init__(self, start: Callable[[Guardian], Awaitable[Child]]) -> None:
-        """Take what starts one more, which the guardian it is given then watches."""
+        """Take the function that starts a process, which the given guardian then watches."""
         self._start = start
         self.idle: list[Child] = []
         """Those that wait for a conversation."""
@@ -171,7 +171,7 @@ class Pool:
         self._guardian = Guardian()
 
     async def take(self) -> Child:
-        """Return a process that waits for a conversation; a new one where there is none.
+        """Return a process that waits for a conversation; a new one if there is none.
 
         Raises:
             AgentLoadError: it cannot be started.
@@ -186,7 +186,7 @@ class Pool:
         return child
 
     def give_back(self, child: Child) -> None:
-        """Take a process back; one that cannot be asked again is ended."""
+        """Take a process back; end it if it cannot be reused."""
         if child.can_be_asked:
             self.idle.append(child)
         else:
@@ -198,7 +198,7 @@ class Pool:
         self._living.discard(child)
 
     async def close(self) -> None:
-        """End them all: by the end of their input, and with force where that does not do."""
+        """End all processes by the end of their input, and by force if necessary."""
         living, self.idle = list(self._living), []
         for child in living:
             child.close_input()

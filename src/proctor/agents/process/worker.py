@@ -1,7 +1,7 @@
-"""A Python agent in a process of its own: `python -m proctor.agents.process.worker AGENT`, started by `--isolate`.
+"""A Python agent in a separate process: `python -m proctor.agents.process.worker AGENT`, started by `--isolate`.
 
-It speaks the protocol of docs/agent-protocol.md, whole events and exceptions included (`telling.py`). What the agent prints
-goes to standard error, for standard output belongs to the protocol.
+It speaks the protocol of docs/agent-protocol.md with the extensions of `worker_protocol`. Output of the agent goes to
+standard error, because standard output belongs to the protocol.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from proctor.schema.format.content import Content
 
 
 class Channel:
-    """The pipes to the process that started this one, out of the way of what the agent does with its own streams."""
+    """The pipes to the parent process, protected from the agent's use of the standard streams."""
 
     def __init__(self) -> None:
         """Take the pipes; in their places come nothing to read, and standard error to write to."""
@@ -58,7 +58,7 @@ class Channel:
         return None if line is None else json.loads(line)
 
     def send(self, data: Mapping[str, Any]) -> None:
-        """Write an answer; waits until there is room for it."""
+        """Write an answer; wait until the pipe accepts it."""
         line = memoryview(json.dumps(data).encode() + b"\n")
         while line:
             line = line[os.write(self._out, line) :]
@@ -74,7 +74,7 @@ class Worker:
         self._before = Surroundings.now()
 
     async def serve(self) -> None:
-        """Do what is asked, until nothing is asked any more."""
+        """Serve requests until the input ends."""
         tasks = {
             "begin": self._begin,
             "turn": self._turn,
@@ -186,7 +186,7 @@ def _why(error: BaseException, reference: str) -> str:
 
 
 def limit_memory(most: int) -> None:
-    """Have whatever asks for more than so many bytes in all fail.
+    """Limit the memory of this process: larger allocations fail.
 
     Raises:
         AgentLoadError: this system has no such limit.
@@ -218,11 +218,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return asyncio.run(work(given.agent, given.agent_name, channel))
 
 
-# --- What a trial leaves behind in its process, put right before the next one: folder, environment, signals, locale, mask ---
+# --- State that a trial leaves in its process, reset before the next one: folder, environment, signals, locale, mask --------
 
 
 MOST_LEFT = 50
-"""Threads, or tasks, that a trial may leave behind (clients keep some) before its process is not used again."""
+"""Threads or tasks that a trial may leave (clients keep some) before its process is not reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class Surroundings:
         )
 
     def restore(self) -> bool:
-        """Put right what can be; returns whether all of it was."""
+        """Reset what can be reset; return whether that was everything."""
         with suppress(FileNotFoundError):
             if os.getcwd() == self.folder and os.environ == self.environment:  # noqa: PTH109 - as above
                 return self._restore_the_rest()
@@ -282,4 +282,4 @@ if __name__ == "__main__":
     with suppress(KeyboardInterrupt, BrokenPipeError):
         code = main()
         sys.stdout.flush()
-        os._exit(code)  # threads that the agent left behind do not hold up the end
+        os._exit(code)  # remaining threads of the agent must not delay the end

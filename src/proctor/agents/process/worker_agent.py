@@ -1,4 +1,4 @@
-"""`--isolate`: any Python agent in worker processes, which contain what would harm a run: blocking code, crashes, memory."""
+"""`--isolate`: Python agents in worker processes, which contain harmful effects: blocking code, crashes, memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from proctor.errors import AgentCrashedError, AgentError, AgentLoadError
 from proctor.schema.format.case import EvalCase
 
 PATH_VARIABLE = "PROCTOR_WORKER_PATH"
-"""Carries the `sys.path` of the process that starts a worker, as JSON. Whoever finds it set is a worker."""
+"""Passes the parent's `sys.path` to a worker, as JSON. If it is set, this process is a worker."""
 
 _PATIENCE = 120.0
 """Seconds that a worker may take to load its agent."""
@@ -40,13 +40,13 @@ _LEFT_ALONE = ("cmd", "http", "https", "http+sse", "adk+http", "a2a+http", "open
 
 
 def isolated(ref: object, *, agent_name: str | None = None, memory: str | int | None = None) -> Agent:
-    """Return the agent under test as one that workers run; one that lives elsewhere anyway as it is.
+    """Return the agent as one that workers run; an agent in another process or on a server stays as it is.
 
-    `ref` is an AGENT string or a path, or what one can be made of: a module, or a function or another attribute of a
-    module that has a name there. `memory` is how much each worker may take (`2GB`).
+    `ref` is an AGENT string or a path, or an object that has one: a module, or a function or another attribute of a
+    module that has a name there. `memory` is the limit of each worker (`2GB`).
 
     Raises:
-        AgentLoadError: no string names it, so that no other process could load it; or `memory` is no size.
+        AgentLoadError: no AGENT string names it, so no other process could load it; or `memory` is not a valid size.
     """
     most = None if memory is None else read_size(memory)
     if memory is not None and most is None:
@@ -56,12 +56,12 @@ def isolated(ref: object, *, agent_name: str | None = None, memory: str | int | 
         return load_agent(text, agent_name=agent_name)
     if PATH_VARIABLE in os.environ:
         raise AgentLoadError(
-            f"The agent {describe_ref(ref)} is loaded in a worker, and its module begins a run of its own when it is "
+            f"The agent {describe_ref(ref)} is loaded in a worker, and its module starts a run when it is "
             "imported; put that under: if __name__ == '__main__'."
         )
     folder = agent_folder(text)
     if folder is not None:
-        read_env_file(folder)  # for judges and metrics, which stay here
+        read_env_file(folder)  # for judges and metrics, which run in this process
     return IsolatedAgent(text, agent_name=agent_name, memory=most)
 
 
@@ -95,7 +95,7 @@ def _attribute(module: ModuleType, name: str) -> object:
 
 
 def _named_in(module: ModuleType, name: str) -> str:
-    """Return `module:name`; by its file where it is what was run itself."""
+    """Return `module:name`, by its file if that is the main program."""
     if module.__name__ != "__main__":
         return f"{module.__name__}:{name}"
     file = getsourcefile(module) if getattr(module, "__file__", None) else None
@@ -105,8 +105,8 @@ def _named_in(module: ModuleType, name: str) -> str:
 class IsolatedAgent(ProcessAgent):
     """A Python agent that is loaded in workers only: nothing of it runs in this process.
 
-    What a trial leaves behind in its worker (folder, environment, signal handlers …) is put right before the next one;
-    a worker that cannot be put right is replaced.
+    State that a trial leaves in its worker (folder, environment, signal handlers …) is reset before the next one;
+    a worker that cannot be reset is replaced.
     """
 
     def __init__(self, reference: str, *, agent_name: str | None = None, memory: int | None = None) -> None:
@@ -118,7 +118,7 @@ class IsolatedAgent(ProcessAgent):
         self._begins = False
 
     def describe(self) -> AgentInfo | None:
-        """Return what the agent says about itself; known once it is open."""
+        """Return the description of the agent; known after `open`."""
         return self._info
 
     async def close(self) -> None:
@@ -207,7 +207,7 @@ class IsolatedAgent(ProcessAgent):
     def _raised(self, child: Child, data: Mapping[str, Any]) -> AgentError:
         if data.get("code") != "MemoryError":
             return raised_from(data)
-        child.is_busy = True  # nobody knows what it was in the middle of
+        child.is_busy = True  # its state is unknown
         message = str(data.get("message") or "out of memory")
         return raised_from({**data, "message": f"{message}{self._about_memory()}"})
 

@@ -1,6 +1,6 @@
-"""What a worker of our own tells beyond the public protocol: whole events, and exceptions with all that is kept of them.
+"""Extensions of the public protocol for Proctor's own workers: whole events, and exceptions with all their details.
 
-An isolated run has the evidence that a run in this process has, so nothing may get lost on the way.
+An isolated run must have the same evidence as a run in this process.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _LONGEST_NUMBER = 13_000  # bits, about 4,000 digits: Python writes no longer on
 
 
 def event_data(event: object) -> dict[str, Any]:
-    """Return what an agent yielded as JSON, as `wire.read_answer` reads it.
+    """Return an agent's event as JSON, as `wire.read_answer` parses it.
 
     Raises:
-        AgentError: it is no event, or something in it is no JSON.
+        AgentError: it is not an event, or part of it is not JSON.
     """
     if not isinstance(event, Event):
         raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
@@ -64,7 +64,7 @@ def json_value(value: Any, depth: int = 0) -> Any:
                 "a tool argument, tool response or state value is a whole number of more than 4000 digits"
             )
         return int(value)
-    if depth > MAX_DEPTH + 10:  # the engine counts, and says so, where it is less
+    if depth > MAX_DEPTH + 10:  # the engine reports smaller excesses
         raise AgentError(
             f"a tool argument, tool response or state value is nested deeper than {MAX_DEPTH} levels"
         )
@@ -77,9 +77,7 @@ def json_value(value: Any, depth: int = 0) -> Any:
         return [json_value(item, depth + 1) for item in value]
     if isinstance(value, BaseModel):
         return json_value(value.model_dump(mode="json"), depth + 1)
-    raise AgentError(
-        f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
-    )
+    raise AgentError(f"{safe_repr(value)} in a tool argument, tool response or state value is not JSON")
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------
@@ -88,7 +86,7 @@ _OURS = ("AgentError", "AgentUnreachableError", "AgentTruncatedError", "AgentCra
 
 
 def error_data(error: BaseException) -> dict[str, Any]:
-    """Return an exception as JSON: an `error` of the protocol, with what only `raised_from` reads."""
+    """Return an exception as JSON: an `error` of the protocol, with further fields for `raised_from`."""
     told = isinstance(error, AgentError | errors.SetupError)
     raised = error if isinstance(error, AgentRaisedError) else None
     type_of = raised.type if raised else type(error).__name__
@@ -104,7 +102,7 @@ def error_data(error: BaseException) -> dict[str, Any]:
 
 
 def raised_from(data: Mapping[str, Any]) -> AgentError:
-    """Return what stands for an exception of a worker: described, it is what the exception itself would be."""
+    """Return an exception of a worker in this process; its description equals that of the original."""
     message, ours = str(data.get("message", "")), data.get("ours")
     if ours in _OURS:
         found: AgentError = getattr(errors, str(ours))(message)

@@ -1,4 +1,4 @@
-"""A bare `http(s)://…`: what lives there is found out when the run opens, by a few GETs to that host.
+"""A plain `http(s)://…`: the kind of the agent is detected when the run opens, by a few GETs to that host.
 
 | found by | runs as |
 |---|---|
@@ -7,7 +7,7 @@
 | `/v1/models`: a list of models | `openai+http:…/v1` |
 | the URL itself: an object with `"protocol": 1` | `http+sse:` |
 
-The agent's name says what was found. Where several answer, or none, the message has the spellings to choose from.
+The agent's name contains the detected kind. If several kinds match, or none, the message lists the spellings.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from functools import partial
 from typing import Any
 
 from proctor.agents.base import Agent
-from proctor.agents.factory_agent import LateAgent
 from proctor.agents.json_protocol import PROTOCOL
+from proctor.agents.load import factory_agent
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
@@ -34,14 +34,14 @@ _SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One place to look at, and what would be there."""
+    """One path to request, and the kind of agent that it indicates."""
 
     kind: str
     """The prefix that goes with it."""
     path: Callable[[str], str]
     """From the URL's path to the one to look at."""
     is_it: Callable[[Any], bool]
-    """Tells whether the JSON that came is what is meant."""
+    """Returns whether the JSON indicates this kind."""
     meant: Callable[[str], str] = str
     """From the URL's path to that of the agent."""
 
@@ -78,30 +78,32 @@ _LOOKS = (
 
 
 async def find(text: str) -> Agent:
-    """Look what lives at a URL, and make its agent.
+    """Detect the kind of the agent at a URL, and create it.
 
     Raises:
-        AgentLoadError: nobody is there, nothing is recognised, or more than one thing.
+        AgentLoadError: the server does not answer, or no kind or several kinds match.
     """
     address = read_address(text, kind="http+sse")
-    came = await asyncio.gather(*(_look(address, look) for look in _LOOKS))
-    found: dict[str, str] = {}
-    for look, (data, _) in zip(_LOOKS, came, strict=True):
+    responses = await asyncio.gather(*(_look(address, look) for look in _LOOKS))
+    matches: dict[str, str] = {}
+    for look, (data, _) in zip(_LOOKS, responses, strict=True):
         if data is not None and look.is_it(data):
-            found.setdefault(look.kind, look.meant(address.path))
-    if len(found) != 1:
-        tried = [f"{look.path(address.path)}: {said}" for look, (_, said) in zip(_LOOKS, came, strict=True)]
-        raise AgentLoadError(_undecided(address, found, tried))
-    ((kind, path),) = found.items()
+            matches.setdefault(look.kind, look.meant(address.path))
+    if len(matches) != 1:
+        tried = [
+            f"{look.path(address.path)}: {said}" for look, (_, said) in zip(_LOOKS, responses, strict=True)
+        ]
+        raise AgentLoadError(_ambiguity(address, matches, tried))
+    ((kind, path),) = matches.items()
     agent: Agent = AGENTS.get(kind)(_at(text, address, path))
     return agent
 
 
 async def _look(address: Address, look: _Look) -> tuple[Any, str]:
-    """Return the JSON at one place (`None`: there is none), and what came in words.
+    """Return the JSON at one path (`None`: there is none), and a description of the response.
 
     Raises:
-        AgentLoadError: nobody is there.
+        AgentLoadError: the server does not answer.
     """
     http = HttpClient(address.at(look.path(address.path)))
     try:
@@ -112,45 +114,45 @@ async def _look(address: Address, look: _Look) -> tuple[Any, str]:
         raise error.at_opening() from None
     except AgentError as error:
         said = str(error).partition(f"{http.address.shown} ")[2] or str(error)
-        return None, said.partition(". ")[0]  # what to do about it is said once, below
+        return None, said.partition(". ")[0]  # the final message has the hint, once
     except TimeoutError:
         return None, f"no answer within {_SECONDS:g} s"
     finally:
         await http.close()
 
 
-def _undecided(address: Address, found: dict[str, str], tried: list[str]) -> str:
-    if found:
-        spellings = " or ".join(f"{kind}:{address.at(path).shown}" for kind, path in found.items())
-        return f"At {address.shown} more than one kind of agent answers. Write which is meant: {spellings}"
-    looked = "\n".join(f"  {one}" for one in tried)
+def _ambiguity(address: Address, matches: dict[str, str], tried: list[str]) -> str:
+    if matches:
+        spellings = " or ".join(f"{kind}:{address.at(path).shown}" for kind, path in matches.items())
+        return f"At {address.shown} more than one kind of agent answers. Write one of: {spellings}"
+    requests = "\n".join(f"  {each}" for each in tried)
     return (
-        f"At {address.shown} is a server, and no kind of agent that is recognised. Tried:\n{looked}\n"
-        f"If it speaks one all the same, write which: http+sse:{address.shown} (docs/agent-protocol.md), adk+http:, a2a+http: "
+        f"The server at {address.shown} is not a known kind of agent. Tried:\n{requests}\n"
+        f"If it is one, write which: http+sse:{address.shown} (docs/agent-protocol.md), adk+http:, a2a+http: "
         "or openai+http:"
     )
 
 
 def _at(text: str, address: Address, path: str) -> str:
-    """Return the URL as it was written, user and password too, with another path."""
+    """Return the URL with another path; user and password are kept."""
     return text if path == address.path else f"{text.rstrip('/').removesuffix(address.path)}{path}"
 
 
-def http_agent(rest: str) -> LateAgent:
-    """Make the agent of `http:REST`, found out when the run opens.
+def http_agent(rest: str) -> Agent:
+    """Create the agent of `http:REST`; its kind is detected when the run opens.
 
     Raises:
-        AgentLoadError: it is no URL.
+        AgentLoadError: the URL is invalid.
         MissingExtraError: httpx is not installed.
     """
-    return _late(f"http:{rest}")
+    return _agent_at_url(f"http:{rest}")
 
 
-def https_agent(rest: str) -> LateAgent:
-    """Make the agent of `https:REST`; see `http_agent`."""
-    return _late(f"https:{rest}")
+def https_agent(rest: str) -> Agent:
+    """Create the agent of `https:REST`; see `http_agent`."""
+    return _agent_at_url(f"https:{rest}")
 
 
-def _late(text: str) -> LateAgent:
+def _agent_at_url(text: str) -> Agent:
     address = HttpClient(read_address(text, kind="http+sse")).address
-    return LateAgent(partial(find, text), label=address.shown)
+    return factory_agent(partial(find, text), label=address.shown)

@@ -23,7 +23,7 @@ _TURN = "http+sse turn"
 
 
 class SseAgent:
-    """Posts each turn to one URL, and reads the answers as they come; see `proctor.agents.json_protocol` for what they are."""
+    """Posts each turn to one URL, and reads the answers as they come; see `proctor.agents.json_protocol` for their form."""
 
     def __init__(self, http: HttpClient) -> None:
         """Take the client of its address."""
@@ -31,7 +31,7 @@ class SseAgent:
         self._told: Any = None
 
     async def open(self) -> None:
-        """See whether the server is there, and ask it with a GET what it is; it need not know.
+        """Check that the server answers, and request its description with a GET, which it need not support.
 
         Raises:
             AgentLoadError: nothing is there.
@@ -43,14 +43,14 @@ class SseAgent:
         await self._http.close()
 
     def describe(self) -> AgentInfo:
-        """Return what the server said about itself, if anything."""
+        """Return the server's description, if it has one."""
         return info_of(self._told, f"{_KIND}:{self._http.address.shown}")
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Post the turn, and yield what the server answers.
+        """Post the turn, and yield the server's answers.
 
         Raises:
-            AgentError: there was no answer, half of one, or none by the protocol; or the agent said that it failed.
+            AgentError: there was no answer, an incomplete or an invalid one; or the agent reported a failure.
         """
         turn = session.memory.get(_TURN, 0)
         session.memory[_TURN] = turn + 1
@@ -86,10 +86,10 @@ async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
 
 
 def info_of(told: Any, name: str) -> AgentInfo:
-    """Read what a server says about itself: `{"name", "description", "version", "app_details"}`, each of them optional.
+    """Parse a server's description: `{"name", "description", "version", "app_details"}`, all optional.
 
     `app_details` has the shape of AppDetails; with it all tools count as declared, unless `"has_more_tools": true`.
-    Whatever else comes says nothing.
+    Other values are ignored.
     """
     fields = told if isinstance(told, dict) else {}
     details = fields.get("app_details")
@@ -111,7 +111,7 @@ def _checked(details: Any) -> dict[str, Any]:
         return AppDetails.model_validate(details).model_dump(mode="json", exclude_none=True)
     except ValidationError as error:
         raise AgentError(
-            f"'app_details' of what the agent says about itself do not fit: {first_problem(error)}"
+            f"'app_details' in the agent's description is invalid: {first_problem(error)}"
         ) from None
 
 
@@ -119,7 +119,7 @@ def sse_agent(address: str) -> SseAgent:
     """Make the agent of `http+sse:URL`.
 
     Raises:
-        AgentLoadError: it is no URL.
+        AgentLoadError: the URL is invalid.
         MissingExtraError: httpx is not installed.
     """
     return SseAgent(HttpClient(read_address(address, kind=_KIND)))

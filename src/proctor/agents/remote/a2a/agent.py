@@ -1,7 +1,7 @@
 """`a2a+http:URL`: an agent that speaks A2A, JSON-RPC over HTTP, in versions 1.0 and 0.3 (extra `http`).
 
-The protocol: https://a2a-protocol.org. Where the agent is spoken to stands in its card. Each trial is a context of its
-own, each turn a message; a task that asks for more input is gone on with by the next turn.
+The protocol: https://a2a-protocol.org. The card contains the agent's address. Each trial has its own context,
+each turn is a message, and the next turn continues a task that asks for more input.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _AFTER_END = 0.05
 def a2a_agent(rest: str) -> A2AAgent:
     """Return the agent that `a2a+http:REST` names: the URL of an agent, or that of its card.
 
-    `via=send` in the query asks for each turn in one piece, `via=stream` for updates as they come; without, the card
+    `via=send` in the query requests each turn in one piece, `via=stream` updates as they come; without it, the card
     decides.
 
     Raises:
-        AgentLoadError: it is no URL, or an option is none.
+        AgentLoadError: the URL or an option is invalid.
         MissingExtraError: httpx is not installed.
     """
     options, address = read_address(rest, kind=KIND).take("via")
@@ -58,12 +58,12 @@ class _Talk:
 
     context_id: str
     turn: A2ATurn | None = None
-    """The last one; it may have been left in the middle, and nobody was told."""
+    """The last task; it may be unfinished."""
     pending: PendingCalls = field(default_factory=PendingCalls)
 
     @property
     def open_task(self) -> str:
-        """The id of the task that is not done, or asked for more."""
+        """The id of the task that is unfinished or asked for more input."""
         turn = self.turn
         return turn.task_id if turn and (not turn.is_over or turn.state == "input-required") else ""
 
@@ -71,12 +71,12 @@ class _Talk:
 class A2AAgent:
     """One agent that speaks A2A.
 
-    The state of a case goes along with the first message, as metadata `proctor`: A2A has no sessions with a state. What
-    google-adk's servers say about changes of theirs comes back.
+    The first message carries the state of the case as metadata `proctor`, because A2A has no session state.
+    The changes of the state that google-adk's servers report are read.
     """
 
     def __init__(self, address: Address, *, via: str = "") -> None:
-        """Take where it is; see `a2a_agent`."""
+        """Take the address; see `a2a_agent`."""
         self._given = address
         self._via = via
         self._http = HttpClient(address)
@@ -86,7 +86,7 @@ class A2AAgent:
         """Read the agent's card.
 
         Raises:
-            AgentLoadError: nobody is there, or there is no card that is understood.
+            AgentLoadError: the server does not answer, or has no valid card.
         """
         self._card = await read_card(self._given)
         self._http = HttpClient(self._card.rpc)
@@ -96,11 +96,11 @@ class A2AAgent:
         await self._http.close()
 
     def describe(self) -> AgentInfo:
-        """Return what the card says."""
+        """Return the content of the card."""
         return self._card.info if self._card else AgentInfo(name=f"{KIND}:{self._given.shown}")
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Send one message, and yield what the agent does about it.
+        """Send one message, and yield the events of the answer.
 
         Raises:
             AgentError: the server cannot be reached, refuses, breaks off, or the agent failed.
@@ -121,7 +121,7 @@ class A2AAgent:
                 yield event
 
     async def end(self, session: Session) -> None:
-        """Cancel the task that a trial leaves behind unfinished."""
+        """Cancel the unfinished task of a trial."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None or self._card is None or not talk.open_task:
             return
@@ -165,7 +165,7 @@ class A2AAgent:
 
 
 async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
-    """Yield the JSON-RPC responses of a stream, or the one that there is."""
+    """Yield the JSON-RPC responses of a stream, or the only response."""
     if not reply.is_stream:
         yield await reply.answer()
         return
@@ -175,7 +175,7 @@ async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
 
 
 async def _ending(answers: AsyncGenerator[Any, None]) -> None:
-    """Let a stream end by itself, which it should at once, so that its connection can be used again."""
+    """Wait briefly for the end of a stream, so that its connection can be reused."""
     with suppress(TimeoutError, StopAsyncIteration, AgentError):
         async with asyncio.timeout(_AFTER_END):
             await anext(answers)

@@ -1,4 +1,4 @@
-"""The agent card of A2A: where an agent is spoken to, in which dialect of the protocol."""
+"""The agent card of A2A: the address of an agent and its version of the protocol."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PLACES = (".well-known/agent-card.json", ".well-known/agent.json")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card says."""
+    """The content of a card."""
 
     rpc: Address
-    """Where JSON-RPC is spoken. Always on the host that the user named: the card only says the path."""
+    """The URL for JSON-RPC. Always on the user's host: only the path comes from the card."""
     dialect: Dialect
     streams: bool
     name: str
@@ -32,10 +32,10 @@ class Card:
 
 
 async def read_card(given: Address) -> Card:
-    """Fetch and read the card of the agent that is at an address, or whose card that address is.
+    """Fetch and parse the card of the agent at an address, or the card at that address.
 
     Raises:
-        AgentLoadError: nobody is there, it has no card, or speaks nothing that is understood here.
+        AgentLoadError: the server does not answer, has no card, or supports no known protocol.
     """
     card = await _fetch(given)
     if not isinstance(card, Mapping):
@@ -76,7 +76,7 @@ async def _fetch(given: Address) -> Any:
 
 
 def _spoken(card: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield URL, transport and version of what an agent speaks: as 1.0 says it, and as 0.3 did."""
+    """Yield URL, transport and version of an agent's interfaces, in the form of 1.0 and of 0.3."""
     version = str(card.get("protocolVersion") or "0.3")
     for one in _objects(card.get("supportedInterfaces")):
         told = str(one.get("protocolVersion") or version)

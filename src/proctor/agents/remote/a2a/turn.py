@@ -22,10 +22,10 @@ _FAILED = ("failed", "rejected", "canceled", "auth-required")
 
 
 class A2ATurn:
-    """Takes the results that come for one message, and gives the events in them.
+    """Receives the results for one message, and returns their events.
 
-    The answer is what the task's artifacts hold; where there are none, what the agent said last. google-adk's servers
-    send each event of the agent as a message or an artifact of its own, with calls, author and tokens in metadata.
+    The answer is the content of the task's artifacts; without artifacts, the agent's last message. google-adk's servers
+    send each event of the agent as a separate message or artifact, with calls, author and tokens in metadata.
     """
 
     def __init__(self, name: str, message_id: str) -> None:
@@ -40,7 +40,7 @@ class A2ATurn:
         self.context_id = ""
         self.task_id = ""
         self.state = ""
-        """Of the task, in the words of 0.3; `message` where a message was the whole answer."""
+        """The state of the task by the names of 0.3; `message` if a message was the whole answer."""
 
     @property
     def is_over(self) -> bool:
@@ -51,7 +51,7 @@ class A2ATurn:
         """Read one JSON-RPC response.
 
         Raises:
-            AgentError: it is none, or says that the agent failed.
+            AgentError: it is invalid, or reports a failure of the agent.
         """
         self._reply = reply
         result = result_of(answer, reply)
@@ -66,7 +66,7 @@ class A2ATurn:
         except ValidationError as error:
             raise reply.broke(f"sent something that does not fit: {first_problem(error)}") from None
 
-    # --- what comes
+    # --- results
 
     def _direct(self, message: Mapping[str, Any]) -> Iterator[Event]:
         self._note_ids(message)
@@ -84,7 +84,7 @@ class A2ATurn:
         yield from self._end(task.get("status"), {})
 
     def _since_asked(self, history: Any) -> list[Mapping[str, Any]]:
-        """The agent's messages behind the one that is answered; with a task that goes on there are older ones."""
+        """Return the agent's messages after the answered one; a continued task has older ones."""
         messages = _objects(history)
         ids = [either(one, "message_id") for one in messages]
         if self._message_id in ids:
@@ -104,7 +104,7 @@ class A2ATurn:
         told = adk_metadata(update)
         its_id = str(either(artifact, "artifact_id"))
         is_last = bool(either(update, "last_chunk"))
-        if "event_id" in told and is_last:  # an event of google-adk, whole; its pieces came before
+        if "event_id" in told and is_last:  # a complete event of google-adk; its pieces came before
             self._held.pop(its_id, None)
             yield from self._event(parts, update)
             return
@@ -113,7 +113,7 @@ class A2ATurn:
             yield from self._event(parts, update, is_piece=True)
 
     def _end(self, status: Any, update: Mapping[str, Any]) -> Iterator[Event]:
-        """Read a status: what is said in it, and where it ends the turn, what was held until then."""
+        """Process a status: its message and, if it ends the turn, the pending messages."""
         state = state_of(status)
         message = status.get("message") if isinstance(status, Mapping) else None
         if state in _FAILED:
@@ -125,7 +125,7 @@ class A2ATurn:
             self._held = {}
             yield from self._event(held, {})
         elif state not in _UNDER_WAY and self._reply is not None:
-            raise self._reply.broke(f"says that the task is in the unknown state {state!r}")
+            raise self._reply.broke(f"reports the unknown state {state!r} of the task")
         self.state = state
 
     # --- into events
@@ -145,7 +145,7 @@ class A2ATurn:
         read = [part_of(one) for one in given]
         parts = [part for part, _ in read if part is not None]
         if not is_piece and parts and parts == self._said:
-            return  # once more, as an artifact of what was said
+            return  # the same message again, as an artifact
         fields: dict[str, Any] = {name: told[name] for name in _KEPT if name in told}
         if told.get("error_code"):
             self._error = str(told["error_code"])
@@ -191,7 +191,7 @@ def result_of(answer: Any, reply: Reply) -> Any:
 
     Raises:
         AgentRaisedError: it is an internal error of the server.
-        AgentError: it refuses the request, or is no response.
+        AgentError: it rejects the request, or is not a response.
     """
     if not isinstance(answer, Mapping) or not ({"result", "error"} & answer.keys()):
         raise reply.broke(f"sent {safe_repr(answer)} where a JSON-RPC response was expected")

@@ -1,6 +1,6 @@
 """The two dialects of A2A's JSON-RPC: 1.0 (JSON of protocol buffers), and 0.3 with all before it.
 
-What is sent differs in names; what comes back is read into one form, whichever it was.
+Requests differ in names; responses of all versions are converted to one form.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proctor.schema.format.content import Content, Part
 from proctor.schema.format.wire_model import to_camel
 
 _ADK_PARTS = ("function_call", "function_response", "executable_code", "code_execution_result")
-"""Data parts of google-adk: what they hold stands in their metadata."""
+"""Data parts of google-adk: their metadata has the type of the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Dialect:
     cancel: str
     role: str
     is_tagged: bool
-    """Whether objects say by `kind` what they are."""
+    """Whether objects have a field `kind`."""
 
     def speaks(self, version: str) -> bool:
         """Whether this is the dialect of a version."""
@@ -45,7 +45,7 @@ class Dialect:
         """Return a user's message; `ids` are those of message, context and task.
 
         Raises:
-            AgentError: there is a part in it for which the protocol has no form.
+            AgentError: the protocol has no form for a part of it.
         """
         parts = [self._part(part) for part in content.parts or ()]
         tag = {"kind": "message"} if self.is_tagged else {}
@@ -80,7 +80,7 @@ DIALECTS = (
 
 
 def kind_of(result: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return what a result is, `task`, `message`, `status-update` or `artifact-update`, and the thing itself."""
+    """Return the kind of a result (`task`, `message`, `status-update` or `artifact-update`) and the result itself."""
     if isinstance(kind := result.get("kind"), str):
         return kind, result
     for name, kind in _KINDS.items():
@@ -109,7 +109,7 @@ def part_of(given: Any) -> tuple[Part | None, bool]:
     """Read one part; whether it is the call of a long-running tool.
 
     Raises:
-        pydantic.ValidationError: what it holds does not fit.
+        pydantic.ValidationError: its content is invalid.
     """
     if not isinstance(given, Mapping):
         return None, False
@@ -136,7 +136,7 @@ def _of_data(data: Any, told: Mapping[str, Any]) -> Part:
 
 
 def adk_metadata(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what google-adk says about a thing, by its names there: `author`, `usage_metadata`, `actions`."""
+    """Return google-adk's metadata of an object, by its names: `author`, `usage_metadata`, `actions`."""
     metadata = given.get("metadata")
     if not isinstance(metadata, Mapping):
         return {}

@@ -1,8 +1,8 @@
-"""`adk+http:URL/APP`: an app that a REST server of ADK serves, in whatever language (extra `http`).
+"""`adk+http:URL/APP`: an app on a REST server of ADK, in any language (extra `http`).
 
-Google-adk's `adk api_server` and `adk web` are such servers, and those of its sisters in TypeScript, Go, Java. What they
-answer stands in google-adk's documentation under "API Server"; sessions are made with the case's state, each turn is a
-`run_sse` (or a `run`), the final state is the session's, and sessions that were made here are deleted again.
+Google-adk's `adk api_server` and `adk web` are such servers, and those of its sisters in TypeScript, Go, Java. Their
+protocol is documented by google-adk under "API Server"; sessions are created with the case's state, each turn is a
+`run_sse` (or a `run`), the final state is the session's, and sessions that were created here are deleted again.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _WAYS = ("run_sse", "run")
 def adk_server_agent(rest: str) -> AdkServerAgent:
     """Return the agent that `adk+http:REST` names.
 
-    The last step of the URL's path is the app; where there is none, the only app that the server has. Options stand in
-    the query: `via=run` asks for each turn in one piece, `streaming=true` for pieces of answers as well.
+    The last segment of the URL's path is the app; without it, the only app of the server. Options are in
+    the query: `via=run` requests each turn in one piece, `streaming=true` pieces of answers as well.
 
     Raises:
-        AgentLoadError: it is no URL, or an option is none.
+        AgentLoadError: the URL or an option is invalid.
         MissingExtraError: httpx is not installed.
     """
     options, address = read_address(rest, kind=KIND).take("via", "streaming")
@@ -63,13 +63,13 @@ class _Talk:
 
 
 class AdkServerAgent:
-    """One app of an ADK server. Each trial has a session of its own there, under the user that the case names.
+    """One app of an ADK server. Each trial has its own session there, under the user of the case.
 
-    What a server keeps for a user or an app over all sessions (`user:`, `app:` state, memory) all trials share.
+    All trials share the data that a server keeps for a user or an app (`user:`, `app:` state, memory).
     """
 
     def __init__(self, address: Address, *, via: str = "run_sse", streaming: bool = False) -> None:
-        """Take where the app is; see `adk_server_agent`."""
+        """Take the address of the app; see `adk_server_agent`."""
         self._given = address
         self._via = via
         self._streaming = streaming
@@ -86,7 +86,7 @@ class AdkServerAgent:
         """Find the app among those that the server has.
 
         Raises:
-            AgentLoadError: nothing answers there, or there is no such app; the message has those that are there.
+            AgentLoadError: the server does not answer, or has no such app; the message lists its apps.
         """
         place = await find_app(self._given)
         await self._http.close()
@@ -97,21 +97,21 @@ class AdkServerAgent:
         await self._http.close()
 
     async def describe(self) -> AgentInfo:
-        """Return what the server says about the app; its name where it says nothing."""
+        """Return the server's description of the app; its name if there is none."""
         info: Any = None
         with suppress(AgentError):  # not every server has it
             info = await self._http.ask(f"apps/{quote(self._place.app, safe='')}/app-info")
         return read_info(self._place.app, self._http.address.hide_in_answer(info))
 
     async def begin(self, session: Session, case: object) -> None:
-        """Wait for a session that the case pins, where another trial has it."""
+        """Wait for a pinned session that another trial uses."""
         await self._sessions.take(session)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Let the app answer one message.
 
         Raises:
-            AgentError: the server cannot be reached, refuses, breaks off, or says that the agent raised.
+            AgentError: the server is unreachable, rejects the request, breaks off, or reports an exception of the agent.
         """
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
@@ -138,13 +138,13 @@ class AdkServerAgent:
                 yield broken
 
     async def final_state(self, session: Session) -> dict[str, Any]:
-        """Return the state of the server's session; that of the events where the server does not tell."""
+        """Return the state of the server's session, or the state from the events if the server does not return it."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         state = None if talk is None else await self._sessions.state(talk.session)
         return session.state if state is None else lasting(self._http.address.hide_in_answer(state))
 
     async def end(self, session: Session) -> None:
-        """Delete the session at the server, if it was made here."""
+        """Delete the session on the server if it was created here."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         await self._sessions.give_back(session, None if talk is None else talk.session)
 
@@ -181,8 +181,8 @@ class _Reading:
         """Read one event.
 
         Raises:
-            AgentRaisedError: it says that the agent raised.
-            AgentError: it is no event.
+            AgentRaisedError: it reports an exception of the agent.
+            AgentError: it is not an event.
         """
         if not isinstance(data, dict):
             raise self._reply.broke(f"sent {safe_repr(data)} where an event was expected")
@@ -193,7 +193,9 @@ class _Reading:
         except ValidationError as error:
             raise self._reply.broke(f"sent an event that does not fit: {first_problem(error)}") from None
         if data.get("id") and data.get("id") == self._id and event.content is None:
-            event.usage_metadata = event.model_version = None  # the same event once more, with what it saved
+            event.usage_metadata = event.model_version = (
+                None  # the same event again, with the saved artifacts
+            )
         self._id = str(data.get("id") or "")
         self._last = event
         self.answer.note(event, finish_in(data))

@@ -1,4 +1,4 @@
-"""Which app of an ADK server is meant, and what the server says about it."""
+"""The app of an ADK server: its selection by an address, and its description."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _KIND = "adk+http"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A server, below whose address its paths stand, and an app of it."""
+    """The address of a server, and an app of it."""
 
     server: Address
     app: str
 
 
 async def find_app(given: Address) -> Place:
-    """Ask the server for its apps, and tell which is meant by an address.
+    """Request the apps of the server, and select one by an address.
 
-    The last step of the address's path is an app's name where there is one of that name; the path may also be that of
-    the server, where it has but one app. A server that does not list its apps is believed to have the one that is named.
+    The last segment of the address's path is the name of an app if there is such an app; the path may also be that of
+    the server if it has only one app. For a server that does not list its apps, the named one is assumed to exist.
 
     Raises:
-        AgentLoadError: nobody is there, or there is no such app.
+        AgentLoadError: the server does not answer, or has no such app.
     """
     above, _, last = given.path.rpartition("/")
     named = Place(given.at(above), unquote(last))
@@ -88,7 +88,7 @@ def _of(given: Address, app: str) -> str:
 
 
 def read_info(app: str, info: Any) -> AgentInfo:
-    """Return what `app-info` says: instructions and tools by agent, where it has them."""
+    """Return the result of `app-info`: instructions and tools by agent, if the server supports it."""
     if not isinstance(info, Mapping):
         return AgentInfo(name=app)
     agents = info.get("agents")
@@ -109,6 +109,6 @@ def _details(agent: Any) -> dict[str, Any]:
         "name": str(told.get("name") or ""),
         "instructions": ""
         if instruction.startswith("<InstructionProvider")
-        else instruction,  # made per turn
+        else instruction,  # created in each turn
         "tool_declarations": tools if isinstance(tools, list) else [],
     }

@@ -1,4 +1,4 @@
-"""Sessions at an ADK server: made with a state, read at the end, deleted again."""
+"""Sessions of an ADK server: created with a state, read at the end, deleted again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RemoteSession:
     id: str
     path: str
     is_ours: bool
-    """Whether it was made here, and is to be deleted here."""
+    """Whether it was created here, so that it is deleted here."""
 
 
 class Sessions:
@@ -59,9 +59,9 @@ class Sessions:
         session.memory[_PLACE] = place
 
     async def create(self, session: Session) -> RemoteSession:
-        """Make a session with the state of the case; one that a case pins and that is there is gone on with, as it is.
+        """Create a session with the state of the case; a pinned session that exists is continued unchanged.
 
-        Servers differ in how they want to be told. What they made is looked at, and made again in another way where id
+        Servers differ in the form of the request. The created session is checked, and created in another form if id
         or state did not arrive.
 
         Raises:
@@ -97,14 +97,14 @@ class Sessions:
         )
 
     async def state(self, made: RemoteSession) -> dict[str, Any] | None:
-        """Return the state of a session; none where the server does not tell."""
+        """Return the state of a session; empty if the server does not return it."""
         async with self._http.send(made.path, allow=(404, 405, 501)) as reply:
             found = await reply.json() if reply.status == 200 else None
         state = found.get("state") if isinstance(found, Mapping) else None
         return state if isinstance(state, dict) else None
 
     async def give_back(self, session: Session, made: RemoteSession | None) -> None:
-        """Delete what was made for a trial, and let the next have its id. What goes wrong harms no verdict."""
+        """Delete the session of a trial and release its id. A failure does not affect the verdict."""
         try:
             if made is not None and made.is_ours:
                 await self._delete(made.path)
@@ -132,7 +132,7 @@ class Sessions:
 
 
 def _has(state: Any, wanted: Mapping[str, Any]) -> bool:
-    """Whether a session that was made has the state that was asked for (`temp:` lasts for no session)."""
+    """Whether a created session has the requested state (sessions do not keep `temp:`)."""
     if not isinstance(state, Mapping):
         return not wanted
     return all(state.get(key) == value for key, value in wanted.items() if not key.startswith("temp:"))

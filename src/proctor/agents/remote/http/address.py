@@ -1,4 +1,4 @@
-"""Where an agent lives: its URL, and what proves who asks. What is printed of it holds no secret."""
+"""The address of a remote agent: its URL and credentials. The printed form contains no secret."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from proctor.errors import AgentLoadError
 __all__ = ["TOKEN", "Address", "read_address"]
 
 TOKEN = "PROCTOR_AGENT_TOKEN"  # noqa: S105 - the name of the variable
-"""The variable whose value goes along as `Authorization: Bearer …`, to the host that AGENT names and to no other."""
+"""The variable with the token for `Authorization: Bearer …`, sent only to the host that AGENT names."""
 
 
 class Address:
-    """The URL of an agent, as it was named. Made by `read_address`.
+    """The URL of an agent. Created by `read_address`.
 
-    `url` is what requests go to: without user and password, without a fragment, with its query. `shown` is what to
-    print: secrets of its query are hidden. `authorization` is the value of that header, empty where there is none.
+    `url` is the URL for requests: without user, password and fragment, with its query. `shown` is the form to
+    print: secrets of its query are hidden. `authorization` is the value of that header, or empty.
     """
 
     __slots__ = ("_echoed", "_parts", "_secrets", "authorization", "shown", "url")
 
     def __init__(self, parts: SplitResult, authorization: str = "", secrets: tuple[str, ...] = ()) -> None:
-        """Take the parts of a URL that `read_address` has looked at."""
+        """Take the parts of a URL that `read_address` has validated."""
         self._parts = parts
         self._secrets = secrets
         self._echoed = [secret for secret in secrets if is_telling(secret)]
@@ -46,7 +46,7 @@ class Address:
 
     @property
     def port(self) -> int:
-        """The port, that of the scheme where none is named."""
+        """The port; the default of the scheme if the URL has none."""
         return self._parts.port or (443 if self._parts.scheme == "https" else 80)
 
     @property
@@ -56,13 +56,13 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """True for this machine: `localhost`, and every loopback address. No proxy stands before it."""
+        """Whether it is this machine: `localhost` or a loopback address. Proxies do not apply to it."""
         return self.host == "localhost" or self.host.endswith(".localhost") or is_loopback_ip(self.host)
 
     def join(self, path: str) -> str:
-        """Return the URL of `path` below this one (`""`: this one), with its query.
+        """Return the URL of `path` below this address (`""`: the address itself), with its query.
 
-        `path` is text of ours, or has been quoted: `quote(session_id, safe="")`.
+        `path` is constant text or quoted: `quote(session_id, safe="")`.
         """
         if not path:
             return self.url
@@ -82,7 +82,7 @@ class Address:
         return taken, Address(self._parts._replace(query=left), self.authorization, self._secrets)
 
     def as_asker(self, token: str) -> Address:
-        """Return the same, asked with `token` unless something else was said in AGENT itself or in the environment."""
+        """Return the same address with `token`, unless AGENT or the environment has a credential."""
         if self.authorization or not token:
             return self
         return Address(self._parts, f"Bearer {_header(token, 'The key')}", (*self._secrets, token))
@@ -94,18 +94,18 @@ class Address:
         return without_secrets(text)
 
     def hide_in_answer(self, value: Any) -> Any:
-        """Return a JSON value of an answer without the secrets of this address: a server may repeat what it was sent."""
+        """Return the JSON of an answer without the secrets of this address, which a server may repeat."""
         return hide_in_value(value, self._echoed) if self._echoed else value
 
 
 def read_address(text: str, *, kind: str) -> Address:
-    """Read what stands after the colon of `http+sse:` and the like; `kind` is that prefix, for messages.
+    """Parse the text after the colon of `http+sse:` and similar prefixes; `kind` is the prefix, for messages.
 
-    `http://user:password@host` is sent as HTTP Basic; else PROCTOR_AGENT_TOKEN, where it is set, as a bearer token.
+    `http://user:password@host` is sent as HTTP Basic; otherwise PROCTOR_AGENT_TOKEN, if set, as a bearer token.
     `//host:port` is read as `http://host:port`.
 
     Raises:
-        AgentLoadError: it is no URL of http or https with a host, its secret has been hidden, or the token is none.
+        AgentLoadError: it is not an http or https URL with a host, its secret was redacted, or the token is invalid.
     """
     text = text.strip()
     if text.startswith("//"):
@@ -133,7 +133,7 @@ def read_address(text: str, *, kind: str) -> Address:
 
 
 def _asker(parts: SplitResult) -> tuple[str, tuple[str, ...]]:
-    """Return the header that says who asks, and what of it must not be printed."""
+    """Return the authorization header, and its secrets, which must not be printed."""
     if parts.username is not None:
         user, password = unquote(parts.username), unquote(parts.password or "")
         encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
@@ -144,7 +144,7 @@ def _asker(parts: SplitResult) -> tuple[str, tuple[str, ...]]:
 
 
 def _secrets_in(query: str) -> Iterator[str]:
-    """The values in a query whose names say that they are secret, as they are written and as they are meant."""
+    """Return the values of a query with the names of secrets, as written and decoded."""
     for pair in query.split("&"):
         name, _, value = pair.partition("=")
         told = f"?{name}={value}"
@@ -155,7 +155,9 @@ def _secrets_in(query: str) -> Iterator[str]:
 def _header(token: str, name: str) -> str:
     if token.isascii() and token.isprintable() and " " not in token:
         return token
-    raise AgentLoadError(f"{name} is no token: it has a blank or a character in it that no header can carry.")
+    raise AgentLoadError(
+        f"{name} is not a valid token: it has a blank or another character that headers do not allow."
+    )
 
 
 def _no_address(text: str, kind: str, why: str) -> AgentLoadError:

@@ -1,9 +1,9 @@
-"""Where an agent may be that somebody else named: a web page can ask this machine to connect, and must not reach what only
+"""The allowed addresses of agents that a web page names: a page can make this machine connect, and must not reach what only
 this machine can.
 
-`proctor web` sets the variable for itself and for the runs that it starts. A host that was not told beforehand is then looked
-up, every address of it is checked, and the connection is made to the very address that was checked: a name server that says
-something else a moment later changes nothing. No proxy is used, and redirects are never followed.
+`proctor web` sets the variable for itself and for its runs. For a host that is not listed in
+it, every address of the name is checked, and the connection uses the checked address, even if the name server returns another
+one later. No proxy is used, and redirects are never followed.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ IP = IPv4Address | IPv6Address
 _METADATA = frozenset(
     map(ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
 )
-"""Where clouds tell a machine its secrets."""
+"""Metadata addresses of clouds, which return secrets of a machine."""
 _NAT64 = [ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")]
 _COMPATIBLE = ip_network("::/96")
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What agents that somebody else named may be at, beside the public network."""
+    """The addresses that are allowed besides the public network."""
 
     allowed: frozenset[Target] = frozenset()
 
     def allows(self, host: str, port: int) -> bool:
-        """Tell whether a host was told beforehand, by this very name."""
+        """Return whether a host is listed by this exact name."""
         return bool({(host.lower(), port), (host.lower(), None)} & self.allowed)
 
     def check(self, host: str, port: int, found: Iterable[str]) -> str:
-        """Return the first address of those `found` for a host, all of which must be fit to be connected to.
+        """Return the first of the addresses `found` for a host; all of them must be allowed.
 
         Raises:
-            AgentError: one of them is not, or there is none.
+            AgentError: an address is not allowed, or there is none.
         """
         addresses = [text.partition("%")[0] for text in found]
         for text in addresses:
@@ -80,7 +80,7 @@ class Targets:
         return addresses[0]
 
     async def look_up(self, host: str, port: int) -> str:
-        """Return the address to connect to; raises as `check`, and OSError where the name is not known."""
+        """Return the address to connect to; raises as `check`, and OSError if the name is unknown."""
         loop = asyncio.get_running_loop()
         found: list[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return self.check(host, port, (str(place[0]) for *_, place in found))
@@ -90,15 +90,15 @@ _PRIVATE = ("an address of this machine", "an address of a private network")
 
 
 def why_not(address: IP) -> str:
-    """Return what an address is that is not public; empty for one that anybody could connect to as well.
+    """Return the kind of a non-public address; empty for a public one.
 
-    Addresses that only carry another one (mapped, translated, tunnelled) are what they carry.
+    Addresses that contain another one (mapped, translated, tunnelled) have the kind of that one.
     """
     carried = _carried(address)
     if carried is not None:
         return why_not(carried)
     if address in _METADATA:
-        return "an address where a cloud tells its secrets"
+        return "an address where a cloud returns its secrets"
     if address.is_link_local:
         return "a link-local address"
     if address.is_unspecified or address.is_multicast:
@@ -111,7 +111,7 @@ def why_not(address: IP) -> str:
 
 
 def _carried(address: IP) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
+    """Return the IPv4 address in an IPv6 address, if there is one."""
     if isinstance(address, IPv4Address):
         return None
     if address.teredo is not None:
@@ -130,7 +130,7 @@ _of_project: ContextVar[bool] = ContextVar("named_by_project", default=False)
 
 @contextmanager
 def named_by_project() -> Iterator[None]:
-    """Let the agents that are made within be anywhere: a file of the project names them, and no page."""
+    """Allow all addresses for agents created within: a file of the project names them, not a page."""
     token = _of_project.set(True)
     try:
         yield
@@ -139,7 +139,7 @@ def named_by_project() -> Iterator[None]:
 
 
 def targets_here() -> Targets | None:
-    """Return what holds in this process; `None`: whoever names an agent here may name any."""
+    """Return the restriction of this process; `None` if there is none."""
     if _of_project.get():
         return None
     told = os.environ.get(TARGETS)

@@ -12,14 +12,14 @@ How an adapter uses it::
             data = await reply.json()
     await self._http.close()                                                # in its close()
 
-Nothing that is raised needs to be caught: it is an `AgentError` of the right kind, whose message names the address, and
-holds no secret. An event stream ends, for this client, where HTTP says that it ends; whether that was the *answer's* end
+Callers need not catch exceptions: each is an `AgentError` of the right kind, whose message names the address and
+contains no secret. For this client, an event stream ends as HTTP defines; whether that was the *answer's* end
 is for the adapter to know (`reply.truncated(…)` builds the error).
 
-* not connected (refused, name not known, TLS, no proxy): `NotConnectedError`, which is an `AgentUnreachableError`
+* not connected (refused, unknown name, TLS, missing proxy): `NotConnectedError`, an `AgentUnreachableError`
 * 408, 429, 503: `AgentUnreachableError`
 * began to answer and broke off, or ended the connection without an answer: `AgentTruncatedError`
-* any other 5xx: `AgentRaisedError`, whose type is the status
+* any other 5xx: `AgentRaisedError`, with the status as its type
 * redirects (none is followed), other 4xx, HTML, bad gzip, not JSON, more than the bounds allow: `AgentError`
 * timed out: the engine cancels the task that waits; connections are closed at once.
 
@@ -52,18 +52,18 @@ __all__ = ["EVENTS", "JSON", "Bounds", "HttpClient", "Reply"]
 
 
 class HttpClient:
-    """Asks one agent's server. Connections are kept, and are as many as there are turns at one time.
+    """HTTP client of one agent's server. Connections are kept, one for each concurrent turn.
 
-    It belongs to the event loop in which it is used, and may be used in another one after `close`.
+    It belongs to its current event loop, and may be used in another one after `close`.
     """
 
     def __init__(
         self, address: Address, *, bounds: Bounds | None = None, headers: Mapping[str, str] | None = None
     ) -> None:
-        """Take where the server is, and headers that all requests have.
+        """Take the address of the server, and headers of all requests.
 
         Raises:
-            AgentLoadError: its host is no name of one.
+            AgentLoadError: its host is not a valid name.
             MissingExtraError: httpx is not installed.
         """
         httpx = import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
@@ -78,12 +78,12 @@ class HttpClient:
         self._headers = dict(headers or {})
         self._targets = targets_here()
         self._idle: list[Any] = []
-        """Clients of httpx with a connection each: one that has many looks at all of them, twice, for each request."""
+        """Clients of httpx with one connection each: a client with many searches all of them, twice, for each request."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tls: Any = None
 
     async def close(self) -> None:
-        """Close all connections; it may be used again afterwards."""
+        """Close all connections; a later request opens them again."""
         idle, self._idle = self._idle, []
         if self._loop is asyncio.get_running_loop():
             for client in idle:
@@ -92,22 +92,22 @@ class HttpClient:
     async def ask(
         self, path: str = "", body: Any = None, *, method: str = "", allow: Collection[int] = ()
     ) -> Any:
-        """Ask, and return the JSON of the answer (`None` where it is empty); arguments as for `send`."""
+        """Send a request and return the JSON of the answer (`None` if it is empty); arguments as for `send`."""
         async with self.send(path, body, method=method, allow=allow) as reply:
             return await reply.json()
 
     async def glance(self, path: str = "", *, seconds: float = 3.0) -> Any:
-        """See before a run whether somebody is there; return the JSON that a GET brings, `None` where it brings none.
+        """Check before a run that the server answers; return the JSON of a GET, `None` if there is none.
 
         Raises:
-            AgentLoadError: nobody is there: the name is not known, nothing listens, no TLS.
+            AgentLoadError: the server does not answer: unknown name, closed port, TLS error.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self.ask(path)
         except NotConnectedError as error:
             raise error.at_opening() from None
-        except (AgentError, TimeoutError):  # whatever it is, requests for turns may fare better
+        except (AgentError, TimeoutError):  # requests for turns may still succeed
             return None
 
     @asynccontextmanager
@@ -121,13 +121,13 @@ class HttpClient:
         allow: Collection[int] = (),
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Reply]:
-        """Send one request and give the head of its answer; leaving the block ends the answer, read or not.
+        """Send one request and return the head of its answer; leaving the block ends the answer, read or not.
 
-        `path` stands below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, without a GET,
-        unless `method` says otherwise. `allow`: statuses that are given as they are, where all but `_ANSWERS` are raised.
+        `path` is below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, otherwise a GET,
+        unless `method` is set. `allow`: statuses that are returned; all others but `_ANSWERS` are raised.
 
         Raises:
-            AgentError: there is no answer, or one that is none; see above for its kinds.
+            AgentError: there is no answer, or it is invalid; see above for the kinds.
         """
         told = {"Accept": f"{accept}, {JSON}" if accept != JSON else JSON, **(headers or {})}
         content = None if body is None else self._as_json(body)
@@ -152,11 +152,11 @@ class HttpClient:
             raise truncated(self.address, f"was not done within {self.bounds.longest:g} s") from None
         finally:
             idle.append(client)
-            if idle is not self._idle:  # closed meanwhile
+            if idle is not self._idle:  # closed in between
                 await client.aclose()
 
     async def _patiently(self, client: Any, asked_for: _Asked, allow: Collection[int]) -> Any:
-        """Return the first response that is one, after the waits that the server asks for."""
+        """Return the first response that is not a request to wait, after those waits."""
         left = self.bounds.patience
         while True:
             response = await self._once(client, asked_for)
@@ -182,7 +182,7 @@ class HttpClient:
             raise from_httpx(error, self.address, answering=False) from None
 
     async def _refusal(self, response: Any, asked: float | None) -> AgentError:
-        """Read a little of what a server says about its refusal, and no longer than a moment."""
+        """Read a little of the body of an error response, for a limited time."""
         body = b""
         with suppress(AgentError, TimeoutError):
             async with (
@@ -207,7 +207,7 @@ class HttpClient:
             text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except (ValueError, TypeError, RecursionError) as error:
             raise AgentError(
-                f"what {self.address.shown} is to be told cannot be sent as JSON: {safe_str(error)}"
+                f"the request to {self.address.shown} cannot be sent as JSON: {safe_str(error)}"
             ) from None
         return text.encode("utf-8", "replace")
 

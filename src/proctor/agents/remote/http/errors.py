@@ -1,4 +1,4 @@
-"""What goes wrong between Proctor and an agent's server, told apart and in words: whose doing, what came, what to do."""
+"""Errors between Proctor and an agent's server: the responsible side, the response, and a hint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class NotConnectedError(AgentUnreachableError):
-    """There was no connection at all: the same for every request, as long as nobody does something about it."""
+    """There was no connection: every further request fails the same way."""
 
     def at_opening(self) -> AgentLoadError:
         """Return the same as a mistake of the set-up, seen before the first turn."""
@@ -42,7 +42,7 @@ class NotConnectedError(AgentUnreachableError):
 
 
 def broke(address: Address, what: str) -> AgentError:
-    """Return the error for an answer that is not what the protocol says."""
+    """Return the error for an answer that violates the protocol."""
     return AgentError(address.hide(f"the agent at {address.shown} {what}"))
 
 
@@ -57,7 +57,7 @@ def unreachable(address: Address, what: str) -> AgentUnreachableError:
 
 
 def excerpt(body: bytes, content_type: str = "") -> str:
-    """Return the beginning of a body for a message: its text, or the message that stands in its JSON."""
+    """Return the beginning of a body for a message: its text, or the message in its JSON."""
     text = " ".join(body[: 20 * MOST_SHOWN].decode("utf-8", "replace").split())
     if "json" in content_type:
         text = _said(body) or text
@@ -65,7 +65,7 @@ def excerpt(body: bytes, content_type: str = "") -> str:
 
 
 def _said(body: bytes) -> str:
-    """What an error in JSON says: `{"error": {"message"}}`, `{"detail"}`, `{"message"}` and the like."""
+    """Return the message of an error in JSON: `{"error": {"message"}}`, `{"detail"}`, `{"message"}` and similar."""
     try:
         said: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -81,11 +81,11 @@ def _said(body: bytes) -> str:
 
 
 def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentError:
-    """Say what an exception of httpx was; `answering`: whether the head of the answer had come."""
+    """Convert an exception of httpx; `answering`: whether the head of the answer had arrived."""
     import httpx
 
     none = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError | UnicodeError
-    if isinstance(error, none):  # UnicodeError: a host name that no resolver can be asked for
+    if isinstance(error, none):  # UnicodeError: a host name that no resolver accepts
         why = f"{_why_no_connection(error, address)}{_proxied(address)}"
         return NotConnectedError(address.hide(f"the agent at {address.shown} cannot be reached: {why}"))
     if isinstance(error, httpx.TimeoutException):
@@ -102,7 +102,7 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
 
 
 def _broke_off(error: Exception) -> bool:
-    """Whether the connection ended where more was to come; httpx has one class for this and for nonsense."""
+    """Return whether the connection ended too early; httpx has one class for this and for invalid data."""
     import httpx
 
     return isinstance(error, httpx.RemoteProtocolError) and (
@@ -130,7 +130,7 @@ def _why_no_connection(error: Exception, address: Address) -> str:
 
 
 def _proxied(address: Address) -> str:
-    """Which proxy is meant where one stands before the agent: httpx reads the same variables."""
+    """Return the proxy for the agent from the variables that httpx reads."""
     from urllib.request import getproxies, proxy_bypass
 
     if address.is_loopback or proxy_bypass(address.host):
@@ -146,7 +146,7 @@ def _proxied(address: Address) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception, what it came from, and what is in groups."""
+    """Yield the exception, its causes, and the members of exception groups."""
     waiting, seen = [error], 0
     while waiting and seen < 50:
         one = waiting.pop(0)
@@ -165,10 +165,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def from_status(
     address: Address, status: int, *, location: str, content_type: str, body: bytes, asked: float | None
 ) -> AgentError:
-    """Say what a status other than 2xx means; `asked`: the seconds that the server asks to wait."""
+    """Return the error for a status other than 2xx; `asked`: the seconds that the server asks to wait."""
     said = excerpt(body, content_type)
     if status < 300:
-        return broke(address, f"answered with status {status}, which is no whole answer: {said}")
+        return broke(address, f"answered with status {status}, which is not a complete answer: {said}")
     if 300 <= status < 400:
         where = location or "nowhere"
         return broke(
@@ -176,7 +176,7 @@ def from_status(
         )
     if status in {408, 429, 503}:
         wait = f", and asks to wait {asked:.3g} s" if asked is not None else ""
-        return unreachable(address, f"takes no request now: status {status}{wait}: {said}")
+        return unreachable(address, f"accepts no request now: status {status}{wait}: {said}")
     if status >= 500:
         text = address.hide(f"the agent at {address.shown} failed with status {status}: {said}")
         return AgentRaisedError(text, type=str(status))
@@ -188,5 +188,5 @@ _HINTS = {
     403: f". Is what {TOKEN} holds good for it?",
     404: ". Is the path right?",
     405: ". Is the path right? It takes no such request there",
-    407: ". A proxy stands before it: see HTTPS_PROXY and NO_PROXY",
+    407: ". A proxy is in between: see HTTPS_PROXY and NO_PROXY",
 }

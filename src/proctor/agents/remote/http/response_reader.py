@@ -31,22 +31,22 @@ class Bounds:
     max_piece: int = 32 * 2**20
     """Bytes of one JSON document, and of one event of a stream."""
     connect: float = 10.0
-    """Seconds until there is a connection."""
+    """Seconds to connect."""
     silence: float = 600.0
     """Seconds between one byte and the next."""
     longest: float = 3600.0
     """Seconds that one answer may take, however steadily it trickles."""
     patience: float = 60.0
-    """Seconds, all together, that one request is held back because the server asks to wait (429, 503)."""
+    """Seconds that one request waits in total because the server asks to (429, 503)."""
 
 
 class Reply:
-    """An answer whose head has come. Its body is read once, by one of `json`, `events` and `chunks`."""
+    """An answer with its head. Its body is read once, by one of `json`, `events` and `chunks`."""
 
     __slots__ = ("_address", "_bounds", "_response", "content_type", "headers", "status")
 
     def __init__(self, response: Any, address: Address, bounds: Bounds) -> None:
-        """Take the response of httpx; made by `HttpClient.send`."""
+        """Take the response of httpx; created by `HttpClient.send`."""
         self._response = response
         self._address = address
         self._bounds = bounds
@@ -61,10 +61,10 @@ class Reply:
         return self.content_type == EVENTS
 
     async def json(self) -> Any:
-        """Read it whole, as JSON; `None` where it is empty.
+        """Read the whole answer as JSON; `None` if it is empty.
 
         Raises:
-            AgentError: it is no JSON, too large, or broke off.
+            AgentError: it is not JSON, too large, or incomplete.
         """
         body = bytearray()
         async with aclosing(self.chunks()) as chunks:
@@ -84,7 +84,7 @@ class Reply:
         return self.hide(await self.json())
 
     def hide(self, value: Any) -> Any:
-        """Return what the server has sent without the secrets of its address."""
+        """Return text of the server without the secrets of its address."""
         return self._address.hide_in_answer(value)
 
     async def events(self) -> AsyncGenerator[ServerEvent, None]:
@@ -115,12 +115,12 @@ class Reply:
         try:
             return self.hide(json.loads(event.data))
         except (ValueError, RecursionError):
-            raise self.broke(f"sent an event that is no JSON: {safe_repr(event.data)}") from None
+            raise self.broke(f"sent an event that is not JSON: {safe_repr(event.data)}") from None
 
     async def nothing_more(self, events: AsyncIterator[ServerEvent]) -> None:
-        """Let the stream end whose last event has come, so that its connection can be used again.
+        """Wait briefly for the end of a stream after its last event, so that its connection can be reused.
 
-        The answer is whole: a server that leaves the stream open, or breaks it off, has said all.
+        The answer is complete, even if the server leaves the stream open or breaks it off.
 
         Raises:
             AgentError: there was more.
@@ -155,19 +155,19 @@ class Reply:
         await self._nothing_behind()
 
     async def close(self) -> None:
-        """End it: the connection is kept where it was read to its end, else closed."""
+        """End the answer: keep the connection if it was read to the end, otherwise close it."""
         await self._response.aclose()
 
     def truncated(self, what: str) -> AgentError:
-        """Return the error for an answer that has ended too early; `what` goes on after "the agent at …"."""
+        """Return the error for an answer that ended too early; `what` follows "the agent at …"."""
         return truncated(self._address, what)
 
     def broke(self, what: str) -> AgentError:
-        """Return the error for an answer that is against the protocol; `what` goes on after "the agent at …"."""
+        """Return the error for an answer that violates the protocol; `what` follows "the agent at …"."""
         return broke(self._address, what)
 
     def not_understood(self, body: bytes, error: Exception | None) -> AgentError:
-        """Return the error for a body of the wrong kind; `error` is what reading it raised."""
+        """Return the error for a body of the wrong kind; `error` is the exception of its parser."""
         kind = (
             "an HTML page" if "html" in self.content_type else self.content_type or "a body of no stated type"
         )
@@ -186,7 +186,7 @@ class Reply:
     def _too_large(self, what: str, most: int) -> AgentError:
         return self.broke(f"sends too much: more than {most:,} bytes in {what}")
 
-    # --- packed, though it was asked not to be
+    # --- compressed bodies, although the request excludes them
 
     def _unpacking(self) -> Any:
         encoding = self.headers.get("content-encoding", "identity").strip().lower()
@@ -201,28 +201,26 @@ class Reply:
         )
 
     def _unpacked(self, unpack: Any, packed: bytes) -> Iterator[bytes]:
-        """Unpack a little at a time: a bomb is noticed long before it has gone off."""
+        """Decompress in small steps, so that a decompression bomb is noticed early."""
         try:
             while packed:
                 yield unpack.decompress(packed, _AT_ONCE)
                 packed = unpack.unconsumed_tail
         except zlib.error as error:
-            raise self.broke(f"says that its answer is packed, and it is not ({error})") from None
+            raise self.broke(f"declares a compressed answer, but it is not ({error})") from None
 
     async def _nothing_behind(self) -> None:
-        """Look for bytes behind the answer's end: kept, they would be read as the next trial's answer."""
+        """Reject bytes after the answer's end: the next trial would read them as its answer."""
         connection: Any = self._response.stream
         for name in ("_stream", "_httpcore_stream", "_stream", "_connection"):
             connection = getattr(connection, name, None)
         behind = getattr(getattr(connection, "_h11_state", None), "trailing_data", (b"",))[0]
         if behind:
-            await (
-                self._response.aclose()
-            )  # which gives the connection back; nobody gets it before it is closed
+            await self._response.aclose()  # this returns the connection to the pool after it was closed
             await connection.aclose()
             raise self.broke(f"sent more behind the end of its answer: {excerpt(behind)}")
 
 
 _AT_ONCE = 2**20
 _AFTER_THE_LAST = 0.05
-"""Seconds in which a stream may end by itself."""
+"""Seconds for a stream to end by itself."""

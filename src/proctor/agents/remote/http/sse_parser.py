@@ -13,7 +13,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event: its `data` lines joined with line feeds, and its name (`message` where it has none)."""
+    """One event: its `data` lines joined with line feeds, and its name (`message` by default)."""
 
     data: str
     name: str = "message"
@@ -24,10 +24,10 @@ class EventTooLargeError(ValueError):
 
 
 class StreamReader:
-    """Takes chunks of bytes, cut anywhere, and gives the events in them.
+    """Takes chunks of bytes, cut anywhere, and returns their events.
 
-    Lines end with LF, CR or CR LF. Comments, `id` and `retry` are passed over, as are events without data but `error`. What has
-    no blank line after it is no event: `unfinished` says whether there is such. Bytes that are no UTF-8 become U+FFFD.
+    Lines end with LF, CR or CR LF. Comments, `id` and `retry` are ignored, and so are events without data except `error`. What has
+    no blank line after it is incomplete: see `is_unfinished`. Bytes that are not UTF-8 become U+FFFD.
     """
 
     def __init__(self, max_event: int) -> None:

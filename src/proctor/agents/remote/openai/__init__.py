@@ -1,4 +1,4 @@
-"""Agents behind an endpoint of OpenAI's shape: chat completions and Responses.
+"""Agents behind an endpoint of OpenAI's API: chat completions and Responses.
 
-Start with `agent`, which chooses between the two.
+Start with `agent`, which selects one of the two.
 """

@@ -1,8 +1,8 @@
-"""`openai+http:URL?model=NAME`: an agent behind chat completions of OpenAI's API (or its responses), whoever serves them.
+"""`openai+http:URL?model=NAME`: an agent behind chat completions of OpenAI's API (or its responses), on any server.
 
-The protocol keeps no conversation: each request repeats all that was said, so the history is kept here, one for each trial. Tools
-are the agent's own and run where it lives. What the protocol has no word for may stand beside it, and is read where it does: a
-`tool` message (or delta) for what a tool gave, `messages` with all messages of the answer, `state_delta`, a message's `name` as
+The protocol is stateless: each request repeats the conversation, so the history is kept here for each trial. Tools
+belong to the agent and run on its server. Extensions of the protocol are read if they are present: a
+`tool` message (or delta) for a tool's result, `messages` with all messages of the answer, `state_delta`, a message's `name` as
 the agent that speaks. A call that is not answered ends its turn: it is the last one of the trajectory.
 """
 
@@ -31,7 +31,7 @@ __all__ = ["OpenAIAgent", "openai_agent"]
 _KIND = "openai+http"
 _HISTORY = "openai+http history"
 _NOT_RUN = "This tool was not run."
-"""What the next request says where a call was left without an answer: servers refuse a history with open calls."""
+"""The result of a call without one in the next request: servers reject a history with open calls."""
 
 
 class OpenAIAgent:
@@ -40,23 +40,23 @@ class OpenAIAgent:
     def __init__(
         self, http: HttpClient, *, model: str, stream: bool = False, responses: bool = False
     ) -> None:
-        """Take the client of the address that `chat/completions` stands below, the model (`""`: its only one), and how to ask."""
+        """Take the client of the address above `chat/completions`, the model (`""`: the only one), and the options."""
         self._http = http
         self._model = model
         self._stream = stream
         self._responses = responses
 
     async def open(self) -> None:
-        """See whether the server is there, and which models it has.
+        """Check that the server answers, and which models it has.
 
         Raises:
-            AgentLoadError: nothing is there; or no model was named, and there is not exactly one.
+            AgentLoadError: the server does not answer; or no model was named, and there is not exactly one.
         """
         models = _models(await self._http.glance("models"))
         if self._model:
             return
         if len(models) != 1:
-            has = f"It has: {', '.join(models[:20])}" if models else "It does not say which it has"
+            has = f"It has: {', '.join(models[:20])}" if models else "It does not list its models"
             raise AgentLoadError(
                 f"The agent {_KIND}:{self._http.address.shown} names no model. {has}. "
                 f"Write {_KIND}:{self._http.address.shown}?model=NAME."
@@ -68,15 +68,15 @@ class OpenAIAgent:
         await self._http.close()
 
     def describe(self) -> AgentInfo:
-        """Return its address and model; which tools it has the protocol does not tell."""
+        """Return its address and model; the protocol does not list its tools."""
         named = f" ({self._model})" if self._model else ""
         return AgentInfo(name=f"{_KIND}:{self._http.address.shown}{named}", has_more_tools=True)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Ask with all that was said, and yield what is answered.
+        """Send the whole conversation, and yield the answer.
 
         Raises:
-            AgentError: there was no answer, half of one, or one that is no chat completion; or the server said that it failed.
+            AgentError: there was no answer, an incomplete one, or no chat completion; or the server reported a failure.
         """
         history: list[dict[str, Any]] = session.memory.setdefault(_HISTORY, [])
         history.append({"role": "user", "content": _content(message, responses=self._responses)})
@@ -136,7 +136,7 @@ async def _streamed(reply: Reply) -> Completion:
 
 
 def _repeated(completion: Completion) -> list[dict[str, Any]]:
-    """Return an answer as the next request repeats it, with a word for each call that nobody has answered."""
+    """Return an answer for the next request, with a result for each unanswered call."""
     answered = {message.answers for message in completion.messages if message.role == "tool"}
     history = []
     for message in completion.messages:
@@ -149,7 +149,7 @@ def _repeated(completion: Completion) -> list[dict[str, Any]]:
     return history
 
 
-# --- what the user says ------------------------------------------------------------------------------------------------
+# --- the user's message ------------------------------------------------------------------------------------------------
 
 
 def _content(message: Content, *, responses: bool = False) -> str | list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def _part(part: Part) -> dict[str, Any]:
         }
     if part.file_data is not None and (part.file_data.mime_type or "").startswith("image/"):
         return {"type": "image_url", "image_url": {"url": part.file_data.file_uri or ""}}
-    raise AgentError(f"{_KIND} can say texts and images; the user's message has something else in it")
+    raise AgentError(f"{_KIND} supports texts and images; the user's message has another part")
 
 
 def _as_input(part: dict[str, Any]) -> dict[str, Any]:
@@ -185,14 +185,14 @@ def _as_input(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def openai_agent(text: str) -> OpenAIAgent:
-    """Make the agent of `openai+http:URL?model=NAME`; `&stream=true` asks for the answer in pieces, `&api=responses` by the
+    """Create the agent of `openai+http:URL?model=NAME`; `&stream=true` requests the answer in pieces, `&api=responses` the
     Responses API in place of chat completions.
 
-    The key is PROCTOR_AGENT_TOKEN; else OPENAI_API_KEY, where the host is OpenAI's own or that of OPENAI_BASE_URL, for AGENT
-    may come out of a file.
+    The key is PROCTOR_AGENT_TOKEN; otherwise OPENAI_API_KEY if the host is OpenAI's own or that of OPENAI_BASE_URL: AGENT
+    may come from a file.
 
     Raises:
-        AgentLoadError: it is no URL, or an option that there is not.
+        AgentLoadError: the URL or an option is invalid.
         MissingExtraError: httpx is not installed.
     """
     options, address = read_address(text, kind=_KIND).take("model", "stream", "api")
@@ -224,7 +224,7 @@ def _is_openais(address: Address) -> bool:
 
 
 def _models(told: Any) -> list[str]:
-    """Read `{"data": [{"id": …}]}`; empty where it is anything else."""
+    """Parse `{"data": [{"id": …}]}`; empty for anything else."""
     listed = told.get("data") if isinstance(told, dict) else None
     found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return [name for name in found if isinstance(name, str)]

@@ -24,7 +24,7 @@ class Call:
 
     id: str | None = None
     index: int | None = None
-    """Where a stream says that it stands; some begin at 1, and some say 0 of all."""
+    """Its index in a stream; some servers begin at 1, and some send 0 for all."""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
 
@@ -38,7 +38,7 @@ class Call:
         function = piece.get("function")
         function = function if isinstance(function, Mapping) else {}
         self.id = _text(piece.get("id")) or self.id
-        if (name := _text(function.get("name"))) != self.name:  # some servers say it with every piece
+        if (name := _text(function.get("name"))) != self.name:  # some servers repeat it in every piece
             self.name += name
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # servers that are kind
@@ -75,11 +75,11 @@ class Message:
 
     @property
     def content(self) -> str:
-        """What it says so far."""
+        """The text so far."""
         return "".join(self.texts)
 
     def add(self, piece: Data) -> None:
-        """Take a piece of it, or all: a refusal is what the agent says."""
+        """Add a piece or the whole message; a refusal counts as text."""
         self.texts += (_said(piece.get("content")), _text(piece.get("refusal")))
         self.author = _text(piece.get("name")) or self.author
         self.answers = _text(piece.get("tool_call_id")) or self.answers
@@ -90,11 +90,11 @@ class Message:
                     f"a tool call of the agent's answer is {safe_repr(call)}; expected an object"
                 )
             self._call(call, position, known).add(call)
-        if isinstance(called := piece.get("function_call"), Mapping):  # as it was before there were tools
+        if isinstance(called := piece.get("function_call"), Mapping):  # the older form of tool calls
             self._call({}, 0, known).add({"function": called})
 
     def _call(self, piece: Data, position: int, known: list[Call]) -> Call:
-        """Return the call that a piece goes on with: by its index, else its id, else its place; or a new one."""
+        """Return the call that a piece continues: by its index, its id or its position; or a new one."""
         index, its_id = piece.get("index"), _text(piece.get("id"))
         if isinstance(index, int):
             found = [one for one in known if one.index == index and its_id in ("", one.id)]
@@ -122,7 +122,7 @@ class Message:
 
 @dataclass(slots=True)
 class Completion:
-    """One answer: its messages in order, and what is told about it."""
+    """One answer: its messages in order, and its metadata."""
 
     messages: list[Message] = field(default_factory=list)
     finish: str = ""
@@ -153,7 +153,7 @@ class Completion:
             self._take(choices[0])
 
     def hide_in_whole(self, hide: Callable[[Any], Any]) -> None:
-        """Hide secrets in what came in pieces, each of which has only a part of one."""
+        """Hide secrets in texts that came in pieces, each with only a part of one."""
         for message in self.messages:
             message.texts = [hide(message.content)]
             for call in message.calls:
@@ -187,7 +187,7 @@ def read_completion(data: object) -> Completion:
     """Read an answer that came in one piece.
 
     Raises:
-        AgentError: it is no chat completion.
+        AgentError: it is not a chat completion.
         AgentRaisedError: it is an error.
     """
     completion = Completion()
@@ -198,7 +198,7 @@ def read_completion(data: object) -> Completion:
 
 
 def events_of(completion: Completion) -> Iterator[Event]:
-    """Give an answer's events: calls, what their tools gave, state, what was said; what broke it off comes last.
+    """Yield an answer's events: calls, results of tools, state, texts; an error comes last.
 
     Raises:
         AgentError: the arguments of a call are no JSON object.
@@ -209,7 +209,7 @@ def events_of(completion: Completion) -> Iterator[Event]:
         changed = Event.changed(completion.state_delta, author=completion.messages[-1].author)
         events.insert(max(0, len(events) - 1), changed)
     asked = next((event for event in reversed(events) if event.content), None)
-    if asked is not None:  # of all model calls together: it is not told which took how many
+    if asked is not None:  # the sum of all model calls: their shares are unknown
         asked.usage_metadata, asked.model_version = completion.usage, completion.model
     yield from events
     if (broken := _broken_off(completion.finish)) is not None:
@@ -222,7 +222,7 @@ _WHOLE = frozenset(
 
 
 def _broken_off(finish: str) -> str | None:
-    """Say why an answer is none, by how it ended; `None` where it is whole, or where that is not told."""
+    """Return why an answer is not complete, by its finish reason; `None` if it is complete or unknown."""
     if not finish or finish.lower() in _WHOLE:
         return None
     return why_cut_off(finish) or f"the answer did not end as a whole one does (finish_reason: {finish})"
@@ -242,7 +242,7 @@ def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[E
 
 
 def _response(content: str) -> dict[str, Any]:
-    """Return what a tool gave: its JSON object, anything else under `result`."""
+    """Return a tool's result: its JSON object, anything else under `result`."""
     import json
 
     try:
@@ -253,7 +253,7 @@ def _response(content: str) -> dict[str, Any]:
 
 
 def told_error(data: Data) -> AgentRaisedError | None:
-    """Return the error that stands in place of an answer, `{"error": {"message", "type", "code"}}`; `None`: there is none."""
+    """Return the error in place of an answer, `{"error": {"message", "type", "code"}}`; `None` if there is none."""
     error = data.get("error")
     if not error:
         return None
@@ -263,7 +263,7 @@ def told_error(data: Data) -> AgentRaisedError | None:
 
 
 def usage_of(told: object) -> UsageMetadata | None:
-    """Read `usage`; the tokens of reasoning are part of `completion_tokens` there, and beside them here."""
+    """Convert `usage`; `completion_tokens` includes the tokens of reasoning, which are separate here."""
     if not isinstance(told, Mapping):
         return None
     cached = _count(told.get("prompt_tokens_details"), "cached_tokens")

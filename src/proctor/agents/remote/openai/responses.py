@@ -17,7 +17,7 @@ Data = Mapping[str, Any]
 
 
 def read_response(data: object) -> Completion:
-    """Read a whole response: what is said, calls, and what tools gave that the server has run itself.
+    """Convert a whole response: texts, calls, and the results of tools that the server ran.
 
     Raises:
         AgentError: it is none.
@@ -62,9 +62,7 @@ def _messages(item: Data) -> list[Message]:
     if not kind.endswith("_call"):
         return []  # reasoning, lists of tools
     call_id = item.get("call_id") or item.get("id")
-    name = item.get("name") or kind.removesuffix(
-        "_call"
-    )  # web_search_call and the like have no name of their own
+    name = item.get("name") or kind.removesuffix("_call")  # web_search_call and similar types have no name
     arguments = item.get("arguments", item.get("action", {}))
     call = {"id": call_id, "function": {"name": name, "arguments": arguments}}
     messages = [_message({"tool_calls": [call]})]
@@ -85,7 +83,7 @@ def _as_text(output: object) -> str:
 
 
 def _finish(data: Data) -> str:
-    """Return how it ended, in the words of chat completions; any other end than `completed` as it is told."""
+    """Return the finish reason by the names of chat completions; any other end than `completed` is returned unchanged."""
     details = data.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
     items = [item.get("status") for item in data["output"] if item.get("type", "message") == "message"]
