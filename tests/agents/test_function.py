@@ -121,8 +121,8 @@ def test_the_text_of_a_message_is_all_its_texts() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda: "x", "no parameter for what the user says"),
-        (lambda session: "x", "no parameter for what the user says"),
+        (lambda: "x", "no parameter for the user's message"),
+        (lambda session: "x", "no parameter for the user's message"),
         (lambda text, database: "x", "'database'"),
         (lambda text, *, database: "x", "'database'"),
     ],

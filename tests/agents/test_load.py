@@ -374,7 +374,7 @@ BROKEN = {
         ("wrong", ["int 42", "a function"]),
         ("klass", ["the class Bot", "Bot(...)"]),
         ("two_args", ["'two_args'", "'database'", "`session`, `state`"]),
-        ("no_args", ["no parameter for what the user says"]),
+        ("no_args", ["no parameter for the user's message"]),
         ("pkg", ["beyond top-level package", "dotted module"]),
         ("beside", ["tools_beside", "from . import tools_beside"]),
         ("raises:root", ["no database"]),
@@ -569,11 +569,11 @@ def test_only_a_file_that_meets_itself_is_told_to_take_another_name(project: Pat
         {"lib_x.py": "from lib_x import thing", "ring/agent.py": "from .other import f\nroot_agent = f"},
     )
     write(project, {"ring/other.py": "from .agent import root_agent\ndef f(text): ..."})
-    with pytest.raises(AgentLoadError, match="stands in its way"):
+    with pytest.raises(AgentLoadError, match="this file hides it"):
         load_agent("lib_x.py")
     with pytest.raises(AgentLoadError, match="circular import") as ring:
         load_agent("ring")
-    assert "stands in its way" not in str(ring.value)
+    assert "this file hides it" not in str(ring.value)
 
 
 def test_a_folder_in_the_shadow_of_a_package_is_named_as_a_file(project: Path) -> None:

@@ -190,7 +190,7 @@ def test_an_answer_in_one_piece_is_complete_by_itself(
 
 
 def test_nothing_follows_done_in_one_piece() -> None:
-    with pytest.raises(AgentError, match="goes on after its 'done'"):
+    with pytest.raises(AgentError, match="continues after its 'done'"):
         json_protocol.read_body([{"type": "done"}, {"text": "more"}])
 
 

@@ -60,7 +60,7 @@ class Artifacts(Protocol):
         """Return the versions of one."""
         ...
 
-    async def described(self, user_id: str, session_id: str, name: str) -> list[Json]:
+    async def artifact_metadata(self, user_id: str, session_id: str, name: str) -> list[Json]:
         """Return the metadata of each version."""
         ...
 

@@ -52,7 +52,7 @@ class FunctionAgent:
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self._bind = _Binding(function, self.name)
-        self._runs_nothing = _runs_nothing_when_called(function)
+        self._runs_nothing = _is_lazy(function)
 
     def describe(self) -> AgentInfo:
         """Return the function's name and the first line of its docstring."""
@@ -81,7 +81,7 @@ class FunctionAgent:
                     yield event
 
 
-def _runs_nothing_when_called(function: Callable[..., Any]) -> bool:
+def _is_lazy(function: Callable[..., Any]) -> bool:
     """Return whether a call only creates a coroutine or a generator, so that it needs no thread."""
     for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is looked at
         if (
@@ -180,7 +180,7 @@ class _Binding:
     def _fill(self, parameters: list[inspect.Parameter], name: str) -> None:
         told = False
         for parameter in parameters:
-            give = _told(parameter)
+            give = _source_of(parameter)
             if give is None and not told and parameter.kind is not parameter.VAR_KEYWORD:
                 give = _text
             told = told or give in (_text, _content)
@@ -215,7 +215,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
         raise AgentLoadError(f"{safe_repr(function)} cannot be called: {error}") from error
 
 
-def _told(parameter: inspect.Parameter) -> Give | None:
+def _source_of(parameter: inspect.Parameter) -> Give | None:
     """Return the source of a parameter by its annotation or name; annotations may be unevaluated text."""
     wanted = (_BY_TYPE[name] for name in _type_names(parameter.annotation) if name in _BY_TYPE)
     return next(wanted, None) or _BY_NAME.get(parameter.name)

@@ -123,7 +123,7 @@ def _simple(answer: dict[str, Any]) -> list[Event]:
             )
     if "text" in answer and "response" in answer:
         raise AgentError("the agent's answer has both 'text' and 'response'; they mean the same: give one")
-    events = [event for call in _calls(answer.get("tool_calls")) for event in _called(call)]
+    events = [event for call in _calls(answer.get("tool_calls")) for event in _call_events(call)]
     if answer.get("state_delta"):
         events.append(Event.changed(answer["state_delta"]))
     text = answer.get("text", answer.get("response"))
@@ -156,7 +156,7 @@ def _calls(calls: object) -> list[Any]:
     return list(calls)
 
 
-def _called(call: object) -> list[Event]:
+def _call_events(call: object) -> list[Event]:
     if isinstance(call, FunctionCall):
         return [_with_part(call)]
     if not isinstance(call, Mapping):

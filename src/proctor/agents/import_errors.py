@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from proctor.agents.reference import Reference, find_module, shortened
+from proctor.agents.reference import Reference, find_module, shorten
 from proctor.common.error_text import safe_str
 from proctor.common.secrets import without_secrets
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
@@ -28,7 +28,7 @@ _OURS = str(Path(__file__).resolve().parent)
 
 
 @contextmanager
-def explained(reference: Reference) -> Iterator[None]:
+def import_error_context(reference: Reference) -> Iterator[None]:
     """Convert exceptions of an import to an AgentLoadError with the cause; Ctrl-C passes through."""
     try:
         yield
@@ -133,6 +133,6 @@ def _no_module(reference: Reference, missing: str) -> str:
         near += AGENTS.names()
     prefix = f", and no prefix {name}:" if reference.attribute and name == reference.module else ""
     return (
-        f"The agent {shortened(reference.text)!r} is not there: no module or folder {shortened(name)!r} {where}{prefix}."
+        f"The agent {shorten(reference.text)!r} is not there: no module or folder {shorten(name)!r} {where}{prefix}."
         f"{did_you_mean(name, near)}"
     )

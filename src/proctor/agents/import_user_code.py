@@ -51,7 +51,7 @@ _OF_EVALUATIONS = (".evalset.json", ".evalset.yaml", ".evalset.yml", ".test.json
 _NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
 
 
-def import_dotted(dotted: str) -> ModuleType:
+def import_module_path(dotted: str) -> ModuleType:
     """Import a module by its dotted name, the working folder included.
 
     A package of that name from another agent is no obstacle.
@@ -116,7 +116,7 @@ def read_anew_next_time(folder: Path | None) -> Iterator[None]:
         raise
 
 
-def forget_changed(folder: Path) -> None:
+def forget_outdated_imports(folder: Path) -> None:
     """Forget the imports from an agent's folder if a file there has changed, so that they are imported again.
 
     A loaded agent stays as it was. Files that evaluations write or read do not count.
@@ -254,11 +254,11 @@ def _put_on_path(root: Path, *, first: bool) -> None:
 
 
 def _names_in(roots: tuple[Path, ...]) -> set[str]:
-    names = {entry.stem for root in roots for entry in _listed(root) if entry.suffix in {".py", ""}}
+    names = {entry.stem for root in roots for entry in _entries(root) if entry.suffix in {".py", ""}}
     return names & {name.partition(".")[0] for name in sys.modules}
 
 
-def _listed(folder: Path) -> list[Path]:
+def _entries(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
     except OSError:  # a folder that may be entered but not listed

@@ -116,7 +116,7 @@ def read_answer(data: object, *, kind: str = "") -> Answer:
     if kind == "error":
         raise _error(data)
     if kind == "done":
-        return _done(data)
+        return _parse_done(data)
     if isinstance(data, Mapping) and "type" in data:
         data = {key: value for key, value in data.items() if key != "type"}
     if isinstance(data, Mapping) and set(data) == {"event"}:
@@ -171,7 +171,7 @@ def _error(data: object) -> AgentRaisedError:
 _DONE = ("type", "state", *TOLD_AT_END)
 
 
-def _done(data: object) -> Answer:
+def _parse_done(data: object) -> Answer:
     fields = {} if data in (None, "", "[DONE]") else data  # `event: done` of SSE cannot come without
     if not isinstance(fields, Mapping):
         raise AgentError(f"the agent's done is {safe_repr(data, MOST_SHOWN)}; expected an object")
@@ -184,9 +184,9 @@ def _done(data: object) -> Answer:
             )
     return Answer(
         done=True,
-        state=_told(fields, "state"),
+        state=_optional_object(fields, "state"),
         durations=_durations(fields),
-        app_details=_told(fields, "app_details"),
+        app_details=_optional_object(fields, "app_details"),
         spans=_spans(fields),
     )
 
@@ -198,7 +198,7 @@ def _spans(fields: Mapping[str, Any]) -> list[Any] | None:
     return told
 
 
-def _told(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+def _optional_object(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     told = fields.get(name)
     if told is not None and not isinstance(told, dict):
         raise AgentError(f"'{name}' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected an object")
@@ -206,7 +206,7 @@ def _told(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def _durations(fields: Mapping[str, Any]) -> dict[str, float] | None:
-    told = _told(fields, "durations")
+    told = _optional_object(fields, "durations")
     for name, seconds in (told or {}).items():
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if name not in ("model", "tool") or not is_number or not 0 <= seconds < float("inf"):

@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from proctor.agents.base import Agent
 from proctor.agents.env_file import read_env_file
-from proctor.agents.frameworks.detect import adapted, framework_of
-from proctor.agents.import_errors import explained
-from proctor.agents.import_user_code import import_dotted, import_folder, imported_late, read_anew_next_time
+from proctor.agents.frameworks.detect import adapt, framework_of
+from proctor.agents.import_errors import import_error_context
+from proctor.agents.import_user_code import (
+    import_folder,
+    import_module_path,
+    imported_late,
+    read_anew_next_time,
+)
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.common.error_text import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
@@ -59,9 +64,11 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
         read_env_file(folder)
     with read_anew_next_time(folder):
         # a module's `__getattr__` is user code, too
-        with explained(reference):
+        with import_error_context(reference):
             config = _config_file(reference)
-            found = _attribute(_import(reference), reference) if config is None else _described(config)
+            found = (
+                _attribute(_import(reference), reference) if config is None else _agent_from_config(config)
+            )
         return as_agent(found, label=reference.label, agent_name=agent_name)
 
 
@@ -120,8 +127,8 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
     if getattr(candidate, "__name__", None) == "get_agent_async" and callable(candidate):
         return factory_agent(candidate, label=label, agent_name=agent_name)
     if agent_name is not None:
-        candidate = _picked(candidate, agent_name, label)
-    if (agent := adapted(candidate, label=label)) is not None:
+        candidate = _sub_agent(candidate, agent_name, label)
+    if (agent := adapt(candidate, label=label)) is not None:
         return agent
     if callable(getattr(candidate, "answer", None)):
         return cast("Agent", candidate)
@@ -130,7 +137,7 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
 
         return FunctionAgent(candidate, name=label.rpartition(":")[2])
     raise AgentLoadError(
-        f"The agent {label} is {safe_repr(candidate)}; expected {ACCEPTED}.{_wrapped(candidate)}"
+        f"The agent {label} is {safe_repr(candidate)}; expected {ACCEPTED}.{_hint_for(candidate)}"
     )
 
 
@@ -192,7 +199,7 @@ def _config_file(reference: Reference) -> Path | None:
     return None if is_package(file) and _exposes(import_folder(file)) else config
 
 
-def _described(config: Path) -> object:
+def _agent_from_config(config: Path) -> object:
     from proctor.agents.adk.config_file import load_config_file
 
     found: object = load_config_file(config)
@@ -202,10 +209,10 @@ def _described(config: Path) -> object:
 def _import(reference: Reference) -> ModuleType:
     """Import the module of a reference, and its `agent` submodule if only that one has the agent."""
     if reference.module:
-        module = import_dotted(reference.module)
-        _refuse_shadowed(module, reference)
+        module = import_module_path(reference.module)
+        _reject_standard_module(module, reference)
         if not _exposes(module) and _has_submodule(module):
-            import_dotted(f"{reference.module}.agent")
+            import_module_path(f"{reference.module}.agent")
         return module
     file = reference.file
     if file is None or not (file.is_dir() or file.suffix == ".py"):
@@ -221,7 +228,7 @@ def _import(reference: Reference) -> ModuleType:
     return module
 
 
-def _refuse_shadowed(module: ModuleType, reference: Reference) -> None:
+def _reject_standard_module(module: ModuleType, reference: Reference) -> None:
     """Reject a module of the standard library that was imported instead of the user's file of that name."""
     file = reference.file
     is_own = reference.module.partition(".")[0] in sys.stdlib_module_names
@@ -294,13 +301,13 @@ def _exposed_by(module: ModuleType, label: str) -> object:
     agents = [name for name in public if framework_of(vars(module)[name]) is not None]
     close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
     meant = f" It has {' and '.join(map(repr, close[:3]))}: is that meant?" if close else ""
-    example = f"{_named(module)}:{close[0]}" if close else "module:attribute"
+    example = f"{_module_spelling(module)}:{close[0]}" if close else "module:attribute"
     raise AgentLoadError(
         f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: {example}."
     )
 
 
-def _named(module: ModuleType) -> str:
+def _module_spelling(module: ModuleType) -> str:
     """Return the spelling of a module in an AGENT string; its own name may not be importable."""
     file = Path(getattr(module, "__file__", None) or module.__name__)
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
@@ -323,7 +330,7 @@ def _is_app_of(app: object, root: object) -> bool:
     return _is_adk(app, "App") and getattr(app, "root_agent", None) is root
 
 
-def _picked(candidate: Any, agent_name: str, label: str) -> object:
+def _sub_agent(candidate: Any, agent_name: str, label: str) -> object:
     """Return the sub-agent of that name; of an app: the app with it in the root's place."""
     is_app = _is_adk(candidate, "App")  # an agent has a `root_agent`, too
     tree = list(_tree(candidate.root_agent if is_app else candidate))
@@ -350,7 +357,7 @@ def _tree(agent: Any, above: tuple[Any, ...] = ()) -> Iterator[Any]:
 _NOT_ENTERED = (_AsyncGeneratorContextManager, _GeneratorContextManager)
 
 
-def _wrapped(candidate: object) -> str:
+def _hint_for(candidate: object) -> str:
     if isinstance(candidate, _NOT_ENTERED):
         return (
             " This context manager was not entered: let get_agent_async enter it into an AsyncExitStack, and return "

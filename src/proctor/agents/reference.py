@@ -128,11 +128,11 @@ def _path(target: str) -> Path:
         path.exists()
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: unknown home folder
         cause = getattr(error, "strerror", None) or error
-        raise AgentLoadError(f"The agent {shortened(target)!r} is not there: {cause}.") from None
+        raise AgentLoadError(f"The agent {shorten(target)!r} is not there: {cause}.") from None
     return path
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """A piece of an AGENT string that fits into a message."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
@@ -206,4 +206,4 @@ def _unreadable(text: str) -> AgentLoadError:
             f"The agent {text!r} has the unknown prefix {prefix!r}.{_prefix_meant(prefix)} Known: {known}."
         )
     file = f" Did you mean {text}.py?" if _is_there(f"{text}.py") else ""
-    return AgentLoadError(f"{shortened(text)!r} is not an agent.{file} An agent is {SPELLINGS}.")
+    return AgentLoadError(f"{shorten(text)!r} is not an agent.{file} An agent is {SPELLINGS}.")

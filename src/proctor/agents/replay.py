@@ -149,7 +149,7 @@ def _other_text(events: list[Event]) -> bool:
     said = text_parts(event) if event is not None and event.is_final_response() else []
     if not said or event is None or event.content is None:
         return False
-    text = _unlike(" ".join(part.text or "" for part in said))
+    text = _unrelated_word(" ".join(part.text or "" for part in said))
     rest = [part for part in event.content.parts or () if part.text is None]
     event.content.parts = [Part(text=text), *rest]
     event.skip_summarization = True  # final, whatever stands last now
@@ -194,7 +194,7 @@ def _other_value(value: Any) -> Any:
     return f"{value} ({_CHANGED})" if isinstance(value, str) and value else _CHANGED
 
 
-def _unlike(text: str) -> str:
+def _unrelated_word(text: str) -> str:
     """Return a word that `text` does not contain, not even within another word."""
     lower, number = text.lower(), 0
     for word in ("Umbrella", "Quartz", "Zebra"):

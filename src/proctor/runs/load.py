@@ -62,9 +62,9 @@ def load_agent(
         MissingExtraError: it needs an optional package.
     """
     if isolate or isolate_memory is not None:
-        from proctor.agents.process.worker_agent import isolated
+        from proctor.agents.process.worker_agent import isolated_agent
 
-        return isolated(ref, agent_name=agent_name, memory=isolate_memory)
+        return isolated_agent(ref, agent_name=agent_name, memory=isolate_memory)
     from proctor.agents.load import load_agent as load
 
     with agent_code():
@@ -73,6 +73,6 @@ def load_agent(
 
 def forget_changed(folder: Path) -> None:
     """See that an agent whose files were changed since it was imported is imported anew by whoever loads it next."""
-    from proctor.agents.import_user_code import forget_changed as forget
+    from proctor.agents.import_user_code import forget_outdated_imports as forget
 
     forget(folder)

@@ -142,7 +142,7 @@ def test_two_that_wait_are_answered_in_order() -> None:
 
 
 def answered(pending: PendingCalls, call_id: str | None) -> str | None:
-    parts = pending.addressed(answer("approve", {}, call_id)).parts
+    parts = pending.with_call_ids(answer("approve", {}, call_id)).parts
     assert parts is not None
     assert parts[0].function_response is not None
     return parts[0].function_response.id

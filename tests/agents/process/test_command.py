@@ -262,7 +262,7 @@ def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("no-such-program --x", "there is no program 'no-such-program'"),
+        ("no-such-program --x", "the program 'no-such-program' does not exist"),
         ("./agent.py", r"Name what runs it \(cmd:python ./agent.py\)"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 import proctor
 from proctor.agents import builtin
 from proctor.agents.base import Session
-from proctor.agents.process.worker_agent import IsolatedAgent, isolated, reference_of
+from proctor.agents.process.worker_agent import IsolatedAgent, isolated_agent, reference_of
 from proctor.errors import AgentLoadError, SetupError
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
@@ -233,11 +233,11 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("kind", sorted({*builtin.AGENTS} - {"replay"}))
 def test_what_is_elsewhere_already_is_left_there(kind: str) -> None:
-    assert not isinstance(isolated(f"{kind}:{ELSEWHERE[kind]}"), IsolatedAgent)
+    assert not isinstance(isolated_agent(f"{kind}:{ELSEWHERE[kind]}"), IsolatedAgent)
 
 
 def test_what_is_here_is_isolated() -> None:
-    assert isinstance(isolated("replay"), IsolatedAgent)
+    assert isinstance(isolated_agent("replay"), IsolatedAgent)
 
 
 @pytest.mark.parametrize(

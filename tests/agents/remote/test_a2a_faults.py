@@ -114,7 +114,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
         streaming(result(message={"parts": [{"data": {"name": 1}, "metadata": {"adk_type": "function_call"}}]})),
         AgentError, "does not fit: function_call.name",
     ),
-    "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is no JSON: str 'oops'"),
+    "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is not JSON: str 'oops'"),
     "a page": (lambda e: e.answer(b"<html>Sign in</html>", "text/html"), AgentError, "an HTML page"),
     "404": (lambda e: e.answer({"detail": "no"}, status=404), AgentError, "404"),
     "500": (lambda e: e.answer(b"oops", "text/plain", 500), AgentRaisedError, "oops"),

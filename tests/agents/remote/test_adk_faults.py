@@ -95,7 +95,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
         AgentRaisedError, "^'x'$",
     ),
     "an error without details": (lambda e: e.answer(stream(SAID, {"error": "no model"}), SSE), AgentRaisedError, "^no model$"),
-    "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is no JSON: str 'oops'"),
+    "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is not JSON: str 'oops'"),
     "no object": (lambda e: e.answer(stream([1]), SSE), AgentError, "where an event was expected"),
     "no event": (lambda e: e.answer(stream({"author": "bot", "content": 7}), SSE), AgentError, "does not fit: content"),
     "no list": (lambda e: e.answer({"a": 1}), AgentError, "where a list of events was expected"),

@@ -34,7 +34,7 @@ def test_a_stream_and_its_events_however_it_is_cut(stream: bytes, events: list[S
         reader = StreamReader(1000)
         pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
         assert [event for piece in pieces for event in reader.feed(piece)] == events, size
-        assert not reader.unfinished
+        assert not reader.is_unfinished
 
 
 @given(st.data())
@@ -59,7 +59,7 @@ def test_what_is_written_is_read(data: st.DataObject) -> None:
 def test_what_has_no_blank_line_after_it_is_no_event(stream: bytes) -> None:
     reader = StreamReader(1000)
     assert M("b") not in list(reader.feed(stream))
-    assert reader.unfinished
+    assert reader.is_unfinished
 
 
 @pytest.mark.parametrize(

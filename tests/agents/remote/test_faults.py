@@ -23,7 +23,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.agents.json_protocol import read_answer, read_body
 from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
-from proctor.agents.remote.openai.responses import read_response, repeated
+from proctor.agents.remote.openai.responses import items_for_next_request, read_response
 from proctor.errors import AgentError
 from proctor.schema.format.content import user_text
 from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving
@@ -159,7 +159,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
         LATE,
         "no answer within the time of one turn",
     ),
-    "23 bad gzip": (_answered(b"no gzip", Content_Encoding="gzip"), BROKEN, "says that its answer is packed"),
+    "23 bad gzip": (_answered(b"no gzip", Content_Encoding="gzip"), BROKEN, "declares a compressed answer"),
     "23 gzip bomb": (_answered(gzip.compress(b" " * 200_000_000, 1), Content_Encoding="gzip"), BROKEN, "sends too much"),
     "23 redirect to a file": (_answered(b"", status=302, Location="file:///etc/passwd"), BROKEN, "to file:///etc/passwd"),
     "23 redirect to another host": (_answered(b"", status=307, Location="http://127.0.0.2:1/"), BROKEN, "not followed"),
@@ -321,7 +321,7 @@ def test_whatever_json_comes_is_events_or_an_error(count: int) -> None:
     def _response(data: Any) -> Completion:
         answer = {"output": data if isinstance(data, list) else [data]}
         found = read_response(answer)
-        repeated(answer, "not run")
+        items_for_next_request(answer, "not run")
         return found
 
     check()

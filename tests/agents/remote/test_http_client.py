@@ -192,7 +192,7 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
     "half JSON": (lambda exchange: exchange.answer(GOOD[:9]), AgentError, "where JSON was expected"),
     "deep JSON": (lambda exchange: exchange.answer(b"[" * 100_000), AgentError, "nested too deep"),
     "long number": (lambda exchange: exchange.answer(b"9" * 5_000), AgentError, "where JSON was expected"),
-    "no gzip": (packed("gzip", GOOD), AgentError, "says that its answer is packed, and it is not"),
+    "no gzip": (packed("gzip", GOOD), AgentError, "declares a compressed answer, but it is not"),
     "half gzip": (packed("gzip", gzip.compress(GOOD)[:-9]), AgentTruncatedError, "in the middle of its packed answer"),
     "gzip bomb": (packed("gzip", gzip.compress(b" " * 100_000_000)), AgentError, "sends too much: more than 33,554,432"),
     "brotli": (packed("br", GOOD), AgentError, "packs its answer as str 'br'"),
@@ -206,8 +206,8 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
         AgentError,
         "redirects (307) to http://other.example/",
     ),
-    "a promise": (lambda exchange: exchange.answer({}, status=202), AgentError, "status 202, which is no whole answer"),
-    "a part": (lambda exchange: exchange.answer({}, status=206), AgentError, "status 206, which is no whole answer"),
+    "a promise": (lambda exchange: exchange.answer({}, status=202), AgentError, "status 202, which is not a complete answer"),
+    "a part": (lambda exchange: exchange.answer({}, status=206), AgentError, "status 206, which is not a complete answer"),
     "redirect to nowhere": (lambda exchange: exchange.answer(b"", status=301), AgentError, "to nowhere"),
     "unauthorized": (lambda exchange: exchange.answer({}, status=401), AgentError, "Set PROCTOR_AGENT_TOKEN"),
     "not found": (lambda exchange: exchange.answer(b"no such page", "text/plain", 404), AgentError, "Is the path right?"),
@@ -216,7 +216,7 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
         AgentError,
         "refuses the request with status 422: 'field required'",
     ),
-    "too many": (lambda exchange: exchange.answer({}, status=429), AgentUnreachableError, "takes no request now: status 429"),
+    "too many": (lambda exchange: exchange.answer({}, status=429), AgentUnreachableError, "accepts no request now: status 429"),
     "unavailable for long": (
         lambda exchange: exchange.answer(b"", status=503, Retry_After="3600"),
         AgentUnreachableError,
@@ -515,7 +515,7 @@ def test_no_proxy_stands_before_this_machine(server: Server, monkeypatch: pytest
 @pytest.mark.parametrize("token", ["two words", "line\nbreak", "schlüssel"])
 def test_a_token_that_no_header_carries(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_AGENT_TOKEN", token)
-    with pytest.raises(AgentLoadError, match="PROCTOR_AGENT_TOKEN is no token"):
+    with pytest.raises(AgentLoadError, match="PROCTOR_AGENT_TOKEN is not a valid token"):
         read_address("http://host", kind="http+sse")
 
 

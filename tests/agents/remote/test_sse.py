@@ -215,7 +215,7 @@ def test_what_it_says_is_known() -> None:
 
 
 def test_details_that_do_not_fit_are_told() -> None:
-    with pytest.raises(AgentError, match=r"'app_details'.* do not fit: agent_details"):
+    with pytest.raises(AgentError, match=r"'app_details'.* is invalid: agent_details"):
         described({"app_details": {"agent_details": 7}})
 
 

@@ -288,7 +288,7 @@ REFUSED_SETUPS: list[tuple[dict[str, Any], str]] = [
     ({"agent_name": "other"}, "no sub-agent 'other'"),
     ({"eval_set_results_manager": object()}, "eval_set_results_manager needs app_name"),
     ({"output_file": "/dev/null/x.csv"}, "output_file /dev/null/x.csv: /dev/null is not a folder"),
-    ({"artifact_service": object()}, "has no use for artifact_service"),
+    ({"artifact_service": object()}, "cannot use artifact_service"),
 ]
 
 

@@ -100,7 +100,7 @@ def test_an_artifact_service_is_of_no_use_to_another_agent() -> None:
     def agent(text: str) -> str:
         return text
 
-    with pytest.raises(ValueError, match="no agent of google-adk, and has no use for artifact_service"):
+    with pytest.raises(ValueError, match="not an agent of google-adk, so it cannot use artifact_service"):
         AgentEvaluator.evaluate_eval_set(
             agent, eval_set("x"), CRITERIA, artifact_service=InMemoryArtifactService()
         )

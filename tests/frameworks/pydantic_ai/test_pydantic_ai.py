@@ -597,7 +597,7 @@ def test_a_file_that_has_the_name_of_the_library_says_so(tmp_path: Path) -> None
     (tmp_path / "pydantic_ai.py").write_text(FILE)
     program = f"from proctor.agents.load import load_agent; load_agent({str(tmp_path / 'pydantic_ai.py')!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "a package called pydantic_ai, too? Then this file stands in its way" in done.stderr
+    assert "a package called pydantic_ai, too? Then this file hides it" in done.stderr
 
 
 def test_its_own_library_is_not_its_folder() -> None:

@@ -74,11 +74,13 @@ def test_the_oldest_turns_make_room() -> None:
     large = MODEL.model_copy(update={"request": "x" * 1_500})
     for number in range(4):
         kept.keep("u", "s", f"i{number}", [large])
-    assert list(kept.of("u", "s")) == ["i3"]
+    assert list(kept.of_session("u", "s")) == ["i3"]
     kept.forget("u", "s")
-    assert kept.of("u", "s") == {}
+    assert kept.of_session("u", "s") == {}
     kept.keep("u", "s", "one", [large])
     kept.keep("u", "s", "one", [AGENT])
-    assert list(kept.of("u", "s")["one"]) == [large, AGENT], "an invocation that is gone on with is one"
+    assert list(kept.of_session("u", "s")["one"]) == [large, AGENT], (
+        "an invocation that is gone on with is one"
+    )
     kept.keep("u", "other", "", [AGENT])
-    assert kept.of("u", "other") == {}, "nobody knows which turn it was"
+    assert kept.of_session("u", "other") == {}, "nobody knows which turn it was"

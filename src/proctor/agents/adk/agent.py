@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.agents.adk.call_timer_plugin import Watch
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
-from proctor.agents.adk.tool_declarations import declared, declares_everything, tree_of
+from proctor.agents.adk.tool_declarations import declares_everything, tool_details, tree_of
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.long_running_calls import PendingCalls
@@ -63,7 +63,7 @@ class AdkAgent:
         Tools that only a server could list (toolsets) are left out here.
         """
         tree = [*tree_of(self._root)]
-        details = {agent.name: declared(agent) for agent in tree}
+        details = {agent.name: tool_details(agent) for agent in tree}
         return AgentInfo(
             name=self._root.name,
             description=getattr(self._root, "description", "") or "",
@@ -86,7 +86,7 @@ class AdkAgent:
                 events = talk.runner.run_async(
                     user_id=session.user_id,
                     session_id=talk.session_id,
-                    new_message=_genai_content(talk.pending.addressed(message)),
+                    new_message=_genai_content(talk.pending.with_call_ids(message)),
                     run_config=capturing(self._run_config),
                 )
                 async with aclosing(events):
@@ -132,7 +132,7 @@ class AdkAgent:
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
         say_it_once()
         watch = Watch()
-        app = self._app.model_copy(update={"plugins": watch.around(self._app.plugins)})
+        app = self._app.model_copy(update={"plugins": watch.surround(self._app.plugins)})
         services = {
             "session_service": sessions.InMemorySessionService(),
             **_other_services(),

@@ -29,7 +29,7 @@ def _end(spans: list[_Span], key: str) -> None:
             return
 
 
-def _covered(spans: Iterable[_Span]) -> float:
+def _total_seconds(spans: Iterable[_Span]) -> float:
     """Return the seconds in which at least one span was open, rounded to milliseconds."""
     total, until = 0.0, 0.0
     for began, ended in sorted((span.began, span.ended) for span in spans if span.ended is not None):
@@ -68,20 +68,20 @@ class Watch:
 
     def durations(self) -> dict[str, float]:
         """Return the seconds in which at least one model, and at least one tool, was running."""
-        return {"model": _covered(self.models), "tool": _covered(self.tools)}
+        return {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
 
-    def around(self, plugins: Iterable[Any]) -> list[Any]:
+    def surround(self, plugins: Iterable[Any]) -> list[Any]:
         """Return an app's plug-ins between the two that measure its calls.
 
-        google-adk calls plug-ins in order until one answers. The one for beginnings comes last, after all others, so it does not see calls
-        that a plug-in answered itself; the one for ends comes first, before another plug-in replaces the result.
+        google-adk calls plug-ins in order until one answers. The plug-in for beginnings comes last, so it does not see calls
+        that another plug-in answered; the one for ends comes first, before another plug-in replaces the result.
         """
-        ends, begins = _watching_plugins()
+        ends, begins = _timer_plugins()
         return [ends(self), *plugins, begins(self)]
 
 
 @cache
-def _watching_plugins() -> tuple[type[Any], type[Any]]:
+def _timer_plugins() -> tuple[type[Any], type[Any]]:
     plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
     class Ends(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
@@ -120,7 +120,7 @@ def _watching_plugins() -> tuple[type[Any], type[Any]]:
 
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
             name = callback_context.agent_name
-            self.watch.details[name] = _as_asked(name, llm_request.config)
+            self.watch.details[name] = _request_details(name, llm_request.config)
             self.watch.models.append(_Span(name))
 
         async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
@@ -129,7 +129,7 @@ def _watching_plugins() -> tuple[type[Any], type[Any]]:
     return Ends, Begins
 
 
-def _as_asked(name: str, config: Any) -> dict[str, Any]:
+def _request_details(name: str, config: Any) -> dict[str, Any]:
     """Instructions and tools of one model call, as the model got them."""
     instruction = getattr(config, "system_instruction", None)
     tools = getattr(config, "tools", None) or []

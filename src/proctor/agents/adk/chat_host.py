@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from proctor.agents.adk.agent import say_it_once
 from proctor.agents.adk.events import without_secrets
-from proctor.agents.adk.tool_declarations import declared, sub_agents_of
+from proctor.agents.adk.tool_declarations import sub_agents_of, tool_details
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo
 from proctor.agents.chat_host import (
@@ -39,9 +39,9 @@ class AdkHost:
         """Take google-adk's App, its public name, and the function that describes it."""
         self._app_name, self._root, self.describe = app_name, app.root_agent, describe
         say_it_once()
-        self._sessions = _made("sessions", "InMemorySessionService")
-        self._memory = _made("memory", "InMemoryMemoryService")
-        self._kept = _made("artifacts", "InMemoryArtifactService")
+        self._sessions = _new_instance("sessions", "InMemorySessionService")
+        self._memory = _new_instance("memory", "InMemoryMemoryService")
+        self._kept = _new_instance("artifacts", "InMemoryArtifactService")
         self.artifacts: Artifacts | None = AdkArtifacts(self._kept, app_name)
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
         self._runner = runners.Runner(
@@ -139,7 +139,7 @@ class AdkHost:
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
         """Return the spans of the last turns by invocation."""
-        return self._spans.of(user_id, session_id)
+        return self._spans.of_session(user_id, session_id)
 
     async def tree(self) -> Json:
         """Return the root agent with its sub-agents."""
@@ -197,7 +197,7 @@ class AdkArtifacts:
             found: list[int] = await self._service.list_versions(**where)
         return found
 
-    async def described(self, user_id: str, session_id: str, name: str) -> list[Json]:
+    async def artifact_metadata(self, user_id: str, session_id: str, name: str) -> list[Json]:
         """Return the metadata of each version."""
         where = self._at(user_id, session_id, filename=name)
         with _possible():
@@ -230,7 +230,7 @@ def _possible() -> Iterator[None]:
         raise NotPossibleError(f"google-adk refuses this artifact: {error}") from error
 
 
-def _made(module: str, name: str) -> Any:
+def _new_instance(module: str, name: str) -> Any:
     return getattr(import_extra(f"google.adk.{module}", extra="adk", feature=_FEATURE), name)()
 
 
@@ -286,7 +286,7 @@ def _config(turn: TurnRequest) -> Any:
 
 
 def _node(agent: Any) -> Json:
-    details = declared(agent)
+    details = tool_details(agent)
     return {
         "name": agent.name,
         "type": type(agent).__name__,
@@ -331,7 +331,7 @@ class KeptSpans:
         while self._held > self._most:
             self._held -= _size(self._turns.popitem(last=False)[1])
 
-    def of(self, user_id: str, session_id: str) -> dict[str, Sequence[Span]]:
+    def of_session(self, user_id: str, session_id: str) -> dict[str, Sequence[Span]]:
         """Return the spans of a session's turns by their invocations."""
         return {
             invocation: spans
@@ -341,7 +341,7 @@ class KeptSpans:
 
     def forget(self, user_id: str, session_id: str) -> None:
         """Forget a session."""
-        for invocation in self.of(user_id, session_id):
+        for invocation in self.of_session(user_id, session_id):
             self._held -= _size(self._turns.pop((user_id, session_id, invocation)))
 
 

@@ -42,7 +42,7 @@ def told_spans(spans: Iterable[Any]) -> list[Span]:
     """Convert spans of OpenTelemetry's SDK, which may not all have ended, to stored spans."""
     room, agents, told = _Room(), dict[str, str](), list[Span]()
     for span in spans:
-        one = _told(span, room)
+        one = _stored_span(span, room)
         if one.kind is SpanKind.AGENT and one.agent:
             agents[one.id] = one.agent
         elif one.parent_id in agents:
@@ -52,7 +52,7 @@ def told_spans(spans: Iterable[Any]) -> list[Span]:
     return told
 
 
-def _told(span: Any, room: _Room) -> Span:
+def _stored_span(span: Any, room: _Room) -> Span:
     said: Mapping[str, Any] = span.attributes or {}
     told, context, kind = dict(said), span.context, _kind(span.name, said)
     began, ended = span.start_time, span.end_time
@@ -61,7 +61,7 @@ def _told(span: Any, room: _Room) -> Span:
         id=f"{context.span_id:016x}",
         trace_id=f"{context.trace_id:032x}",
         parent_id=f"{span.parent.span_id:016x}" if span.parent is not None else None,
-        name=room.cut(span.name),
+        name=room.clip(span.name),
         kind=kind,
         agent=str(told["gen_ai.agent.name"]) if "gen_ai.agent.name" in told else None,
         started_at=began / 1e9 if began is not None else None,
@@ -70,9 +70,9 @@ def _told(span: Any, room: _Room) -> Span:
         call_id=its_call if its_call and kind is SpanKind.TOOL and its_call != "<not specified>" else None,
         input_tokens=_count(told.get("gen_ai.usage.input_tokens")),
         output_tokens=_count(told.get("gen_ai.usage.output_tokens")),
-        request=_content(told, _REQUEST.get(kind, ()), room) or _asked(told, room),
+        request=_content(told, _REQUEST.get(kind, ()), room) or _model_input(told, room),
         response=_content(told, _RESPONSE.get(kind, ()), room),
-        attributes={name: room.fitted(value) for name, value in told.items() if name not in _CONTENTS},
+        attributes={name: room.fit(value) for name, value in told.items() if name not in _CONTENTS},
     )
 
 
@@ -86,14 +86,14 @@ def _kind(name: str, told: Mapping[str, Any]) -> SpanKind:
 def _content(told: Mapping[str, Any], names: Iterable[str], room: _Room) -> str | None:
     """Return the first attribute that exists; google-adk writes `{}` if contents are not captured."""
     found = (str(told[name]) for name in names if told.get(name))
-    return next((room.cut(text) for text in found if text != "{}"), None)
+    return next((room.clip(text) for text in found if text != "{}"), None)
 
 
-def _asked(told: Mapping[str, Any], room: _Room) -> str | None:
+def _model_input(told: Mapping[str, Any], room: _Room) -> str | None:
     """Return one JSON text with all inputs of a model."""
     found = ((name, str(told[spelled])) for name, spelled in _ASKED.items() if told.get(spelled))
     pieces = [f'"{name}": {text}' for name, text in found]
-    return room.cut(f"{{{', '.join(pieces)}}}") if pieces else None
+    return room.clip(f"{{{', '.join(pieces)}}}") if pieces else None
 
 
 def _error(span: Any, room: _Room) -> str | None:
@@ -103,7 +103,7 @@ def _error(span: Any, room: _Room) -> str | None:
         (dict(event.attributes or {}) for event in reversed(span.events) if event.name == "exception"), {}
     )
     said = [raised.get("exception.type"), raised.get("exception.message")]
-    return room.cut(": ".join(str(one) for one in said if one) or span.status.description or "error")
+    return room.clip(": ".join(str(one) for one in said if one) or span.status.description or "error")
 
 
 _STATUS_ERROR = 2
@@ -119,14 +119,14 @@ class _Room:
     def __init__(self) -> None:
         self._left = _ALL_TEXTS
 
-    def cut(self, text: str) -> str:
+    def clip(self, text: str) -> str:
         """Return a text, or its beginning if the limit does not suffice for all of it."""
         most = max(self._left, _ALWAYS)
         self._left -= min(len(text), most)
         return text if len(text) <= most else f"{text[:most]}… [cut: {len(text):,} characters in all]"
 
-    def fitted(self, value: Any) -> Any:
+    def fit(self, value: Any) -> Any:
         """Return an attribute: a plain value, or a list of them."""
         if isinstance(value, str):
-            return self.cut(value)
-        return [self.fitted(one) for one in value] if isinstance(value, list | tuple) else value
+            return self.clip(value)
+        return [self.fit(one) for one in value] if isinstance(value, list | tuple) else value

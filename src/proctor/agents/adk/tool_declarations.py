@@ -28,7 +28,7 @@ def _is_agent(node: Any) -> bool:
     return hasattr(node, "sub_agents") or hasattr(node, "graph")
 
 
-def declared(agent: Any) -> dict[str, Any]:
+def tool_details(agent: Any) -> dict[str, Any]:
     """Return instructions and tools of one agent, in the shape of AppDetails."""
     instruction = getattr(agent, "instruction", "")
     return {
@@ -54,14 +54,14 @@ def _declaration(tool: Any) -> dict[str, Any]:
     name = getattr(tool, "name", None) or tool.__name__
     description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
     try:
-        declared = _as_declared(tool)
+        declared = _request_tools(tool)
     except Exception as error:  # noqa: BLE001 - a tool that google-adk cannot declare fails where it is asked for
         logging.getLogger(__name__).debug("google-adk cannot declare the tool %s: %s", name, error)
         declared = []
     return {"function_declarations": declared or [{"name": name, "description": description}]}
 
 
-def _as_declared(tool: Any) -> list[dict[str, Any]]:
+def _request_tools(tool: Any) -> list[dict[str, Any]]:
     """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
     tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
     models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)

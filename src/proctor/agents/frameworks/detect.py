@@ -57,7 +57,7 @@ def framework_of(candidate: object) -> Framework | None:
     return next((one for one in FRAMEWORKS if _is_of(candidate, one)), None)
 
 
-def adapted(candidate: object, *, label: str) -> Agent | None:
+def adapt(candidate: object, *, label: str) -> Agent | None:
     """Return a framework's agent as an Agent; `None` for any other object.
 
     Raises:

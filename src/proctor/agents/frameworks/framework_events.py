@@ -69,7 +69,7 @@ def call_part(name: str, args: Any, call_id: str | None) -> Part:
     return Part(function_call=FunctionCall(id=call_id or None, name=name, args=given))
 
 
-def thought(text: str) -> Part:
+def reasoning_part(text: str) -> Part:
     """Return a model's reasoning, which does not belong to its answer."""
     return Part(text=text, thought=True)
 
@@ -94,7 +94,7 @@ def tokens(
     )
 
 
-def declared(name: str, description: str | None, schema: Any) -> dict[str, Any]:
+def tool_declaration(name: str, description: str | None, schema: Any) -> dict[str, Any]:
     """Return the declaration of a tool, in the shape of AppDetails."""
     declaration: dict[str, Any] = {"name": name, "description": description or ""}
     if schema:
@@ -129,24 +129,24 @@ class Watch:
     @contextmanager
     def model(self) -> Iterator[None]:
         """Time one call of a model."""
-        with _timed(self.models):
+        with _measure(self.models):
             yield
 
     @contextmanager
     def tool(self) -> Iterator[None]:
         """Time one call of a tool."""
-        with _timed(self.tools):
+        with _measure(self.tools):
             yield
 
     def report(self, memory: dict[str, Any]) -> None:
         """Store this turn's durations and details in the session's memory for the engine."""
-        memory["durations"] = {"model": _covered(self.models), "tool": _covered(self.tools)}
+        memory["durations"] = {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
         if self.details:
             memory["app_details"] = {"agent_details": self.details}
 
 
 @contextmanager
-def _timed(spans: list[tuple[float, float]]) -> Iterator[None]:
+def _measure(spans: list[tuple[float, float]]) -> Iterator[None]:
     began = time.perf_counter()
     try:
         yield
@@ -154,7 +154,7 @@ def _timed(spans: list[tuple[float, float]]) -> Iterator[None]:
         spans.append((began, time.perf_counter()))
 
 
-def _covered(spans: Iterable[tuple[float, float]]) -> float:
+def _total_seconds(spans: Iterable[tuple[float, float]]) -> float:
     """Return the seconds in which at least one span was open, rounded to milliseconds."""
     total, until = 0.0, 0.0
     for began, ended in sorted(spans):

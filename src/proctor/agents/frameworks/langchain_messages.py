@@ -13,9 +13,9 @@ from proctor.agents.frameworks.framework_events import (
     cut_off,
     details_of,
     no_place_for,
+    reasoning_part,
     response_told,
     spoken,
-    thought,
     tokens,
 )
 from proctor.common.optional_packages import import_extra
@@ -74,7 +74,7 @@ class MessageReader:
     def _answer(self, message: Any, author: str) -> Event:
         self.last_author = author
         self.last_text = _text_of(message)
-        parts = [thought(text) for text in _reasoning(message)]
+        parts = [reasoning_part(text) for text in _reasoning(message)]
         if self.last_text:
             parts.append(Part(text=self.last_text))
         for call in [*message.tool_calls, *message.invalid_tool_calls]:
@@ -87,7 +87,7 @@ class MessageReader:
 
     def _response(self, message: Any) -> Event:
         call_id = message.tool_call_id
-        response = _returned(message.content)
+        response = _response_object(message.content)
         if message.status == "error":
             response = {
                 "error": message.content if isinstance(message.content, str) else as_json(message.content)
@@ -103,7 +103,7 @@ def author_of(node: str, namespace: tuple[str, ...], name: str) -> str:
     return name or node
 
 
-def _returned(content: Any) -> dict[str, Any]:
+def _response_object(content: Any) -> dict[str, Any]:
     """What a tool answered: LangChain has objects, and nothing at all, as JSON text."""
     return {"result": None} if content == "null" else response_told(content)
 

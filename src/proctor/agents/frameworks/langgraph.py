@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.frameworks.framework_events import Watch, as_json, declared, details_of
+from proctor.agents.frameworks.framework_events import Watch, as_json, details_of, tool_declaration
 from proctor.agents.frameworks.langchain_messages import MessageReader, human_message, text_in, watching
 from proctor.agents.frameworks.merge_streams import Pump
 from proctor.agents.frameworks.state_objects import state_object, state_of
@@ -229,7 +229,7 @@ def _tools_of(graph: Any) -> Iterator[dict[str, Any]]:
     for node in graph.nodes.values():
         tools = getattr(getattr(node, "bound", None), "tools_by_name", None) or {}
         for tool in tools.values():
-            yield declared(tool.name, tool.description, _schema_of(tool))
+            yield tool_declaration(tool.name, tool.description, _schema_of(tool))
 
 
 def _schema_of(tool: Any) -> Any:
@@ -297,7 +297,7 @@ class RunnableAgent:
     def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
         if hasattr(self._runnable, "bind_tools"):  # a chat model
             return [*history, asked]
-        schema = _resolved(self._runnable.get_input_jsonschema())
+        schema = _resolve_ref(self._runnable.get_input_jsonschema())
         keys = [*(schema.get("properties") or {})]
         if not keys:
             return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
@@ -318,7 +318,7 @@ class RunnableAgent:
         return given
 
 
-def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve_ref(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a schema refers to as a whole, as that of a graph within `with_retry()` does."""
     name = str(schema.get("$ref") or "").rpartition("/")[2]
     found: Mapping[str, Any] = (schema.get("$defs") or {}).get(name, schema)

@@ -37,7 +37,7 @@ class PendingCalls:
             if call is not None and call.id in event.long_running_tool_ids:
                 self._calls.append(_Call(call.id or "", call.name or ""))
 
-    def addressed(self, message: Content) -> Content:
+    def with_call_ids(self, message: Content) -> Content:
         """Return the user's message with the ids of the calls that it answers.
 
         Raises:
@@ -46,23 +46,23 @@ class PendingCalls:
         if not any(part.function_response for part in message.parts or ()):
             return message
         parts = [
-            _answering(part, self._answered(part.function_response)) if part.function_response else part
+            _answering(part, self._call_id(part.function_response)) if part.function_response else part
             for part in message.parts or ()
         ]
         addressed = twin(message)
         addressed.parts = parts
         return addressed
 
-    def _answered(self, response: FunctionResponse) -> str:
+    def _call_id(self, response: FunctionResponse) -> str:
         by_id = [call for call in self._calls if call.id == response.id]
         by_name = [call for call in self._calls if call.name == response.name]
         left = [call for call in by_name if not call.is_answered]
         if not (found := by_id or left[:1] or by_name[-1:]):
-            raise AgentError(self._unasked(response))
+            raise AgentError(self._unknown_call_message(response))
         found[0].is_answered = True
         return found[0].id
 
-    def _unasked(self, response: FunctionResponse) -> str:
+    def _unknown_call_message(self, response: FunctionResponse) -> str:
         waiting = ", ".join(call.name for call in self._calls if not call.is_answered) or "none"
         return (
             f"the user's message answers a call of {response.name!r}, "

@@ -30,7 +30,7 @@ class Pump(Generic[Told]):
 
     async def run(self, work: Coroutine[Any, Any, Any]) -> AsyncIterator[Told]:
         """Yield the posted items while `work` runs; its exception is raised afterwards."""
-        task = asyncio.ensure_future(_settled(work))
+        task = asyncio.ensure_future(_outcome(work))
         task.add_done_callback(lambda _: self._loop.call_soon(self._posted.put_nowait, None))
         try:
             while (told := await self._posted.get()) is not None:
@@ -44,7 +44,7 @@ class Pump(Generic[Told]):
                 await asyncio.wait([task], timeout=_PATIENCE)
 
 
-async def _settled(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+async def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
     """Return the result. An event loop does not allow a task to catch SystemExit, so it is passed on here."""
     try:
         return await work, None

@@ -12,14 +12,14 @@ from proctor.agents.frameworks.framework_events import (
     Watch,
     as_json,
     call_part,
-    declared,
     details_of,
     no_place_for,
     spoken,
+    tool_declaration,
 )
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.frameworks.merge_streams import Pump
-from proctor.agents.frameworks.openai_items import TRANSFER, answer_events, returned
+from proctor.agents.frameworks.openai_items import TRANSFER, answer_events, tool_response
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
 from proctor.common.quick_dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class OpenAiAgent:
     def describe(self) -> AgentInfo:
         """Return the name, and of each agent that can be handed over to its instructions and function tools."""
         tree = list(_tree(self._agent))
-        details = {one.name: _declared(one) for one in tree}
+        details = {one.name: _agent_details(one) for one in tree}
         return AgentInfo(
             name=self._agent.name,
             description=self._agent.handoff_description or "",
@@ -81,7 +81,7 @@ class OpenAiAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
-        asked = self._input(talk.pending.addressed(message), talk)
+        asked = self._input(talk.pending.with_call_ids(message), talk)
         pump: Pump[Event] = Pump()
         hooks = _hooks()(watch, pump.post, talk.calls)
         options: dict[str, Any] = {"hooks": hooks, **self._given}
@@ -223,14 +223,16 @@ def _tree(agent: Any, seen: set[int] | None = None) -> Iterator[Any]:
             yield from _tree(other, seen)
 
 
-def _declared(agent: Any, instructions: str | None = None) -> dict[str, Any]:
+def _agent_details(agent: Any, instructions: str | None = None) -> dict[str, Any]:
     own = agent.instructions if isinstance(agent.instructions, str) else ""
     tools = [
-        declared(tool.name, getattr(tool, "description", ""), getattr(tool, "params_json_schema", None))
+        tool_declaration(
+            tool.name, getattr(tool, "description", ""), getattr(tool, "params_json_schema", None)
+        )
         for tool in agent.tools
     ]
     if agent.handoffs:
-        tools.append(declared(TRANSFER, "Hands over to another agent.", None))
+        tools.append(tool_declaration(TRANSFER, "Hands over to another agent.", None))
     return details_of(agent.name, own if instructions is None else instructions, tools)
 
 
@@ -265,7 +267,7 @@ class _Listener:
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
         for event in self.unseen(input_items):  # no other hook reports rejected calls
             self.post(event)
-        self.watch.details[agent.name] = _declared(agent, system_prompt or "")
+        self.watch.details[agent.name] = _agent_details(agent, system_prompt or "")
         self._begin(agent.name, self.watch.model())
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
@@ -273,7 +275,7 @@ class _Listener:
         for event in answer_events(agent, response, _handovers(agent)):
             self._note(event)
             self.post(event)
-        _, self.inside = _spent(context, self.inside)
+        _, self.inside = _usage_so_far(context, self.inside)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
         self._begin(getattr(context, "tool_call_id", tool.name), self.watch.tool())
@@ -295,7 +297,7 @@ class _Listener:
         for item in items:
             if isinstance(item, Mapping) and item.get("call_id") in self.calls and "output" in item:
                 name, author = self.calls.pop(item["call_id"])
-                yield returned(name, item["output"], item["call_id"], author)
+                yield tool_response(name, item["output"], item["call_id"], author)
 
     def _note(self, event: Event) -> None:
         parts = (event.content and event.content.parts) or ()
@@ -307,8 +309,8 @@ class _Listener:
 
     def _response(self, call_id: str, result: Any, context: Any) -> Event:
         name, author = self.calls.pop(call_id)
-        usage, self.inside = _spent(context, self.inside)
-        return returned(name, result, call_id, author, usage=usage)
+        usage, self.inside = _usage_so_far(context, self.inside)
+        return tool_response(name, result, call_id, author, usage=usage)
 
     def _begin(self, key: Any, span: Any) -> None:
         self.spans[key] = span
@@ -329,7 +331,7 @@ def _hooks() -> type[Any]:
     return Listener
 
 
-def _spent(context: Any, before: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+def _usage_so_far(context: Any, before: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the tokens that a run has used since `before`, and all of them: agents within tools count on it, too."""
     now = (context.usage.input_tokens, context.usage.output_tokens)
     return (now[0] - before[0], now[1] - before[1]), now

@@ -10,9 +10,9 @@ from proctor.agents.frameworks.framework_events import (
     as_json,
     as_response,
     call_part,
+    reasoning_part,
     response_told,
     spoken,
-    thought,
     tokens,
 )
 from proctor.schema.evidence.event import Event
@@ -34,15 +34,17 @@ def answer_events(agent: Any, response: Any, handovers: Mapping[str, str]) -> It
         if kind == "message":
             parts += _texts(fields)
         elif kind == "reasoning":
-            parts += [thought(one["text"]) for one in fields.get("summary") or () if one.get("text")]
+            parts += [reasoning_part(one["text"]) for one in fields.get("summary") or () if one.get("text")]
         elif kind == "function_call":
             parts.append(_call(fields, handovers))
         elif kind.endswith("_call"):
-            yield from _hosted(agent.name, kind, fields)
+            yield from _hosted_call_events(agent.name, kind, fields)
     yield spoken(agent.name, parts, usage=_usage_of(response.usage), model=_model_of(agent))
 
 
-def returned(name: str, result: Any, call_id: str, author: str, *, usage: tuple[int, int] = (0, 0)) -> Event:
+def tool_response(
+    name: str, result: Any, call_id: str, author: str, *, usage: tuple[int, int] = (0, 0)
+) -> Event:
     """Return the result of a tool; `usage` are the tokens (in, out) of agents that the tool called."""
     spent = tokens(*usage)
     fields: dict[str, Any] = {} if spent is None else {"usage_metadata": spent}
@@ -76,7 +78,7 @@ def _arguments(text: Any) -> Any:
         return text
 
 
-def _hosted(author: str, kind: str, fields: Mapping[str, Any]) -> Iterator[Event]:
+def _hosted_call_events(author: str, kind: str, fields: Mapping[str, Any]) -> Iterator[Event]:
     """Return a call of a tool that the provider runs (a search, code, an MCP server), with its response if it is reported."""
     call_id = fields.get("call_id") or fields.get("id")
     name = fields.get("name") if kind == "mcp_call" else kind.removesuffix("_call")

@@ -13,12 +13,12 @@ from proctor.agents.frameworks.framework_events import (
     as_response,
     call_part,
     cut_off,
-    declared,
     details_of,
     no_place_for,
+    reasoning_part,
     spoken,
-    thought,
     tokens,
+    tool_declaration,
 )
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.frameworks.state_objects import state_object, state_of
@@ -72,7 +72,7 @@ class PydanticAiAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
-        prompt = prompt_of(talk.pending.addressed(message), talk.approvals)
+        prompt = prompt_of(talk.pending.with_call_ids(message), talk.approvals)
         try:
             async with self._agent.iter(
                 **prompt,
@@ -256,7 +256,7 @@ def _functions(toolsets: Iterable[Any]) -> Iterator[dict[str, Any]]:
     for toolset in toolsets:
         for tool in (getattr(toolset, "tools", None) or {}).values():
             definition = tool.tool_def
-            yield declared(definition.name, definition.description, definition.parameters_json_schema)
+            yield tool_declaration(definition.name, definition.description, definition.parameters_json_schema)
 
 
 def _instructions(agent: Any) -> str:
@@ -280,8 +280,11 @@ class _Listener:
         asked = request_context.model_request_parameters
         self.watch.details[self.name] = details_of(
             self.name,
-            _as_asked(request_context.messages, asked),
-            [declared(one.name, one.description, one.parameters_json_schema) for one in asked.function_tools],
+            _instructions_in(request_context.messages, asked),
+            [
+                tool_declaration(one.name, one.description, one.parameters_json_schema)
+                for one in asked.function_tools
+            ],
         )
         with self.watch.model():
             return await handler(request_context)
@@ -303,7 +306,7 @@ def _capability() -> type[Any]:
     return Listener
 
 
-def _as_asked(messages: Iterable[Any], asked: Any) -> str:
+def _instructions_in(messages: Iterable[Any], asked: Any) -> str:
     """Instructions and system prompts of one model call, as the model got them."""
     prompts = [
         part.content
@@ -330,7 +333,7 @@ def words_of(parts: Iterable[Any]) -> Iterator[Part]:
         if part.part_kind == "text" and part.content:
             yield Part(text=part.content)
         elif part.part_kind == "thinking" and part.content:
-            yield thought(part.content)
+            yield reasoning_part(part.content)
         elif part.part_kind == "file":
             yield Part(inline_data=Blob(data=part.content.data, mime_type=part.content.media_type))
 

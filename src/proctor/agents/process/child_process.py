@@ -71,7 +71,7 @@ class Child:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise AgentLoadError(_not_started(command, name, error)) from error
+            raise AgentLoadError(_start_error(command, name, error)) from error
         guardian.watch(process.pid)
         child = cls(process, name, guardian, secrets)
         try:
@@ -104,7 +104,7 @@ class Child:
         return self._process.pid
 
     @property
-    def can_be_asked(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it runs, waits for a request, and wrote no unexpected output."""
         return not (self.is_busy or self._lines.has_ended or self._lines.unread)
 
@@ -133,10 +133,10 @@ class Child:
         try:
             line = await self._lines.next()
         except LineTooLongError as error:
-            beginning = self._shown(error.beginning)
+            beginning = self._printable(error.beginning)
             raise self._broken(f"a line of more than {MOST_LINE:,} bytes: {beginning}") from None
         if line is None:
-            raise await self.why_it_ended()
+            raise await self.end_error()
         where = f"what {self._name} wrote to its standard output"
         try:
             data = read_json(line, where)
@@ -156,14 +156,14 @@ class Child:
             return str(hidden)
         return f"{where} is not JSON"
 
-    def _shown(self, data: bytes) -> str:
+    def _printable(self, data: bytes) -> str:
         return safe_repr(hide_in(data.decode("utf-8", "replace"), self._secrets), MOST_SHOWN)
 
-    def unasked(self, when: str) -> AgentError | None:
+    def unexpected_output(self, when: str) -> AgentError | None:
         """Return the error message for unexpected output; empty if there was none."""
         if not self._lines.unread:
             return None
-        return self._broken(f"{self._shown(self._lines.unread)} {when}")
+        return self._broken(f"{self._printable(self._lines.unread)} {when}")
 
     def _broken(self, what: str) -> AgentError:
         return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
@@ -173,12 +173,12 @@ class Child:
         await asyncio.wait([self._exit], timeout=seconds)
         return self.is_gone
 
-    async def why_it_ended(self, when: str = "before its answer was done") -> AgentError:
+    async def end_error(self, when: str = "before its answer was done") -> AgentError:
         """Return how it ended, with its last words."""
         unfinished = self._lines.unread
         ended = await self.ended_within(_TO_END)
         await asyncio.wait([self._tail.ended], timeout=_A_MOMENT if ended else 0)
-        half = f" in the middle of {self._shown(unfinished)}" if unfinished else ""
+        half = f" in the middle of {self._printable(unfinished)}" if unfinished else ""
         if not ended:
             return AgentTruncatedError(
                 f"{self._name} closed its standard output{half} {when}{self._last_words()}"
@@ -223,7 +223,7 @@ def _how(code: int | None) -> str:
     return f"crashed ({name})" if name != "SIGKILL" else "was killed (SIGKILL: out of memory, perhaps)"
 
 
-def _not_started(command: Sequence[str], name: str, error: Exception) -> str:
+def _start_error(command: Sequence[str], name: str, error: Exception) -> str:
     program = command[0]
     if isinstance(error, FileNotFoundError):
         what = f"the program {program!r} does not exist"

@@ -44,7 +44,7 @@ class CommandAgent(ProcessAgent):
     async def _open(self) -> None:
         child = await self._pool.take()
         ended = await child.ended_within(_AT_ONCE)
-        wrong = await child.why_it_ended(BEFORE) if ended else child.unasked(BEFORE)
+        wrong = await child.end_error(BEFORE) if ended else child.unexpected_output(BEFORE)
         if wrong is not None:
             raise AgentLoadError(f"The agent cannot be started: {wrong}")
         self._pool.give_back(child)

@@ -101,7 +101,7 @@ class ProcessAgent:
         if talk is None:  # callers without trials
             talk = await self._take(session)
             await self._begin(talk, session, None)
-        if (broken := talk.child.unasked(_BEHIND if talk.turns else BEFORE)) is not None:
+        if (broken := talk.child.unexpected_output(_BEHIND if talk.turns else BEFORE)) is not None:
             raise broken
         request = json_protocol.turn_request(message, session, talk.turns)
         talk.turns += 1
@@ -119,14 +119,14 @@ class ProcessAgent:
         while not done:
             data = await self._receive(child)
             child.is_busy = not (isinstance(data, dict) and data.get("type") == "error")
-            answer = self._read(child, data)
+            answer = self._parse_answer(child, data)
             child.is_busy, done = not answer.done, answer.done
             yield answer
 
     async def _receive(self, child: Child) -> Any:
         return await child.receive()
 
-    def _read(self, child: Child, data: Any) -> json_protocol.Answer:
+    def _parse_answer(self, child: Child, data: Any) -> json_protocol.Answer:
         """Convert the output of a process."""
         return json_protocol.read_answer(data)
 
@@ -140,9 +140,9 @@ class ProcessAgent:
         if talk is None:
             return
         try:
-            if not talk.child.is_busy and (broken := talk.child.unasked(_BEHIND)) is not None:
+            if not talk.child.is_busy and (broken := talk.child.unexpected_output(_BEHIND)) is not None:
                 raise broken
-            if talk.child.can_be_asked:
+            if talk.child.is_ready:
                 await self._end(talk.child, session)
         finally:
             self._pool.give_back(talk.child)
@@ -178,7 +178,7 @@ class Pool:
         """
         while self.idle:
             child = self.idle.pop()
-            if child.can_be_asked:
+            if child.is_ready:
                 return child
             self.drop(child)
         child = await self._start(self._guardian)
@@ -187,7 +187,7 @@ class Pool:
 
     def give_back(self, child: Child) -> None:
         """Take a process back; end it if it cannot be reused."""
-        if child.can_be_asked:
+        if child.is_ready:
             self.idle.append(child)
         else:
             self.drop(child)

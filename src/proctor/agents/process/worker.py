@@ -154,7 +154,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
     await channel.connect()
     try:
         agent = load_agent(reference, agent_name=agent_name)
-        info = await _opened(agent)
+        info = await _open_agent(agent)
     except BaseException as error:  # noqa: BLE001 - whoever started this says it to the user
         is_memory = isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
         channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
@@ -165,7 +165,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
     return 0
 
 
-async def _opened(agent: Agent) -> AgentInfo | None:
+async def _open_agent(agent: Agent) -> AgentInfo | None:
     if (opener := getattr(agent, "open", None)) is not None:
         await settle(opener())
     describe = getattr(agent, "describe", None)

@@ -39,7 +39,7 @@ _LEFT_ALONE = ("cmd", "http", "https", "http+sse", "adk+http", "a2a+http", "open
 """Prefixes of agents that are elsewhere already."""
 
 
-def isolated(ref: object, *, agent_name: str | None = None, memory: str | int | None = None) -> Agent:
+def isolated_agent(ref: object, *, agent_name: str | None = None, memory: str | int | None = None) -> Agent:
     """Return the agent as one that workers run; an agent in another process or on a server stays as it is.
 
     `ref` is an AGENT string or a path, or an object that has one: a module, or a function or another attribute of a
@@ -196,15 +196,15 @@ class IsolatedAgent(ProcessAgent):
         data: dict[str, Any] = await self._receive(child)
         child.is_busy = False
         if data.get("type") == "error":
-            raise self._raised(child, data)
+            raise self._agent_exception(child, data)
         return data
 
-    def _read(self, child: Child, data: Any) -> json_protocol.Answer:
+    def _parse_answer(self, child: Child, data: Any) -> json_protocol.Answer:
         if data.get("type") == "error":
-            raise self._raised(child, data)
+            raise self._agent_exception(child, data)
         return json_protocol.read_answer(data)
 
-    def _raised(self, child: Child, data: Mapping[str, Any]) -> AgentError:
+    def _agent_exception(self, child: Child, data: Mapping[str, Any]) -> AgentError:
         if data.get("code") != "MemoryError":
             return raised_from(data)
         child.is_busy = True  # its state is unknown

@@ -63,7 +63,7 @@ def _is_ours(data: Any) -> bool:
     return isinstance(data, dict) and data.get("protocol") == PROTOCOL
 
 
-def _versioned(path: str) -> str:
+def _versioned_path(path: str) -> str:
     return path if path.endswith("/v1") else f"{path}/v1"
 
 
@@ -72,7 +72,7 @@ _LOOKS = (
     _Look("a2a+http", lambda path: f"{path}/.well-known/agent-card.json", _is_card),
     _Look("a2a+http", lambda path: f"{path}/.well-known/agent.json", _is_card),
     _Look("adk+http", lambda path: f"{path}/list-apps", _are_apps),
-    _Look("openai+http", lambda path: f"{_versioned(path)}/models", _are_models, _versioned),
+    _Look("openai+http", lambda path: f"{_versioned_path(path)}/models", _are_models, _versioned_path),
     _Look("http+sse", lambda path: path or "/", _is_ours),
 )
 

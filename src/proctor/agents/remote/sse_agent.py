@@ -56,7 +56,7 @@ class SseAgent:
         session.memory[_TURN] = turn + 1
         request = turn_request(message, session, turn)
         async with self._http.send("", request, accept=EVENTS) as reply:
-            answers = _streamed(reply) if reply.is_stream else _at_once(reply)
+            answers = _stream_answers(reply) if reply.is_stream else _at_once(reply)
             async with aclosing(answers):
                 async for answer in answers:
                     answer.keep(session)
@@ -72,7 +72,7 @@ async def _at_once(reply: Reply) -> AsyncGenerator[Answer, None]:
     yield read_body(data)
 
 
-async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
+async def _stream_answers(reply: Reply) -> AsyncGenerator[Answer, None]:
     """Read one answer after the other up to `done`."""
     async with aclosing(reply.events()) as events:
         async for event in events:
@@ -82,7 +82,7 @@ async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
             if answer.done:
                 await reply.nothing_more(events)
                 return
-    raise reply.truncated("ended its stream without 'done': its answer is truncated")
+    raise reply.truncation_error("ended its stream without 'done': its answer is truncated")
 
 
 def info_of(told: Any, name: str) -> AgentInfo:
@@ -96,13 +96,13 @@ def info_of(told: Any, name: str) -> AgentInfo:
     texts = {key: fields[key] for key in ("description", "version") if isinstance(fields.get(key), str)}
     return AgentInfo(
         name=said if isinstance(said := fields.get("name"), str) and said else name,
-        app_details=_checked(details) if details is not None else None,
+        app_details=_valid_details(details) if details is not None else None,
         has_more_tools=details is None or fields.get("has_more_tools") is True,
         **texts,
     )
 
 
-def _checked(details: Any) -> dict[str, Any]:
+def _valid_details(details: Any) -> dict[str, Any]:
     from pydantic import ValidationError
 
     from proctor.schema.format.invocation import AppDetails

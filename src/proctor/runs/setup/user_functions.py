@@ -62,11 +62,11 @@ def is_function(named: str) -> bool:
 
 
 def _in_module(dotted: str, named: str) -> Callable[..., Any]:
-    from proctor.agents.import_user_code import import_dotted
+    from proctor.agents.import_user_code import import_module_path
     from proctor.runs.setup.project_defaults import load_function
 
     with suppress(Exception):  # as agents are, the working folder included; why it cannot be is said below
-        import_dotted(dotted)
+        import_module_path(dotted)
     return load_function(named, "user")
 
 

@@ -105,13 +105,13 @@ class A2AAgent:
         Raises:
             AgentError: the server cannot be reached, refuses, breaks off, or the agent failed.
         """
-        card = await self._opened()
+        card = await self._open_card()
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
             context_id = "" if session.id.startswith(_OURS) else session.id
             talk = session.memory[_MEMORY] = _Talk(context_id)
         message_id = str(uuid.uuid4())
-        params = _params(card, talk.pending.addressed(message), session, talk, message_id)
+        params = _params(card, talk.pending.with_call_ids(message), session, talk, message_id)
         if talk.turn is not None:
             talk.context_id = talk.turn.context_id or talk.context_id
         turn = talk.turn = A2ATurn(card.name, message_id)
@@ -129,7 +129,7 @@ class A2AAgent:
             async with asyncio.timeout(_CLEANUP):
                 await self._call(self._card, self._card.dialect.cancel, {"id": talk.open_task})
 
-    async def _opened(self) -> Card:
+    async def _open_card(self) -> Card:
         if self._card is None:
             await self.open()
         if self._card is None:
@@ -149,7 +149,7 @@ class A2AAgent:
                         await _ending(answers)
                         break
             if not turn.is_over and (stream or not turn.task_id):
-                raise reply.truncated("ended its answer before its task was done")
+                raise reply.truncation_error("ended its answer before its task was done")
         while not turn.is_over:
             await asyncio.sleep(_ASK_AGAIN)
             async with self._http.send(

@@ -75,7 +75,7 @@ class A2ATurn:
 
     def _task(self, task: Mapping[str, Any]) -> Iterator[Event]:
         self._note_ids({**task, "taskId": task.get("id")})
-        since = self._since_asked(task.get("history"))
+        since = self._new_messages(task.get("history"))
         last = len(since) - 1
         for number, message in enumerate(since):
             yield from self._message(message, task if number == last else {})
@@ -83,7 +83,7 @@ class A2ATurn:
             self._held[str(either(artifact, "artifact_id"))] = list(artifact.get("parts") or ())
         yield from self._end(task.get("status"), {})
 
-    def _since_asked(self, history: Any) -> list[Mapping[str, Any]]:
+    def _new_messages(self, history: Any) -> list[Mapping[str, Any]]:
         """Return the agent's messages after the answered one; a continued task has older ones."""
         messages = _objects(history)
         ids = [either(one, "message_id") for one in messages]

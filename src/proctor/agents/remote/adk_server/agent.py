@@ -120,7 +120,7 @@ class AdkServerAgent:
             "appName": self._place.app,
             "userId": session.user_id,
             "sessionId": talk.session.id,
-            "newMessage": _as_json(talk.pending.addressed(message)),
+            "newMessage": _as_json(talk.pending.with_call_ids(message)),
             "streaming": self._streaming,
         }
         if self._via == "run":
@@ -187,7 +187,7 @@ class _Reading:
         if not isinstance(data, dict):
             raise self._reply.broke(f"sent {safe_repr(data)} where an event was expected")
         if "error" in data and not ({"author", "content"} & data.keys()):
-            raise _raised(data)
+            raise _agent_exception(data)
         try:
             event = event_of_json(data)
         except ValidationError as error:
@@ -210,13 +210,13 @@ class _Reading:
         if {"transfer-encoding", "content-length"} & {name.lower() for name in self._reply.headers}:
             return
         if (last := self._last) is None:
-            raise self._reply.truncated("closed the connection before it answered")
+            raise self._reply.truncation_error("closed the connection before it answered")
         calls = any(part.function_call for part in (last.content and last.content.parts) or ())
         if last.partial or (calls and not last.long_running_tool_ids):
-            raise self._reply.truncated("closed the connection within an answer")
+            raise self._reply.truncation_error("closed the connection within an answer")
 
 
-def _raised(data: Mapping[str, Any]) -> AgentRaisedError:
+def _agent_exception(data: Mapping[str, Any]) -> AgentRaisedError:
     details = data.get("error_details") or data.get("errorDetails") or {}
     kind = details.get("error_type") if isinstance(details, dict) else ""
     said = data["error"] if isinstance(data["error"], str) else json.dumps(data["error"])

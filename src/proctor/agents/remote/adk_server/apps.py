@@ -41,7 +41,7 @@ async def find_app(given: Address) -> Place:
         if listed is None:
             raise AgentLoadError(
                 f"The agent {_KIND}:{given.shown} names no app, and {given.shown.rstrip('/')}/list-apps does not say which there "
-                f"are. Is it an ADK server? Name the app: {_KIND}:{_of(given, 'APP')}"
+                f"are. Is it an ADK server? Name the app: {_KIND}:{_app_url(given, 'APP')}"
             )
         return Place(given, _only(given, listed))
     if listed is not None and named.app not in listed:
@@ -74,7 +74,7 @@ def _only(given: Address, apps: list[str]) -> str:
         raise AgentLoadError(f"The agent {_KIND}:{given.shown}: its server has no app.")
     raise AgentLoadError(
         f"The agent {_KIND}:{given.shown} names no app, and its server has {len(apps)}: {_names(apps)}. "
-        f"Name one: {_KIND}:{_of(given, apps[0])}"
+        f"Name one: {_KIND}:{_app_url(given, apps[0])}"
     )
 
 
@@ -83,7 +83,7 @@ def _names(apps: list[str]) -> str:
     return f"{shown} and {len(apps) - 20} more" if len(apps) > 20 else shown or "none"
 
 
-def _of(given: Address, app: str) -> str:
+def _app_url(given: Address, app: str) -> str:
     return f"{given.shown.rstrip('/')}/{app}"
 
 

@@ -69,7 +69,7 @@ class Targets:
                 told = (
                     ""
                     if why not in _PRIVATE
-                    else f" `proctor web --allow-target {_written(host, port)}` allows it."
+                    else f" `proctor web --allow-target {_host_and_port(host, port)}` allows it."
                 )
                 at = "" if text == host else f" is at {text}, which"
                 raise AgentError(
@@ -94,7 +94,7 @@ def why_not(address: IP) -> str:
 
     Addresses that contain another one (mapped, translated, tunnelled) have the kind of that one.
     """
-    carried = _carried(address)
+    carried = _embedded_ipv4(address)
     if carried is not None:
         return why_not(carried)
     if address in _METADATA:
@@ -110,7 +110,7 @@ def why_not(address: IP) -> str:
     return ""
 
 
-def _carried(address: IP) -> IPv4Address | None:
+def _embedded_ipv4(address: IP) -> IPv4Address | None:
     """Return the IPv4 address in an IPv6 address, if there is one."""
     if isinstance(address, IPv4Address):
         return None
@@ -154,7 +154,7 @@ def read_target(text: str) -> Target:
     return host.strip("[]").lower(), int(port) if port else None
 
 
-def _written(host: str, port: int | None) -> str:
+def _host_and_port(host: str, port: int | None) -> str:
     bare = f"[{host}]" if ":" in host else host
     return bare if port is None else f"{bare}:{port}"
 

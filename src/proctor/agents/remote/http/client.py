@@ -40,7 +40,7 @@ from typing import Any
 from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.allowed_addresses import checked_transport, targets_here
-from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncated
+from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncation_error
 from proctor.agents.remote.http.response_reader import EVENTS, JSON, Bounds, Reply
 from proctor.common.error_text import safe_str
 from proctor.common.network import read_retry_after
@@ -149,7 +149,7 @@ class HttpClient:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise truncated(self.address, f"was not done within {self.bounds.longest:g} s") from None
+            raise truncation_error(self.address, f"was not done within {self.bounds.longest:g} s") from None
         finally:
             idle.append(client)
             if idle is not self._idle:  # closed in between

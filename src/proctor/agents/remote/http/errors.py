@@ -27,7 +27,7 @@ __all__ = [
     "excerpt",
     "from_httpx",
     "from_status",
-    "truncated",
+    "truncation_error",
     "unreachable",
 ]
 
@@ -46,7 +46,7 @@ def broke(address: Address, what: str) -> AgentError:
     return AgentError(address.hide(f"the agent at {address.shown} {what}"))
 
 
-def truncated(address: Address, what: str) -> AgentTruncatedError:
+def truncation_error(address: Address, what: str) -> AgentTruncatedError:
     """Return the error for an answer that broke off."""
     return AgentTruncatedError(address.hide(f"the agent at {address.shown} {what}"))
 
@@ -60,11 +60,11 @@ def excerpt(body: bytes, content_type: str = "") -> str:
     """Return the beginning of a body for a message: its text, or the message in its JSON."""
     text = " ".join(body[: 20 * MOST_SHOWN].decode("utf-8", "replace").split())
     if "json" in content_type:
-        text = _said(body) or text
+        text = _message_in_json(body) or text
     return safe_repr(text, MOST_SHOWN).removeprefix("str ") if text else "nothing"
 
 
-def _said(body: bytes) -> str:
+def _message_in_json(body: bytes) -> str:
     """Return the message of an error in JSON: `{"error": {"message"}}`, `{"detail"}`, `{"message"}` and similar."""
     try:
         said: Any = json.loads(body)
@@ -86,18 +86,18 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
 
     none = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError | UnicodeError
     if isinstance(error, none):  # UnicodeError: a host name that no resolver accepts
-        why = f"{_why_no_connection(error, address)}{_proxied(address)}"
+        why = f"{_why_no_connection(error, address)}{_proxy_hint(address)}"
         return NotConnectedError(address.hide(f"the agent at {address.shown} cannot be reached: {why}"))
     if isinstance(error, httpx.TimeoutException):
         if answering:
-            return truncated(address, "began to answer and then sent nothing for too long")
+            return truncation_error(address, "began to answer and then sent nothing for too long")
         return unreachable(address, "took the connection and sent no answer")
     if isinstance(error, httpx.NetworkError) or _broke_off(error):
         if answering:
-            return truncated(
+            return truncation_error(
                 address, f"broke off in the middle of its answer ({safe_str(error) or 'connection reset'})"
             )
-        return truncated(address, "closed the connection without an answer")
+        return truncation_error(address, "closed the connection without an answer")
     return broke(address, f"does not speak HTTP as it should: {safe_str(error)}")
 
 
@@ -129,7 +129,7 @@ def _why_no_connection(error: Exception, address: Address) -> str:
     return safe_str(error) or type(error).__name__
 
 
-def _proxied(address: Address) -> str:
+def _proxy_hint(address: Address) -> str:
     """Return the proxy for the agent from the variables that httpx reads."""
     from urllib.request import getproxies, proxy_bypass
 

@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from proctor.agents.remote.http.address import Address
-from proctor.agents.remote.http.errors import broke, excerpt, from_httpx, truncated
+from proctor.agents.remote.http.errors import broke, excerpt, from_httpx, truncation_error
 from proctor.agents.remote.http.sse_parser import EventTooLargeError, ServerEvent, StreamReader
 from proctor.common.error_text import safe_repr
 from proctor.common.quick_dataclasses import dataclass
@@ -103,8 +103,10 @@ class Reply:
                         yield event
                 except EventTooLargeError:
                     raise self._too_large("an event", self._bounds.max_piece) from None
-        if reader.unfinished:
-            raise self.truncated("ended its stream within an event (the last one has no blank line after it)")
+        if reader.is_unfinished:
+            raise self.truncation_error(
+                "ended its stream within an event (the last one has no blank line after it)"
+            )
 
     def data_of(self, event: ServerEvent) -> Any:
         """Read the data of one of its events as JSON, without secrets of the address.
@@ -143,7 +145,7 @@ class Reply:
         try:
             async with aclosing(aiter(self._response.stream)) as raw:
                 async for packed in raw:
-                    for chunk in (packed,) if unpack is None else self._unpacked(unpack, packed):
+                    for chunk in (packed,) if unpack is None else self._decompress(unpack, packed):
                         room -= len(chunk)
                         if room < 0:
                             raise self._too_large("an answer", self._bounds.max_body)
@@ -151,16 +153,16 @@ class Reply:
         except httpx.HTTPError as error:
             raise from_httpx(error, self._address, answering=True) from None
         if unpack is not None and not unpack.eof:
-            raise self.truncated("broke off in the middle of its packed answer")
+            raise self.truncation_error("broke off in the middle of its packed answer")
         await self._nothing_behind()
 
     async def close(self) -> None:
         """End the answer: keep the connection if it was read to the end, otherwise close it."""
         await self._response.aclose()
 
-    def truncated(self, what: str) -> AgentError:
+    def truncation_error(self, what: str) -> AgentError:
         """Return the error for an answer that ended too early; `what` follows "the agent at …"."""
-        return truncated(self._address, what)
+        return truncation_error(self._address, what)
 
     def broke(self, what: str) -> AgentError:
         """Return the error for an answer that violates the protocol; `what` follows "the agent at …"."""
@@ -200,7 +202,7 @@ class Reply:
             f"packs its answer as {safe_repr(encoding)}; it was asked for none (Accept-Encoding: identity)"
         )
 
-    def _unpacked(self, unpack: Any, packed: bytes) -> Iterator[bytes]:
+    def _decompress(self, unpack: Any, packed: bytes) -> Iterator[bytes]:
         """Decompress in small steps, so that a decompression bomb is noticed early."""
         try:
             while packed:

@@ -42,7 +42,7 @@ class StreamReader:
         self._at_start = True
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Whether something has come that would belong to an event, and no blank line after it."""
         return bool(self._line or self._data)
 

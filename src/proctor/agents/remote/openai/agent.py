@@ -21,7 +21,7 @@ from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient
 from proctor.agents.remote.http.response_reader import Reply
 from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
-from proctor.agents.remote.openai.responses import read_response, repeated
+from proctor.agents.remote.openai.responses import items_for_next_request, read_response
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
@@ -85,7 +85,7 @@ class OpenAIAgent:
             completion, more = await self._respond(history, session, headers)
         else:
             completion = await self._complete(history, session, headers)
-            more = _repeated(completion)
+            more = _history_messages(completion)
         for event in events_of(completion):
             yield event
         history += more
@@ -98,7 +98,7 @@ class OpenAIAgent:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
         accept = EVENTS if self._stream else JSON
         async with self._http.send("chat/completions", request, accept=accept, headers=headers) as reply:
-            return await (_streamed(reply) if reply.is_stream else _at_once(reply))
+            return await (_read_stream(reply) if reply.is_stream else _at_once(reply))
 
     async def _respond(
         self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
@@ -106,7 +106,7 @@ class OpenAIAgent:
         request = self._request({"input": history}, session)
         async with self._http.send("responses", request, headers=headers) as reply:
             data = await reply.answer()
-        return read_response(data), repeated(data, _NOT_RUN)
+        return read_response(data), items_for_next_request(data, _NOT_RUN)
 
     def _request(self, said: dict[str, Any], session: Session) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self._model, **said, "user": session.user_id}
@@ -121,7 +121,7 @@ async def _at_once(reply: Reply) -> Completion:
     return read_completion(await reply.answer())
 
 
-async def _streamed(reply: Reply) -> Completion:
+async def _read_stream(reply: Reply) -> Completion:
     completion = Completion()
     async with aclosing(reply.events()) as events:
         async for event in events:
@@ -130,12 +130,12 @@ async def _streamed(reply: Reply) -> Completion:
                 break
             completion.add(reply.hide(read_json(event.data, "the data of an event")))
     if not completion.finish:
-        raise reply.truncated("ended its stream without a finish_reason: its answer is truncated")
+        raise reply.truncation_error("ended its stream without a finish_reason: its answer is truncated")
     completion.hide_in_whole(reply.hide)
     return completion
 
 
-def _repeated(completion: Completion) -> list[dict[str, Any]]:
+def _history_messages(completion: Completion) -> list[dict[str, Any]]:
     """Return an answer for the next request, with a result for each unanswered call."""
     answered = {message.answers for message in completion.messages if message.role == "tool"}
     history = []
@@ -196,8 +196,12 @@ def openai_agent(text: str) -> OpenAIAgent:
         MissingExtraError: httpx is not installed.
     """
     options, address = read_address(text, kind=_KIND).take("model", "stream", "api")
-    stream = _chosen(options.get("stream", "false").lower(), "stream", ("true", "false"), address) == "true"
-    responses = _chosen(options.get("api", "chat"), "api", ("chat", "responses"), address) == "responses"
+    stream = (
+        _choose_model(options.get("stream", "false").lower(), "stream", ("true", "false"), address) == "true"
+    )
+    responses = (
+        _choose_model(options.get("api", "chat"), "api", ("chat", "responses"), address) == "responses"
+    )
     if stream and responses:
         raise AgentLoadError(f"The agent {_KIND}:{address.shown}: api=responses is not asked for in pieces.")
     if _is_openais(address):
@@ -207,7 +211,7 @@ def openai_agent(text: str) -> OpenAIAgent:
     )
 
 
-def _chosen(value: str, name: str, choices: tuple[str, str], address: Address) -> str:
+def _choose_model(value: str, name: str, choices: tuple[str, str], address: Address) -> str:
     if value not in choices:
         expected = " or ".join(choices)
         raise AgentLoadError(f"The agent {_KIND}:{address.shown} has {name}={value}; expected {expected}.")

@@ -80,7 +80,7 @@ class Message:
 
     def add(self, piece: Data) -> None:
         """Add a piece or the whole message; a refusal counts as text."""
-        self.texts += (_said(piece.get("content")), _text(piece.get("refusal")))
+        self.texts += (_content_text(piece.get("content")), _text(piece.get("refusal")))
         self.author = _text(piece.get("name")) or self.author
         self.answers = _text(piece.get("tool_call_id")) or self.answers
         known = list(self.calls)  # two calls of one list are never one
@@ -283,7 +283,7 @@ def _count(told: object, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _said(content: object) -> str:
+def _content_text(content: object) -> str:
     """Return a content's text: it is one, or a list of parts."""
     if isinstance(content, list):
         return "".join(

@@ -11,7 +11,7 @@ from proctor.common.error_text import safe_repr
 from proctor.errors import AgentError
 from proctor.schema.format.content import UsageMetadata
 
-__all__ = ["read_response", "repeated"]
+__all__ = ["items_for_next_request", "read_response"]
 
 Data = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def read_response(data: object) -> Completion:
     return completion
 
 
-def repeated(data: Data, not_run: str) -> list[Any]:
+def items_for_next_request(data: Data, not_run: str) -> list[Any]:
     """Return the items of a response as the next request repeats them, with `not_run` for each call left open."""
     items = list(data["output"])
     answered = [item.get("call_id") for item in items if item.get("type") == "function_call_output"]
