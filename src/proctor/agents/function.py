@@ -178,12 +178,12 @@ class _Binding:
         )
 
     def _fill(self, parameters: list[inspect.Parameter], name: str) -> None:
-        told = False
+        has_message = False
         for parameter in parameters:
             give = _source_of(parameter)
-            if give is None and not told and parameter.kind is not parameter.VAR_KEYWORD:
+            if give is None and not has_message and parameter.kind is not parameter.VAR_KEYWORD:
                 give = _text
-            told = told or give in (_text, _content)
+            has_message = has_message or give in (_text, _content)
             if give is not None:
                 self._take(parameter, give)
             elif parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
@@ -191,7 +191,7 @@ class _Binding:
                     f"The function {name!r} has the parameter {parameter.name!r}, and Proctor does not know what to "
                     "give it. It fills: the user's text (the first parameter), `content`, `session`, `state`."
                 )
-        if not told:
+        if not has_message:
             raise AgentLoadError(
                 f"The function {name!r} has no parameter for the user's message. Write: def {name}(text): ..."
             )

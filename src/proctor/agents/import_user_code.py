@@ -184,15 +184,22 @@ def _import_package(folder: Path) -> str:
     sys.modules[name] = module
     if plain not in sys.modules and plain not in sys.stdlib_module_names:
         sys.modules[plain] = module  # while it is imported: `from hello_world import tools` means this one
-    try:
-        if module.__spec__ is not None and module.__spec__.loader is not None and is_package(folder):
-            module.__spec__.loader.exec_module(module)
-    except BaseException:
-        for one in [n for n in sys.modules if n == name or n.startswith(f"{name}.")]:
-            del sys.modules[one]
-        raise
+    if is_package(folder):
+        _execute(module)
     _packages[folder] = name
     return name
+
+
+def _execute(module: ModuleType) -> None:
+    """Run a package's `__init__.py`; after an exception, forget the package and its submodules."""
+    name = module.__name__
+    try:
+        if module.__spec__ is not None and module.__spec__.loader is not None:
+            module.__spec__.loader.exec_module(module)
+    except BaseException:
+        for each in [n for n in sys.modules if n == name or n.startswith(f"{name}.")]:
+            del sys.modules[each]
+        raise
 
 
 def _free_name(plain: str) -> str:

@@ -51,9 +51,9 @@ class Answer:
         if self.state is not None:
             session.state = self.state
         for name in TOLD_AT_END:
-            told = getattr(self, name)
-            if told is not None:
-                session.memory[name] = told
+            value = getattr(self, name)
+            if value is not None:
+                session.memory[name] = value
 
 
 # --- to the agent ----------------------------------------------------------------------------------------------------
@@ -162,9 +162,9 @@ def _kind(stated: object) -> str:
 def _error(data: object) -> AgentRaisedError:
     fields = data if isinstance(data, Mapping) else {"message": data}
     code, message = fields.get("code"), fields.get("message")
-    said = message if isinstance(message, str) else "" if message is None else safe_repr(message, MOST_SHOWN)
+    text = message if isinstance(message, str) else "" if message is None else safe_repr(message, MOST_SHOWN)
     return AgentRaisedError(
-        said or "the agent said that it failed, and no more", type="" if code is None else str(code)
+        text or "the agent text that it failed, and no more", type="" if code is None else str(code)
     )
 
 
@@ -192,29 +192,31 @@ def _parse_done(data: object) -> Answer:
 
 
 def _spans(fields: Mapping[str, Any]) -> list[Any] | None:
-    told = fields.get("spans")
-    if told is not None and not isinstance(told, list):
-        raise AgentError(f"'spans' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected a list")
-    return told
+    spans = fields.get("spans")
+    if spans is not None and not isinstance(spans, list):
+        raise AgentError(f"'spans' of the agent's done is {safe_repr(spans, MOST_SHOWN)}; expected a list")
+    return spans
 
 
 def _optional_object(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    told = fields.get(name)
-    if told is not None and not isinstance(told, dict):
-        raise AgentError(f"'{name}' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected an object")
-    return told
+    value = fields.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise AgentError(
+            f"'{name}' of the agent's done is {safe_repr(value, MOST_SHOWN)}; expected an object"
+        )
+    return value
 
 
 def _durations(fields: Mapping[str, Any]) -> dict[str, float] | None:
-    told = _optional_object(fields, "durations")
-    for name, seconds in (told or {}).items():
+    durations = _optional_object(fields, "durations")
+    for name, seconds in (durations or {}).items():
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if name not in ("model", "tool") or not is_number or not 0 <= seconds < float("inf"):
             raise AgentError(
                 f"'durations' of the agent's done has {name!r}: {safe_repr(seconds, MOST_SHOWN)}; "
                 "expected seconds of 'model' and 'tool'"
             )
-    return told
+    return durations
 
 
 def _whole_event(fields: object) -> Event:

@@ -40,7 +40,7 @@ _ALWAYS = 1_000
 
 def told_spans(spans: Iterable[Any]) -> list[Span]:
     """Convert spans of OpenTelemetry's SDK, which may not all have ended, to stored spans."""
-    room, agents, told = _Room(), dict[str, str](), list[Span]()
+    room, agents, stored = _Room(), dict[str, str](), list[Span]()
     for span in spans:
         one = _stored_span(span, room)
         if one.kind is SpanKind.AGENT and one.agent:
@@ -48,50 +48,50 @@ def told_spans(spans: Iterable[Any]) -> list[Span]:
         elif one.parent_id in agents:
             one.agent = one.agent or agents[one.parent_id]
             agents[one.id] = one.agent
-        told.append(one)
-    return told
+        stored.append(one)
+    return stored
 
 
 def _stored_span(span: Any, room: _Room) -> Span:
-    said: Mapping[str, Any] = span.attributes or {}
-    told, context, kind = dict(said), span.context, _kind(span.name, said)
+    raw: Mapping[str, Any] = span.attributes or {}
+    attributes, context, kind = dict(raw), span.context, _kind(span.name, raw)
     began, ended = span.start_time, span.end_time
-    its_call = str(told.get("gen_ai.tool.call.id", ""))
+    its_call = str(attributes.get("gen_ai.tool.call.id", ""))
     return Span(
         id=f"{context.span_id:016x}",
         trace_id=f"{context.trace_id:032x}",
         parent_id=f"{span.parent.span_id:016x}" if span.parent is not None else None,
         name=room.clip(span.name),
         kind=kind,
-        agent=str(told["gen_ai.agent.name"]) if "gen_ai.agent.name" in told else None,
+        agent=str(attributes["gen_ai.agent.name"]) if "gen_ai.agent.name" in attributes else None,
         started_at=began / 1e9 if began is not None else None,
         duration=(ended - began) / 1e9 if began is not None and ended is not None else None,
         error=_error(span, room),
         call_id=its_call if its_call and kind is SpanKind.TOOL and its_call != "<not specified>" else None,
-        input_tokens=_count(told.get("gen_ai.usage.input_tokens")),
-        output_tokens=_count(told.get("gen_ai.usage.output_tokens")),
-        request=_content(told, _REQUEST.get(kind, ()), room) or _model_input(told, room),
-        response=_content(told, _RESPONSE.get(kind, ()), room),
-        attributes={name: room.fit(value) for name, value in told.items() if name not in _CONTENTS},
+        input_tokens=_count(attributes.get("gen_ai.usage.input_tokens")),
+        output_tokens=_count(attributes.get("gen_ai.usage.output_tokens")),
+        request=_content(attributes, _REQUEST.get(kind, ()), room) or _model_input(attributes, room),
+        response=_content(attributes, _RESPONSE.get(kind, ()), room),
+        attributes={name: room.fit(value) for name, value in attributes.items() if name not in _CONTENTS},
     )
 
 
-def _kind(name: str, told: Mapping[str, Any]) -> SpanKind:
-    if told.get("gen_ai.tool.name") == _MERGED:
+def _kind(name: str, attributes: Mapping[str, Any]) -> SpanKind:
+    if attributes.get("gen_ai.tool.name") == _MERGED:
         return SpanKind.STEP
-    kind = _OPERATIONS.get(str(told.get("gen_ai.operation.name"))) or _NAMES.get(name)
+    kind = _OPERATIONS.get(str(attributes.get("gen_ai.operation.name"))) or _NAMES.get(name)
     return kind or SpanKind.STEP
 
 
-def _content(told: Mapping[str, Any], names: Iterable[str], room: _Room) -> str | None:
+def _content(attributes: Mapping[str, Any], names: Iterable[str], room: _Room) -> str | None:
     """Return the first attribute that exists; google-adk writes `{}` if contents are not captured."""
-    found = (str(told[name]) for name in names if told.get(name))
+    found = (str(attributes[name]) for name in names if attributes.get(name))
     return next((room.clip(text) for text in found if text != "{}"), None)
 
 
-def _model_input(told: Mapping[str, Any], room: _Room) -> str | None:
+def _model_input(attributes: Mapping[str, Any], room: _Room) -> str | None:
     """Return one JSON text with all inputs of a model."""
-    found = ((name, str(told[spelled])) for name, spelled in _ASKED.items() if told.get(spelled))
+    found = ((name, str(attributes[spelled])) for name, spelled in _ASKED.items() if attributes.get(spelled))
     pieces = [f'"{name}": {text}' for name, text in found]
     return room.clip(f"{{{', '.join(pieces)}}}") if pieces else None
 
@@ -102,8 +102,8 @@ def _error(span: Any, room: _Room) -> str | None:
     raised = next(
         (dict(event.attributes or {}) for event in reversed(span.events) if event.name == "exception"), {}
     )
-    said = [raised.get("exception.type"), raised.get("exception.message")]
-    return room.clip(": ".join(str(one) for one in said if one) or span.status.description or "error")
+    details = [raised.get("exception.type"), raised.get("exception.message")]
+    return room.clip(": ".join(str(each) for each in details if each) or span.status.description or "error")
 
 
 _STATUS_ERROR = 2

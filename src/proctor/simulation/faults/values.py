@@ -124,22 +124,29 @@ def is_made_of(reference: str, numbers: Collection[float]) -> bool:
 
 
 def _is_derived(number: float, known: Collection[float]) -> bool:
-    if number in known or (number - 12 in known and number <= 24) or (number + 12 in known and number < 12):
+    if number in known or _is_other_clock(number, known):
         return True
     if any(
-        abs(number * times - one) < 0.005 or abs(number - one * times) < 0.005
-        for one in known
-        for times in _SHARES
+        _is_close(number * times, one) or _is_close(number, one * times) for one in known for times in _SHARES
     ):
         return True
     some = sorted(known)[:_MOST]
-    made = [
+    results = [
         each for one, other in combinations(some, 2) for each in (one + other, abs(one - other), one * other)
     ]
-    if any(abs(number - each) < 0.005 for each in made):
+    if any(_is_close(number, each) for each in results):
         return True
     is_amount = number != int(number) and len(some) <= _MOST_FOR_TWO_STEPS
-    return is_amount and any(abs(number - each - one) < 0.005 for each in made for one in some)
+    return is_amount and any(_is_close(number - each, one) for each in results for one in some)
+
+
+def _is_other_clock(number: float, known: Collection[float]) -> bool:
+    """Whether an hour is known in the other notation: 3 for 15."""
+    return (number - 12 in known and number <= 24) or (number + 12 in known and number < 12)
+
+
+def _is_close(one: float, other: float) -> bool:
+    return abs(one - other) < 0.005
 
 
 # --- Numbers in other forms than digits: number words, thousands, times of day, relative dates ---

@@ -79,8 +79,8 @@ def _spoken(card: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield URL, transport and version of an agent's interfaces, in the form of 1.0 and of 0.3."""
     version = str(card.get("protocolVersion") or "0.3")
     for one in _objects(card.get("supportedInterfaces")):
-        told = str(one.get("protocolVersion") or version)
-        yield str(one.get("url") or ""), str(one.get("protocolBinding") or ""), told
+        interface_version = str(one.get("protocolVersion") or version)
+        yield str(one.get("url") or ""), str(one.get("protocolBinding") or ""), interface_version
     if card.get("url"):
         yield str(card["url"]), str(card.get("preferredTransport") or "JSONRPC"), version
     for one in _objects(card.get("additionalInterfaces")):

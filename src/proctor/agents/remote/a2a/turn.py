@@ -35,7 +35,7 @@ class A2ATurn:
         self._reply: Reply | None = None
         self._seen: set[str] = set()
         self._held: dict[str, list[Any]] = {}
-        self._said: list[Part] = []
+        self._last_parts: list[Part] = []
         self._error = ""
         self.context_id = ""
         self.task_id = ""
@@ -101,10 +101,10 @@ class A2ATurn:
         if not isinstance(artifact, Mapping):
             return
         parts = list(artifact.get("parts") or ())
-        told = adk_metadata(update)
+        metadata = adk_metadata(update)
         its_id = str(either(artifact, "artifact_id"))
         is_last = bool(either(update, "last_chunk"))
-        if "event_id" in told and is_last:  # a complete event of google-adk; its pieces came before
+        if "event_id" in metadata and is_last:  # a complete event of google-adk; its pieces came before
             self._held.pop(its_id, None)
             yield from self._event(parts, update)
             return
@@ -139,38 +139,46 @@ class A2ATurn:
         yield from self._event(list(message.get("parts") or ()), about)
 
     def _event(
-        self, given: list[Any], about: Mapping[str, Any], *, is_piece: bool = False
+        self, raw_parts: list[Any], about: Mapping[str, Any], *, is_piece: bool = False
     ) -> Iterator[Event]:
-        told = adk_metadata(about)
-        read = [part_of(one) for one in given]
-        parts = [part for part, _ in read if part is not None]
-        if not is_piece and parts and parts == self._said:
+        metadata = adk_metadata(about)
+        converted = [part_of(each) for each in raw_parts]
+        parts = [part for part, _ in converted if part is not None]
+        if not is_piece and parts and parts == self._last_parts:
             return  # the same message again, as an artifact
-        fields: dict[str, Any] = {name: told[name] for name in _KEPT if name in told}
-        if told.get("error_code"):
-            self._error = str(told["error_code"])
-            fields["error_message"] = "\n".join(part.text for part in parts if part.text)
-        elif parts:
-            content = Content(role="model", parts=parts)
-            fields["content"] = content.model_dump(mode="json", exclude_none=True)
-        waiting = [part.function_call.id for part, waits in read if waits and part and part.function_call]
-        if not parts and not told.get("actions") and not told.get("error_code"):
+        if not (parts or metadata.get("actions") or metadata.get("error_code")):
             return
+        waiting = [
+            part.function_call.id for part, waits in converted if waits and part and part.function_call
+        ]
         event = event_of_json(
             {
-                **fields,
-                "author": told.get("author") or self._name,
+                **self._event_fields(parts, metadata),
+                "author": metadata.get("author") or self._name,
                 "long_running_tool_ids": waiting or None,
                 "partial": True if is_piece else None,
             }
         )
         if not is_piece and parts:
-            self._said = parts
+            self._last_parts = parts
         yield event
 
+    def _event_fields(self, parts: list[Part], metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Return google-adk's fields of an event, and its content or its error."""
+        fields: dict[str, Any] = {name: metadata[name] for name in _KEPT if name in metadata}
+        if metadata.get("error_code"):
+            self._error = str(metadata["error_code"])
+            fields["error_message"] = "\n".join(part.text for part in parts if part.text)
+        elif parts:
+            content = Content(role="model", parts=parts)
+            fields["content"] = content.model_dump(mode="json", exclude_none=True)
+        return fields
+
     def _failure(self, state: str, message: Any) -> AgentError:
-        said = [part_of(one)[0] for one in message.get("parts") or ()] if isinstance(message, Mapping) else []
-        text = "\n".join(part.text for part in said if part and part.text)
+        parts = (
+            [part_of(one)[0] for one in message.get("parts") or ()] if isinstance(message, Mapping) else []
+        )
+        text = "\n".join(part.text for part in parts if part and part.text)
         if isinstance(message, Mapping):
             self._error = str(adk_metadata(message).get("error_code") or self._error)
         self.state = state

@@ -37,8 +37,8 @@ class NotConnectedError(AgentUnreachableError):
 
     def at_opening(self) -> AgentLoadError:
         """Return the same as a mistake of the set-up, seen before the first turn."""
-        said = str(self)
-        return AgentLoadError(f"{said[:1].upper()}{said[1:]}")
+        message = str(self)
+        return AgentLoadError(f"{message[:1].upper()}{message[1:]}")
 
 
 def broke(address: Address, what: str) -> AgentError:
@@ -67,14 +67,16 @@ def excerpt(body: bytes, content_type: str = "") -> str:
 def _message_in_json(body: bytes) -> str:
     """Return the message of an error in JSON: `{"error": {"message"}}`, `{"detail"}`, `{"message"}` and similar."""
     try:
-        said: Any = json.loads(body)
+        content: Any = json.loads(body)
     except (ValueError, RecursionError):
         return ""
     for _ in range(3):
-        if not isinstance(said, dict):
+        if not isinstance(content, dict):
             break
-        said = next((said[key] for key in ("error", "message", "detail", "title") if said.get(key)), "")
-    return said if isinstance(said, str) else ""
+        content = next(
+            (content[key] for key in ("error", "message", "detail", "title") if content.get(key)), ""
+        )
+    return content if isinstance(content, str) else ""
 
 
 # --- no answer, or half of one ----------------------------------------------------------------------------------------
@@ -166,9 +168,9 @@ def from_status(
     address: Address, status: int, *, location: str, content_type: str, body: bytes, asked: float | None
 ) -> AgentError:
     """Return the error for a status other than 2xx; `asked`: the seconds that the server asks to wait."""
-    said = excerpt(body, content_type)
+    detail = excerpt(body, content_type)
     if status < 300:
-        return broke(address, f"answered with status {status}, which is not a complete answer: {said}")
+        return broke(address, f"answered with status {status}, which is not a complete answer: {detail}")
     if 300 <= status < 400:
         where = location or "nowhere"
         return broke(
@@ -176,11 +178,11 @@ def from_status(
         )
     if status in {408, 429, 503}:
         wait = f", and asks to wait {asked:.3g} s" if asked is not None else ""
-        return unreachable(address, f"accepts no request now: status {status}{wait}: {said}")
+        return unreachable(address, f"accepts no request now: status {status}{wait}: {detail}")
     if status >= 500:
-        text = address.hide(f"the agent at {address.shown} failed with status {status}: {said}")
+        text = address.hide(f"the agent at {address.shown} failed with status {status}: {detail}")
         return AgentRaisedError(text, type=str(status))
-    return broke(address, f"refuses the request with status {status}: {said}{_HINTS.get(status, '')}")
+    return broke(address, f"refuses the request with status {status}: {detail}{_HINTS.get(status, '')}")
 
 
 _HINTS = {

@@ -111,13 +111,13 @@ class Message:
         """Return it as the next request repeats it."""
         if self.role == "tool":
             return {"role": "tool", "tool_call_id": self.answers, "content": self.content}
-        said: dict[str, Any] = {"role": "assistant", "content": self.content or None}
+        message: dict[str, Any] = {"role": "assistant", "content": self.content or None}
         if self.calls:
-            said["tool_calls"] = [
+            message["tool_calls"] = [
                 {"id": call.id or "", "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
                 for call in self.calls
             ]  # fmt: skip
-        return said
+        return message
 
 
 @dataclass(slots=True)
@@ -262,24 +262,24 @@ def told_error(data: Data) -> AgentRaisedError | None:
     return AgentRaisedError(_text(fields.get("message")) or safe_repr(error, 200), type=kind)
 
 
-def usage_of(told: object) -> UsageMetadata | None:
+def usage_of(usage: object) -> UsageMetadata | None:
     """Convert `usage`; `completion_tokens` includes the tokens of reasoning, which are separate here."""
-    if not isinstance(told, Mapping):
+    if not isinstance(usage, Mapping):
         return None
-    cached = _count(told.get("prompt_tokens_details"), "cached_tokens")
-    thoughts = _count(told.get("completion_tokens_details"), "reasoning_tokens")
-    said = _count(told, "completion_tokens")
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    thoughts = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+    completion = _count(usage, "completion_tokens")
     return UsageMetadata(
-        prompt_token_count=_count(told, "prompt_tokens"),
-        candidates_token_count=said if said is None else max(0, said - (thoughts or 0)),
-        total_token_count=_count(told, "total_tokens"),
+        prompt_token_count=_count(usage, "prompt_tokens"),
+        candidates_token_count=completion if completion is None else max(0, completion - (thoughts or 0)),
+        total_token_count=_count(usage, "total_tokens"),
         cached_content_token_count=cached,
         thoughts_token_count=thoughts,
     )
 
 
-def _count(told: object, name: str) -> int | None:
-    value = told.get(name) if isinstance(told, Mapping) else None
+def _count(usage: object, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, Mapping) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

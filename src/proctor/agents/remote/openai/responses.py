@@ -92,15 +92,15 @@ def _finish(data: Data) -> str:
     return str(data.get("status") or "stop")
 
 
-def _usage(told: object) -> UsageMetadata | None:
-    if not isinstance(told, Mapping):
+def _usage(usage: object) -> UsageMetadata | None:
+    if not isinstance(usage, Mapping):
         return None
     return usage_of(
         {
-            "prompt_tokens": told.get("input_tokens"),
-            "completion_tokens": told.get("output_tokens"),
-            "total_tokens": told.get("total_tokens"),
-            "prompt_tokens_details": told.get("input_tokens_details"),
-            "completion_tokens_details": told.get("output_tokens_details"),
+            "prompt_tokens": usage.get("input_tokens"),
+            "completion_tokens": usage.get("output_tokens"),
+            "total_tokens": usage.get("total_tokens"),
+            "prompt_tokens_details": usage.get("input_tokens_details"),
+            "completion_tokens_details": usage.get("output_tokens_details"),
         }
     )
