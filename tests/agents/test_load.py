@@ -391,7 +391,7 @@ BROKEN = {
         ("relay:fault", ["no module or folder 'relay'", "no prefix relay:", "Did you mean 'replay'?"]),
         ("pkg.agnt", ["no module or folder 'agnt' in the package pkg", "Did you mean 'agent'?"]),
         ("os.nothing", ["no module or folder 'nothing'"]),
-        ("nothing.helper", ["helper is no module", "Write nothing:helper."]),
+        ("nothing.helper", ["helper is not a module", "Write nothing:helper."]),
         ("random", ["Python's own module random", "Write random.py."]),
         ("random:bot", ["Write random.py:bot."]),
         ("2nd", ["'2nd' is not an agent", "Did you mean 2nd.py?"]),

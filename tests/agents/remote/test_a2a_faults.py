@@ -128,7 +128,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
         closing(head(200, SSE, Transfer_Encoding="chunked"), chunk(stream(WORKING))), AgentTruncatedError, "127.0.0.1",
     ),
     "closed": (closing(head(200, SSE), stream(WORKING)), AgentTruncatedError, "before its task was done"),
-    "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "packed"),
+    "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "compressed"),
     "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
 }  # fmt: skip
 

@@ -115,7 +115,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
     "closed after a piece": (
         closing(head(200, SSE), stream({**SAID, "partial": True})), AgentTruncatedError, "within an answer",
     ),
-    "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "packed"),
+    "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "compressed"),
     "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
 }  # fmt: skip
 

@@ -270,7 +270,7 @@ def test_the_only_model_there_is_needs_no_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "message"), [((), "does not say which"), (("a", "b"), "It has: a, b. Write openai")]
+    ("names", "message"), [((), "does not list its models"), (("a", "b"), "It has: a, b. Write openai")]
 )
 def test_which_model_is_meant_must_be_said(names: tuple[str, ...], message: str) -> None:
     with serving(models(*names)) as server, pytest.raises(AgentLoadError, match=message):
