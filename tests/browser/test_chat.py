@@ -78,7 +78,7 @@ def closed(site: Site, page: Page) -> None:
 def begin(page: Page, agent: str = "guide") -> None:
     page.goto("/chat")
     page.get_by_label("Agent").select_option(agent)
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     if agent == "guide":
         expect(page.get_by_role("heading", level=1, name="guide")).to_be_visible()
 
@@ -115,7 +115,7 @@ def test_an_agent_is_talked_to_and_told_as_it_happens(
     held.unlink()
     expect(log).to_contain_text("You should go to Bern.")
     expect(log).to_contain_text("42 tokens")
-    expect(page.get_by_label("State of the session")).to_contain_text('"Bern"')
+    expect(page.get_by_label("Session state")).to_contain_text('"Bern"')
     say(page, "refund")
     expect(log).to_contain_text("ask_manager(amount=20)")
     axe(page)
@@ -134,7 +134,7 @@ def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     held.unlink()
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
-    page.get_by_role("button", name="Others").click()
+    page.get_by_role("button", name="All chats").click()
     page.get_by_role("button", name="guide").click()
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
@@ -147,7 +147,7 @@ def test_an_answer_is_stopped_and_all_is_said_again(page: Page) -> None:
     expect(page.get_by_role("log")).to_contain_text("Let me think")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("log")).to_contain_text("stopped; this turn is not kept")
-    page.get_by_role("button", name="Start it anew").click()
+    page.get_by_role("button", name="Restart it").click()
     expect(page.get_by_role("log")).to_contain_text("1 earlier message is said again")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
@@ -203,7 +203,7 @@ def test_hostile_answers_are_text(page: Page) -> None:
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     log = page.get_by_role("log")
     expect(log).to_contain_text("<script>alert(2)</script>")
-    expect(page.get_by_label("State of the session")).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(page.get_by_label("Session state")).to_contain_text("<img src=x onerror=alert(1)>")
     expect(page.locator("img, main script, iframe, [onerror], main a[href^=javascript]")).to_have_count(0)
     assert dialogs == []
 

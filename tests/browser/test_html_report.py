@@ -131,7 +131,7 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
     expect(main).to_contain_text("8 cases")
     offline.get_by_role("link", name="History").click()
     expect(main.get_by_role("heading", name="History")).to_be_visible()
-    expect(main.get_by_role("combobox", name="Look at")).to_have_count(
+    expect(main.get_by_role("combobox", name="Show")).to_have_count(
         0
     )  # more runs than there are in the file
     axe(offline)
@@ -146,7 +146,7 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
 def test_a_history_that_is_not_in_the_file_is_where_its_command_says(file: Path, offline: Page) -> None:
     opened(offline, file, "/history?set=bookings&case=it's%20not%20there")
     main = offline.get_by_role("main")
-    expect(main.get_by_role("heading")).to_have_text("This file does not have that history")
+    expect(main.get_by_role("heading")).to_have_text("This file does not contain that history")
     expect(main).to_contain_text("""proctor history 'bookings/it'"'"'s not there'""")
 
 

@@ -55,5 +55,5 @@ def test_where_no_judge_was_asked_it_says_which_metrics_ask_one(
     page: Page, serve: Callable[..., Site], tmp_path: Path, axe: Look
 ) -> None:
     page.goto(f"{serve(tmp_path, tmp_path / 'store.sqlite3').url}/judges")
-    expect(page.get_by_role("heading", name="No judge was asked yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No LLM judge was used yet")).to_be_visible()
     axe(page)

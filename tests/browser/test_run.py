@@ -51,7 +51,7 @@ class TestARunThatIsOver:
         _open(page, site, "travel.flawed")
         main = page.locator("main")
         expect(main).to_contain_text("6 of 8 cases fail, 1 could not be judged.")
-        expect(main).to_contain_text("cases passed, 95 %: 2–47")
+        expect(main).to_contain_text("cases passed, 95 % CI: 2–47")
         row = page.get_by_role("row").filter(has_text="two_turn_booking")
         expect(row).to_contain_text("covers is 4, expected 2")
         expect(row.get_by_role("img", name="5 failed")).to_be_visible()
@@ -64,7 +64,7 @@ class TestARunThatIsOver:
 
     def test_is_usable_by_all_and_fits(self, page: Page, site: Site, axe: Look, fits: Look) -> None:
         _open(page, site, "travel.flawed")
-        page.get_by_text("Criteria, judges and what was run").click()
+        page.get_by_text("Criteria, judges and manifest").click()
         axe(page)
         fits(page)
         page.emulate_media(color_scheme="dark")
@@ -72,7 +72,7 @@ class TestARunThatIsOver:
 
     def test_says_by_what_it_was_judged_and_what_was_run(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
-        page.get_by_text("Criteria, judges and what was run").click()
+        page.get_by_text("Criteria, judges and manifest").click()
         expect(page.locator("main")).to_contain_text("tool_trajectory_avg_score")
         expect(page.locator("main")).to_contain_text("examples/travel/flawed.py")
 
@@ -154,7 +154,7 @@ class TestFiltering:
         page.get_by_role("button", name="Case").click()
         expect(_cases(page)).to_have_text(sorted(_positions(site, run)))
         expect(page).to_have_url(re.compile("sort=case"))
-        page.get_by_role("button", name="What changed first").click()
+        page.get_by_role("button", name="Sort by change").click()
         expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")
 
 
@@ -285,14 +285,14 @@ class TestARunUnderWay:
         open_gate(gated.folder, 3)
         expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(2)
         live.get_by_role("button", name="Cancel").click()
-        live.get_by_role("button", name="Let it run").click()
+        live.get_by_role("button", name="Keep running").click()
         live.get_by_role("button", name="Cancel").click()
         live.get_by_role("button", name="Cancel the run").click()
         open_gate(gated.folder, 4)
         expect(live.get_by_text("Cancelled.")).to_be_visible()
         shot(live, "run-cancelled")
         open_gate(gated.folder, CASES)
-        live.get_by_role("button", name="Go on with it").click()
+        live.get_by_role("button", name="Resume the run").click()
         expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
 
     def test_of_another_process_says_who_has_it_and_is_not_cancelled_here(

@@ -22,7 +22,7 @@ Shot = Callable[[Page, str], None]
 def _open(page: Page, path: str = "/runs") -> None:
     page.goto(path)
     listed = page.get_by_role("table", name="Runs")
-    expect(listed.or_(page.get_by_role("heading", name="No run fits"))).to_be_visible()
+    expect(listed.or_(page.get_by_role("heading", name="No matching run"))).to_be_visible()
 
 
 def _rows(page: Page) -> Locator:
@@ -44,7 +44,7 @@ def test_shows_every_run_newest_first_with_how_it_ended(page: Page, site: Site, 
 def test_says_in_a_sentence_what_happened_last(page: Page) -> None:
     _open(page)
     expect(page.locator("main")).to_contain_text(
-        re.compile(r"travel\.flawed on bookings, failed .*: \d of 8 cases passed. 10 runs are kept.")
+        re.compile(r"travel\.flawed on bookings, failed .*: \d of 8 cases passed. 10 runs are stored.")
     )
 
 
@@ -81,7 +81,7 @@ def test_a_filter_stands_in_the_address_and_outlives_a_reload(
 
 def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=agent%3Anobody")
-    expect(page.get_by_text("No run fits")).to_be_visible()
+    expect(page.get_by_text("No matching run")).to_be_visible()
     axe(page)
     page.get_by_role("button", name="Show all runs").click()
     expect(page.get_by_role("row")).to_have_count(NUM_RUNS + 1)
@@ -90,7 +90,7 @@ def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: L
 def test_a_filter_that_is_wrong_says_what_it_takes(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=outcome%3Agreen")
     expect(
-        page.get_by_role("alert").filter(has_text="outcome: is one of passed, failed").first
+        page.get_by_role("alert").filter(has_text="not a valid outcome").first
     ).to_be_visible()
     axe(page)
 
@@ -133,7 +133,7 @@ def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, axe: Look, sho
     page.get_by_role("button", name="Keyboard help").focus()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
-    for does in ("next row", "row before", "filter", "Runs", "compare the chosen runs"):
+    for does in ("next row", "previous row", "filter", "Runs", "compare the chosen runs"):
         expect(dialog).to_contain_text(does)
     axe(page)
     shot(page, "help")
@@ -158,7 +158,7 @@ def test_colours_are_chosen_and_kept(page: Page) -> None:
     _open(page)
     ground = "getComputedStyle(document.body).backgroundColor"
     light = str(page.evaluate(ground))
-    page.get_by_role("button", name="Colours: as the system has them").click()
+    page.get_by_role("button", name="Colours: system").click()
     page.get_by_role("button", name="Colours: light").click()
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
     dark = until(page, lambda: str(page.evaluate(ground)), lambda colour: colour != light)
@@ -200,7 +200,7 @@ async def root_agent(text: str) -> str:
 def test_a_run_appears_while_it_goes_on_and_ends_before_the_eyes(page: Page, own_site: Site) -> None:
     (own_site.folder / "slow.py").write_text(_SLOW, encoding="utf-8")
     page.goto(f"{own_site.url}/runs?q=slow")
-    expect(page.get_by_text("No run fits")).to_be_visible()
+    expect(page.get_by_text("No matching run")).to_be_visible()
     told = ["eval", "slow.py", "greetings.evalset.json:moody"]
     with subprocess.Popen(
         [sys.executable, "-m", "proctor", *told], cwd=own_site.folder, stdout=subprocess.DEVNULL
@@ -242,7 +242,7 @@ def test_a_server_that_is_gone_is_said_and_the_runs_stay(page: Page, problems: P
 
 def test_an_address_without_a_page_shows_the_way(page: Page, axe: Look) -> None:
     page.goto("/nowhere/at/all")
-    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     axe(page)
     page.get_by_role("link", name="All runs").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()

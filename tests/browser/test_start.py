@@ -30,11 +30,11 @@ def test_says_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: S
     _open(page)
     _choose(page, "replay", GREETINGS)
     page.get_by_label("Trials of each case").fill("3")
-    side = page.get_by_label("What it takes")
+    side = page.get_by_label("Estimate")
     expect(side).to_contain_text("trials of 4 cases")
     expect(side).to_contain_text("12")
     greeter = next(run for run in site.get("/api/runs")["items"] if run["agent"] == "greeter")
-    expect(side).to_contain_text(f"By 4 cases of run {greeter['run_id'][:6]}")
+    expect(side).to_contain_text(f"Based on 4 cases of run {greeter['run_id'][:6]}")
     expect(side).to_contain_text(f"proctor eval --agent=replay --set={GREETINGS} --num-runs=3")
     shot(page, "start")
 
@@ -75,11 +75,11 @@ def test_what_is_accepted_is_ticked_and_becomes_options(page: Page) -> None:
     boxes = {
         "Allow cases that assert nothing": "--allow-unasserted",
         "Allow unknown keys that seem to state an expectation": "--allow-unknown-keys",
-        "Refuse what has a warning": "--warnings-as-errors",
+        "Treat warnings as errors": "--warnings-as-errors",
     }
     _open(page)
     _choose(page, "replay", GREETINGS)
-    side = page.get_by_label("What it takes")
+    side = page.get_by_label("Estimate")
     expect(side).to_contain_text(f"proctor eval --agent=replay --set={GREETINGS}")
     for label, option in boxes.items():
         expect(side).not_to_contain_text(option)
@@ -97,12 +97,12 @@ def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     page.get_by_role("checkbox", name=re.compile("^moody")).uncheck()
     page.get_by_label("Trials of each case").fill("2")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
-    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
+    expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")
     page.reload()
     expect(page.get_by_label("Agent", exact=True)).to_have_value("replay")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
     expect(page.get_by_label("Trials of each case")).to_have_value("2")
-    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
+    expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")
 
 
 def test_metrics_are_found_by_what_they_measure_and_say_whether_they_ask_a_judge(page: Page) -> None:
@@ -110,14 +110,14 @@ def test_metrics_are_found_by_what_they_measure_and_say_whether_they_ask_a_judge
     page.get_by_label("Criteria").select_option("*")
     page.get_by_label("Search metrics").fill("final answer judge")
     listed = page.get_by_role("list", name="Metrics to choose").get_by_role("listitem")
-    expect(listed.first).to_contain_text("asks a judge")
+    expect(listed.first).to_contain_text("LLM judge")
     page.get_by_label("Search metrics").fill("no metric of that kind")
-    expect(page.get_by_text("No metric fits.")).to_be_visible()
+    expect(page.get_by_text("No matching metric.")).to_be_visible()
 
 
 def test_starts_only_what_did_not_pass_in_another_run(page: Page, site: Site) -> None:
     greeter = next(run for run in site.get("/api/runs")["items"] if run["agent"] == "greeter")
     _open(page, f"?failed_of={greeter['run_id']}")
     page.get_by_label("Agent", exact=True).select_option("replay")
-    expect(page.get_by_label("Only what did not pass in")).to_have_value(greeter["run_id"])
-    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
+    expect(page.get_by_label("Only cases that did not pass in")).to_have_value(greeter["run_id"])
+    expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")

@@ -27,7 +27,7 @@ def run_of(site: Site, agent: str) -> str:
 def open_case(
     page: Page, site: Site, agent: str = "travel.flawed", position: int = 0, query: str = ""
 ) -> str:
-    """Open a case of the newest run of an agent; return its path."""
+    """Open a case of the latest run of an agent; return its path."""
     path = f"/runs/{run_of(site, agent)}/cases/{position}"
     page.goto(f"{path}{query}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -118,7 +118,7 @@ def test_the_metrics_of_all_trials_stand_side_by_side(page: Page, site: Site, ax
 
 def test_a_played_conversation_tells_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
     open_case(page, site, "retail.hasty")
-    page.get_by_text("The user was played by customer").click()
+    page.get_by_text("Simulated user: customer").click()
     expect(page.locator("dl")).to_contain_text("plan")
     expect(page.get_by_role("region", name="Turn 2").get_by_role("columnheader")).to_have_count(0)
 
@@ -243,7 +243,7 @@ def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
 def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_page: Page, shot: Shot) -> None:
     made_page.goto("/runs/made/cases/0")
     expect(made_page.get_by_role("region", name="Turn 700")).to_contain_text("none")
-    expect(made_page.get_by_text("1,000 turns, 999 of them as expected and folded")).to_be_visible()
+    expect(made_page.get_by_text("1,000 turns; 999 as expected and collapsed")).to_be_visible()
     made_page.keyboard.press("n")
     expect(made_page.locator("#turn-700-step-1")).to_be_in_viewport()
     made_page.locator("#turn-2").click()

@@ -24,7 +24,7 @@ def test_votes_and_rubrics_are_told_with_their_rationale(
     open_case(page, site, "city_guide.boastful", query="?tab=judges")
     judge = page.get_by_role("region", name=RUBRICS)
     expect(judge).to_contain_text("rubric_based_final_response_quality 0.50 < 1")
-    expect(judge).to_contain_text("3 votes, 2 more could not have changed it")
+    expect(judge).to_contain_text("3 votes, 2 more could not change the result")
     expect(judge).to_contain_text("The answer has no superlatives and no advertising.")
     expect(judge).to_contain_text("is a superlative, and reads like a brochure.")
     judge.get_by_text("3 votes, 100").click()
@@ -38,14 +38,14 @@ def test_votes_and_rubrics_are_told_with_their_rationale(
 def test_what_was_asked_is_put_together_again(page: Page, site: Site) -> None:
     open_case(page, site, "city_guide.boastful", query="?tab=judges")
     judge = page.get_by_role("region", name=RUBRICS)
-    judge.get_by_role("button", name="What it was asked").click()
+    judge.get_by_role("button", name="Show the prompt").click()
     expect(judge.locator("pre").last).to_contain_text("Tell me about Bern.")
     expect(judge).to_contain_text("the rest is what was sent")
 
 
 def test_without_a_judge_the_page_says_so(page: Page, site: Site) -> None:
     open_case(page, site, query="?tab=judges")
-    expect(page.get_by_role("heading", name="No judge was asked about this trial")).to_be_visible()
+    expect(page.get_by_role("heading", name="No LLM judge scored this trial")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_person_disagrees_and_the_command_counts_it(
         0,
     ]
     page.reload()
-    judge.get_by_role("button", name="Take it back").first.click()
+    judge.get_by_role("button", name="Remove the label").first.click()
     expect(judge.get_by_text(re.compile("A person disagrees"))).to_have_count(0)
     expect(judge.get_by_role("button", name="I disagree")).to_have_count(1)
     context.close()
@@ -95,14 +95,14 @@ def test_the_focus_stays_where_somebody_has_labelled(
     watch(page, problems)
     open_case(page, own_site, "city_guide.boastful", query="?tab=judges")
     judge = page.get_by_role("region", name=RUBRICS)
-    taken_back = judge.get_by_role("button", name="Take it back")
+    taken_back = judge.get_by_role("button", name="Remove the label")
     expect(judge.get_by_role("button", name="I agree").first).to_be_visible()
     expect(taken_back).to_have_count(0)
     agree = judge.get_by_role("button", name="I agree").first
     agree.focus()
     page.keyboard.press("Enter")
     expect(taken_back).to_have_count(1)
-    expect(page.locator(":focus")).to_have_text("Take it back")
+    expect(page.locator(":focus")).to_have_text("Remove the label")
     page.keyboard.press("Enter")
     expect(taken_back).to_have_count(0)
     expect(page.locator(":focus")).to_have_text("I disagree")
@@ -114,6 +114,6 @@ def test_the_focus_stays_where_somebody_has_labelled(
     page.keyboard.press("Enter")
     dialog.get_by_role("button", name=re.compile("It (passes|fails)")).press("Enter")
     expect(taken_back).to_have_count(1)
-    expect(page.locator(":focus")).to_have_text("Take it back")
+    expect(page.locator(":focus")).to_have_text("Remove the label")
     context.close()
     assert problems.left() == []

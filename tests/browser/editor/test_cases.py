@@ -193,7 +193,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     page.get_by_label("New key of the state").fill("lang")
     page.get_by_label("New key of the state").press("Enter")
     page.get_by_role("textbox", name="lang", exact=True).fill('"de"')
-    page.get_by_role("button", name="Take covers out").click()
+    page.get_by_role("button", name="Remove covers").click()
     page.get_by_role("button", name="+ rubric of the case").click()
     page.get_by_label("What must hold").last.fill("Says goodbye.")
     saved(page)
@@ -214,7 +214,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
 def test_a_scenario_is_edited(page: Page, sets: Sets, axe: Look, shot: Shot) -> None:
     page.goto(sets.case("played"))
     page.get_by_label("Plan for the rest").fill("ask for a table\nfor two")
-    page.get_by_label("Who the user is").select_option("EXPERT")
+    page.get_by_label("Persona").select_option("EXPERT")
     page.get_by_role("region", name="Opening turn 1").get_by_role("textbox").fill("good day")
     axe(page)
     shot(page, "eval-case-scenario")
@@ -281,7 +281,7 @@ def test_two_browsers_edit_one_case(
     page.get_by_role("textbox", name="App", exact=True).fill("mine")
     page.get_by_label("Tags").fill("smoke, mine")
     page.get_by_role("button", name="Save", exact=True).click()
-    dialog = page.get_by_role("dialog", name="Somebody else has changed this case")
+    dialog = page.get_by_role("dialog", name="Someone else changed this case")
     expect(dialog).to_contain_text("1 place was changed by both of you")
     axe(page)
     shot(page, "eval-case-conflict")
@@ -300,7 +300,7 @@ def test_a_case_that_somebody_removed_is_put_back(page: Page, sets: Sets, proble
     page.get_by_role("textbox", name="App", exact=True).fill("mine")
     sets.write(SCENARIO)
     page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_role("button", name="Put mine back as a case").click()
+    page.get_by_role("button", name="Restore my version").click()
     expect(page.get_by_role("status").get_by_text("put back")).to_be_visible()
     assert [case["eval_id"] for case in sets.cases()] == ["played", "booking"]
 
@@ -318,7 +318,7 @@ def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problem
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("alert").filter(has_text="// because").first).to_be_visible()
     assert "// because" in sets.path.read_text()
-    dialog.get_by_role("button", name="Save, and let the comments go").click()
+    dialog.get_by_role("button", name="Save and discard the comments").click()
     expect(dialog).to_be_hidden()
     assert "// because" not in sets.path.read_text()
     assert "// first" in sets.path.read_text()
@@ -350,7 +350,7 @@ def test_cases_are_added_duplicated_removed_and_brought_back(page: Page, sets: S
     expect(page.get_by_text("1 case removed.")).to_be_visible()
     assert [case["eval_id"] for case in sets.cases()] == ["played"]
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("They are back.")).to_be_visible()
+    expect(page.get_by_text("The cases are restored.")).to_be_visible()
     assert sets.path.read_text() == before
     expect(page.get_by_text("2 of 2")).to_be_visible()
     page.get_by_role("checkbox").nth(0).check()
@@ -360,7 +360,7 @@ def test_cases_are_added_duplicated_removed_and_brought_back(page: Page, sets: S
     assert {**copy, "eval_id": "booking"} == FULL
     page.get_by_role("button", name="New case").click()
     page.get_by_role("dialog").get_by_label("Id", exact=True).fill("fresh")
-    page.get_by_role("dialog").get_by_label("The user begins with").fill("Hello")
+    page.get_by_role("dialog").get_by_label("First message of the user").fill("Hello")
     axe(page)
     page.get_by_role("dialog").get_by_role("button", name="Add it").last.click()
     expect(page.get_by_role("heading", name="fresh")).to_be_visible()

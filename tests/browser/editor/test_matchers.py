@@ -124,7 +124,7 @@ def test_a_value_of_the_final_state_becomes_a_matcher(
     page: Page, sets: Sets, kind: str, fill: dict[str, str], wanted: Any
 ) -> None:
     page.goto(sets.case("rich"))
-    value = group(group(page, "Keys that must stand so"), "n")
+    value = group(group(page, "Expected keys"), "n")
     value.get_by_label("n is", exact=True).select_option(kind)
     for label, text in fill.items():
         value.get_by_label(label, exact=True).fill(text)
@@ -136,7 +136,7 @@ def test_a_value_of_the_final_state_becomes_a_matcher(
 
 def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
-    value = group(group(page, "Keys that must stand so"), "when")
+    value = group(group(page, "Expected keys"), "when")
     kinds = value.get_by_label("when is", exact=True)
     for kind in ("number", "ignore", "one_of", "regex"):
         kinds.select_option(kind)
@@ -157,7 +157,7 @@ def test_looking_at_another_kind_of_rule_and_coming_back_loses_nothing(page: Pag
 def test_a_kind_that_nobody_knows_can_be_come_back_to(page: Page, sets: Sets) -> None:
     sets.write({**CASE, "final_session_state": {"n": {"$match": "numbr", "value": 5, "tol": 1}}})
     page.goto(sets.case("rich"))
-    kinds = group(group(page, "Keys that must stand so"), "n").get_by_label("n is", exact=True)
+    kinds = group(group(page, "Expected keys"), "n").get_by_label("n is", exact=True)
     kinds.select_option("number")
     kinds.select_option("numbr")
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
@@ -194,7 +194,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
     page.get_by_role("button", name="State rules").click()
     page.get_by_label("Rule 1 says that").select_option("only_after")
     page.get_by_label("A: tool").fill("pay")
-    page.get_by_label("B, which comes before: tool").fill("confirm")
+    page.get_by_label("B, which is called before: tool").fill("confirm")
     page.get_by_label("Of the same").fill("order.id")
     saved(page)
     case = sets.cases()[0]

@@ -30,8 +30,8 @@ def opened(page: Page, sets: Sets, text: str = TEXT) -> Locator:
     """Open the editor of a set's own keys."""
     sets.write(text=text)
     page.goto(sets.address)
-    page.get_by_role("button", name="Edit the set itself").click()
-    dialog = page.get_by_role("dialog", name="The set itself")
+    page.get_by_role("button", name="Edit the properties of the eval set").click()
+    dialog = page.get_by_role("dialog", name="Properties of the eval set")
     expect(dialog.get_by_role("textbox", name="Name", exact=True)).to_be_visible()
     return dialog
 
@@ -74,7 +74,7 @@ def test_somebody_else_edits_the_same_set(
     theirs = TEXT.replace('"Tables"', '"Theirs"').replace('"since": 1.50', '"since": 2')
     sets.path.write_text(theirs)
     dialog.get_by_role("button", name="Save", exact=True).click()
-    conflict = page.get_by_role("dialog", name="Somebody else has changed this set")
+    conflict = page.get_by_role("dialog", name="Someone else changed this set")
     expect(conflict).to_contain_text("1 place was changed by both of you")
     axe(page)
     shot(page, "eval-set-head-conflict")
@@ -95,7 +95,7 @@ def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problem
     asked = page.get_by_role("dialog", name="What changes in")
     expect(asked.get_by_role("alert").filter(has_text="// because").first).to_be_visible()
     assert "// because" in sets.path.read_text()
-    asked.get_by_role("button", name="Save, and let the comments go").click()
+    asked.get_by_role("button", name="Save and discard the comments").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
     assert "// because" not in sets.path.read_text()
     assert "// ours" in sets.path.read_text()
@@ -117,7 +117,7 @@ def test_what_is_wrong_is_told_and_what_was_written_is_kept(
     others.fill('{"owner": "me"}')
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    page.get_by_role("button", name="Edit the set itself").click()
+    page.get_by_role("button", name="Edit the properties of the eval set").click()
     expect(others).to_have_value('{\n  "owner": "me"\n}')
     assert sets.path.read_text() == TEXT
 
@@ -139,4 +139,4 @@ def test_a_set_without_a_place_for_them_has_no_edit(page: Page, sets: Sets) -> N
     sets.write(text=json.dumps([FULL]))
     page.goto(sets.address)
     expect(page.get_by_role("table", name="Cases")).to_be_visible()
-    expect(page.get_by_role("button", name="Edit the set itself")).to_have_count(0)
+    expect(page.get_by_role("button", name="Edit the properties of the eval set")).to_have_count(0)

@@ -117,10 +117,10 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/runs?q=agent:nobody", "No run fits"),
-        ("/runs/latest?q=nothing_has_this", "No case fits"),
+        ("/runs?q=agent:nobody", "No matching run"),
+        ("/runs/latest?q=nothing_has_this", "No matching case"),
         ("/matrix", "Which runs?"),
-        ("/runs/latest/cases/0?tab=judges", "No judge was asked about this trial"),
+        ("/runs/latest/cases/0?tab=judges", "No LLM judge scored this trial"),
     ],
 )
 def test_where_there_is_nothing_to_show_a_page_keeps_its_one_head(

@@ -44,7 +44,7 @@ describe("the page", () => {
 
   it("says of an address without a page that there is none", async () => {
     const host = await open("/nowhere", true);
-    expect(host.querySelector("h1")?.textContent).toBe("There is no such page");
+    expect(host.querySelector("h1")?.textContent).toBe("Page not found");
   });
 
   it("goes from page to page in a file, and back, with the query behind the #", async () => {
@@ -53,7 +53,7 @@ describe("the page", () => {
     await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("No runs yet"));
     expect(window.location.hash).toBe("#/runs");
     window.history.back();
-    await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("There is no such page"));
+    await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("Page not found"));
     expect(window.location.hash).toBe("#/nowhere?a=1");
   });
 

@@ -28,7 +28,7 @@ export function App({ source, start = "/runs", places = {} }: { source: Source; 
                   <Redirect to={start} replace />
                 </Route>
                 <Route>
-                  <Empty title="There is no such page" does="The list of runs is a good place to start from." to="/runs" toName="All runs" />
+                  <Empty title="Page not found" does="The list of runs is a good place to start from." to="/runs" toName="All runs" />
                 </Route>
               </Switch>
             </Shell>

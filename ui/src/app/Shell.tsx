@@ -8,7 +8,7 @@ import { NAV, type NavEntry, SCREENS } from "./routes";
 import { type Theme, useTheme } from "./theme";
 
 const THEMES: Record<Theme, [sign: string, words: string]> = {
-  system: ["◐", "Colours: as the system has them"],
+  system: ["◐", "Colours: system"],
   light: ["○", "Colours: light"],
   dark: ["●", "Colours: dark"],
 };

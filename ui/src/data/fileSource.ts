@@ -83,11 +83,11 @@ export class FileSource implements Source {
 
   private async open(number: number): Promise<unknown> {
     const text = this.texts(`proctor-chunk-${number}`);
-    if (text === null) throw new SourceError(404, `This file is not whole: its part ${number} is missing. Make the report again.`);
+    if (text === null) throw new SourceError(404, `This report is incomplete: part ${number} is missing. Create the report again.`);
     try {
       return JSON.parse(await inflate(text.trim()));
     } catch {
-      throw new SourceError(500, `This file is damaged: its part ${number} cannot be read. Make the report again.`);
+      throw new SourceError(500, `This report is damaged: part ${number} cannot be read. Create the report again.`);
     }
   }
 }

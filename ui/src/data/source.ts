@@ -98,7 +98,7 @@ function detailOf(text: string, status: number): string {
   } catch {
     // not ours: a proxy's page, perhaps
   }
-  return `The server answered ${status} and did not say why.`;
+  return `The server answered ${status} without a reason.`;
 }
 
 /** One of the problems in a 422 of the framework: where, and what. */

@@ -141,7 +141,7 @@ interface RowKeys {
   /** Go to the page of a row; without it, a row's own link is followed. */
   open: ((index: number) => void) | null;
   choose: ((index: number) => void) | null;
-  /** The next row worth a look below a row; -1: there is none. */
+  /** The next row that needs attention below a row; -1: there is none. */
   next: ((after: number) => number) | null;
 }
 
@@ -170,9 +170,9 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
   }, []); // eslint-disable-line
   const keys = [
     { keys: "j", does: "next row", run: () => move(now() + 1) },
-    { keys: "k", does: "row before", run: () => move(now() - 1) },
+    { keys: "k", does: "previous row", run: () => move(now() - 1) },
     { keys: "Enter", does: "open the row", run: () => (open ?? openLink)(now()) },
-    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => moveIfFound(next(now())) }] : []),
+    ...(next ? [{ keys: "n", does: "next row that needs attention", run: () => moveIfFound(next(now())) }] : []),
     ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(now()) }] : []),
   ];
   useKeys(on ? keys : []);

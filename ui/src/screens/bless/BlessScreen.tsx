@@ -84,7 +84,7 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
         <div className={styles.foot}>
           {lost.length > 0 && (
             <div className={styles.lost}>
-              <b>Comments that would go:</b>
+              <b>Comments that would be lost:</b>
               <ul>
                 {lost.map((comment) => (
                   <li key={comment}>
@@ -92,7 +92,7 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
                   </li>
                 ))}
               </ul>
-              <CheckField label="They may go" checked={lose} onChange={(event) => setLose(event.target.checked)} />
+              <CheckField label="Discard them" checked={lose} onChange={(event) => setLose(event.target.checked)} />
             </div>
           )}
           <ErrorNote error={change.error} {...(change.error ? { retry: again } : {})} />
@@ -100,7 +100,7 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
             <Button look="first" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
               {writeButtonText(accepted)}
             </Button>
-            <span className="dim">Nothing is written before that. Everything else in the file stays as it is, byte for byte.</span>
+            <span className="dim">Nothing is written before you click. The rest of the file stays unchanged, byte for byte.</span>
           </div>
         </div>
       )}
@@ -125,10 +125,10 @@ function Head({ page }: { page: BlessPage }) {
         <span className="grow" />
         <Copy text={page.command}>Copy command</Copy>
       </div>
-      <h1>Bless what the agent did</h1>
+      <h1>Bless (accept) what the agent did</h1>
       <p className="dim">
-        What you accept becomes what is expected from now on: answers, tool calls, the stated keys of the final state. Look at each case: a mistake that is blessed is
-        never found again.
+        The answers, tool calls and stated keys of the final state that you accept become the expectation. Check each case: a mistake that you accept is no longer
+        detected.
       </p>
     </>
   );
@@ -138,7 +138,7 @@ function Written({ page, blessed }: { page: BlessPage; blessed: BlessedPage }) {
   return (
     <Empty
       title="Written"
-      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(safeText).join("; ") || "Every case expects already what was done."}
+      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(safeText).join("; ") || "All expectations already match."}
       to={`/runs/${page.run_id}`}
       toName="Back to the run"
     >

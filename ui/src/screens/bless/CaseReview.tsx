@@ -31,12 +31,12 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
         <span className="grow" />
         <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
       </div>
-      {one.status === "same" && <p className={styles.note}>It expects already what was done.</p>}
-      {one.status === "refused" && <p className={styles.note}>{safeText(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one to learn from.") : one.why)}</p>}
+      {one.status === "same" && <p className={styles.note}>The expectation already matches.</p>}
+      {one.status === "refused" && <p className={styles.note}>{safeText(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one.") : one.why)}</p>}
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
-          warning: this comment goes with what it stands in: line {safeText(comment)}
+          warning: this comment is in the replaced text and would be lost: line {safeText(comment)}
         </p>
       ))}
       {one.hunks.length > 0 && (
@@ -54,7 +54,7 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
 function TrialChoice({ one, choose }: { one: BlessCase; choose: (trial: number) => void }) {
   return (
     <label className={styles.choice}>
-      <span className={one.choose ? styles.warning : "dim"}>{one.choose ? "learn from which trial?" : "from trial"}</span>
+      <span className={one.choose ? styles.warning : "dim"}>{one.choose ? "accept which trial?" : "from trial"}</span>
       <select value={one.trial ?? ""} onChange={(event) => event.target.value && choose(Number(event.target.value))}>
         {one.trial === null && <option value="">choose</option>}
         {Array.from({ length: one.trials }, (_, number) => (
@@ -76,13 +76,13 @@ function Changes({ one }: { one: BlessCase }) {
             <Path path={change.path} />
           </code>
           <div className={styles.before}>
-            <span className="hidden">expected so far: </span>
+            <span className="hidden">expected before: </span>
             {change.before ? <TextPieces pieces={change.before.pieces} tone="del" /> : <span className="dim">not there</span>}
             {change.before && change.before.left_out > 0 && <LeftOut count={change.before.left_out} />}
           </div>
           <div className={styles.after}>
             <span className="hidden">expected from now on: </span>
-            {change.after ? <TextPieces pieces={change.after.pieces} tone="ins" /> : <span className="dim">goes</span>}
+            {change.after ? <TextPieces pieces={change.after.pieces} tone="ins" /> : <span className="dim">removed</span>}
             {change.after && change.after.left_out > 0 && <LeftOut count={change.after.left_out} />}
           </div>
         </div>

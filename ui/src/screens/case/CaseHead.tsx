@@ -60,7 +60,7 @@ function Neighbours({ page }: { page: CasePage }) {
     <span className={`${styles.neighbours} no-print`}>
       {page.previous && (
         <Link href={`/runs/${page.run_id}/cases/${page.previous.position}`} title={`${page.previous.eval_id} (k)`}>
-          ← before
+          ← previous
         </Link>
       )}
       {page.next && (

@@ -21,7 +21,7 @@ import { type Difference, type CaseLocation, differences, idOf, nextDifference, 
 
 const FRESH = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
 
-/** Screen 5: one case, with its trials; the waterfall (6) and the judges (7) are tabs of it. */
+/** Screen 5: one case with its trials. The waterfall (6) and the judges (7) are tabs of it. */
 export function CaseScreen() {
   const { run = "", position = "" } = useParams();
   const [query, setQuery] = useAddress();
@@ -62,7 +62,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
   return (
     <>
       <CaseHead page={page} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, location))} />
-      <Tabs label="What to see of it" tabs={tabsOf(page, trial)} at={location.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
+      <Tabs label="Views of the case" tabs={tabsOf(page, trial)} at={location.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
         {location.tab === "metrics" ? (
           <Metrics page={page} number={number} />
         ) : number === null ? (
@@ -89,7 +89,7 @@ function tabsOf(page: CasePage, trial: TrialPage | undefined) {
   return [
     { id: "conversation", name: "Conversation" },
     { id: "state", name: differs ? <>State <span className={styles.count}>{differs}</span></> : "State" },
-    { id: "metrics", name: page.history.length > 1 ? `Metrics · ${page.history.length} judgings` : "Metrics" },
+    { id: "metrics", name: page.history.length > 1 ? `Metrics · ${page.history.length} scorings` : "Metrics" },
     { id: "spans", name: "Time" },
     { id: "judges", name: "Judges" },
   ];
@@ -117,11 +117,11 @@ function useCaseKeys(
   const found = trial ? differences(trial) : [];
   useKeys([
     { keys: "]", does: "next trial", run: () => step(1) },
-    { keys: "[", does: "trial before", run: () => step(-1) },
+    { keys: "[", does: "previous trial", run: () => step(-1) },
     { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, location)) },
-    { keys: "N", does: "difference before", run: () => goDifference(nextDifference(found, location, true)) },
+    { keys: "N", does: "previous difference", run: () => goDifference(nextDifference(found, location, true)) },
     { keys: "j", does: "next case", run: () => other(page.next) },
-    { keys: "k", does: "case before", run: () => other(page.previous) },
+    { keys: "k", does: "previous case", run: () => other(page.previous) },
     { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`, { state: rowState("Cases", String(page.position)) }) },
   ]);
 }

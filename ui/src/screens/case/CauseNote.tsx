@@ -10,7 +10,7 @@ export function CauseNote({ cause, inside = false }: { cause: CausePart; inside?
       <div>
         <b>{safeText(cause.what)}</b>
         {cause.turn !== null && ` in turn ${cause.turn + 1}`}
-        {cause.infrastructure && <span className="dim"> · about connections, limits or time: another attempt may end better</span>}
+        {cause.infrastructure && <span className="dim"> · infrastructure error (connection, limit or timeout): a retry may succeed</span>}
       </div>
       <div className={styles.error}>{safeText(cause.error)}</div>
       {cause.place && (

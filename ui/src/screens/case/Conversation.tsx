@@ -31,17 +31,17 @@ export function Conversation({ page, trial, location, path }: Props) {
       {!trial.kept && (
         <Empty
           inside
-          title="The evidence of this trial was not kept"
-          does="Its verdict and scores are still here, under Metrics. Runs that go into a store keep their evidence; an imported result has only what its file had."
+          title="The evidence of this trial is not stored"
+          does="Its verdict and scores are under Metrics. A run in a store has its evidence; an imported result has only what its file contains."
         />
       )}
       {folded > 0 && (
         <div className={styles.folded}>
           <span>
-            {numText(trial.turns.length)} turns, {numText(folded)} of them as expected and folded
+            {numText(trial.turns.length)} turns; {numText(folded)} as expected and collapsed
           </span>
           <Button look="quiet" onClick={() => setAll(!all)}>
-            {all ? "Fold them" : "Open all"}
+            {all ? "Collapse" : "Expand all"}
           </Button>
         </div>
       )}
@@ -93,10 +93,10 @@ function SimulatedUser({ page, trial }: { page: CasePage; trial: TrialPage }) {
   return (
     <details className={styles.scenario} open={Boolean(played?.faults.length)}>
       <summary>
-        The user was played{played?.model ? ` by ${safeText(played.model)}` : ""}
-        {played?.opening ? ` after ${played.opening} recorded turns` : ""}
+        Simulated user{played?.model ? `: ${safeText(played.model)}` : ""}
+        {played?.opening ? `, after ${played.opening} recorded turns` : ""}
         {played?.ended ? `; ended ${safeText(played.ended)}` : ""}
-        {played?.faults.length ? `; ${played.faults.length} at fault` : ""}
+        {played?.faults.length ? `; ${played.faults.length} simulator ${played.faults.length === 1 ? "error" : "errors"}` : ""}
       </summary>
       <dl className={styles.plan}>
         {page.scenario.map(({ label, text }) => (

@@ -16,22 +16,22 @@ export function FinalState({ state }: { state: TrialPage["state"] }) {
       <Empty
         inside
         title="No final state was recorded"
-        does="The agent did not tell its session state: it can have a `final_state(session)`, change `session.state`, or emit events with a `state_delta`."
+        does="The agent did not report its session state. It can implement `final_state(session)`, change `session.state`, or emit events with a `state_delta`."
       />
     );
   }
-  if (!state.rows.length) return <Empty inside title="The session state is empty" does="The agent set nothing, and the case expects nothing of it." />;
+  if (!state.rows.length) return <Empty inside title="The session state is empty" does="The agent set no key, and the case expects none." />;
   return (
     <>
-      {!state.stated && <p className="dim">The case expects nothing of the final state. This is what it was.</p>}
-      {!state.known && <p className="dim">The agent did not tell its final state.</p>}
+      {!state.stated && <p className="dim">The case states no expected final state. This is the actual state.</p>}
+      {!state.known && <p className="dim">The agent did not report its final state.</p>}
       {expected.length > 0 && (
         <StateRows rows={expected} />
       )}
       {rest.length > 0 && state.stated && (
         <p className={styles.folded}>
           <span>
-            {rest.length} more {rest.length === 1 ? "key" : "keys"} of which nothing is expected
+            {rest.length} more {rest.length === 1 ? "key" : "keys"} without an expectation
           </span>
           <Button look="quiet" onClick={() => setAll(!all)}>
             {all ? "Hide them" : "Show them"}
@@ -62,7 +62,7 @@ function asStep({ key, kind, expected, actual }: StateRow): Step {
     { text: `${key}: `, changed: false },
     { text: value ? value.text + (value.left_out ? "…" : "") : missing, changed: differs },
   ];
-  if (kind === null && expected) return { kind, expected: side(expected, ""), actual: [], note: "not known what became of it" };
+  if (kind === null && expected) return { kind, expected: side(expected, ""), actual: [], note: "actual value unknown" };
   return {
     kind,
     expected: kind === null || (kind === "extra" && !expected) ? [] : side(expected, "not set"),

@@ -19,7 +19,7 @@ export function Metrics({ page, number }: { page: CasePage; number: number | nul
               <th>Metric</th>
               <th>Verdict</th>
               <th>{page.trials.length > 1 ? "Trials" : ""}</th>
-              <th>{page.trials.length > 1 ? "Mean, 95 %" : ""}</th>
+              <th>{page.trials.length > 1 ? "Mean, 95 % CI" : ""}</th>
               <th>Why</th>
             </tr>
           </thead>
@@ -79,7 +79,7 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
             low={metric.low}
             high={metric.high}
             mark={metric.threshold}
-            label={`${scoreText(metric.score)}, 95 %: ${scoreText(metric.low)} to ${scoreText(metric.high)}`}
+            label={`${scoreText(metric.score)}, 95 % CI: ${scoreText(metric.low)} to ${scoreText(metric.high)}`}
           />
         )}
       </td>
@@ -93,16 +93,16 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
 function Judgings({ page }: { page: CasePage }) {
   return (
     <>
-      <h2>Judged</h2>
-      <div className={`panel ${styles.scroll}`} tabIndex={0} role="region" aria-label="Judgings">
+      <h2>Scorings</h2>
+      <div className={`panel ${styles.scroll}`} tabIndex={0} role="region" aria-label="Scorings">
         <table className={styles.table}>
           <thead>
             <tr>
-              <th>Judging</th>
+              <th>Scoring</th>
               <th>Outcome</th>
               <th>When</th>
               <th>Criteria from</th>
-              <th>Metrics that decide</th>
+              <th>Gating metrics</th>
             </tr>
           </thead>
           <tbody>

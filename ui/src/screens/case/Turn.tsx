@@ -209,7 +209,7 @@ function Answer({ turn }: { turn: TurnPart }) {
 
 function answerHead(expected: boolean, actual: boolean, same: boolean): string {
   if (!expected) return "final response (the case expects no text)";
-  if (!actual) return "final response: expected, and none came";
+  if (!actual) return "final response: expected, but missing";
   return same ? "final response, as expected" : "final response, expected → actual";
 }
 

@@ -48,7 +48,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
   return (
     <>
       <h1>Talk to an agent</h1>
-      <p className="dim">It runs in a process of its own. What was said can be kept as a case, as <code>proctor record</code> does.</p>
+      <p className="dim">The agent runs in a separate process. A chat can be saved as a case, as with <code>proctor record</code>.</p>
       <form
         className={`${styles.begin} panel`}
         onSubmit={(event) => {
@@ -58,14 +58,14 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
       >
         <SelectField label="Agent" value={agent} options={names.map((name) => [name, safeText(name)] as const)} onChange={(event) => setForm({ ...form, agent: event.target.value })} />
         <details>
-          <summary>The session that it starts in</summary>
+          <summary>Initial session</summary>
           <AreaField label="State, as JSON" error={why || null} spellCheck={false} value={form.state} onChange={(event) => setForm({ ...form, state: event.target.value })} />
           <TextField label="App" value={form.app_name} onChange={(event) => setForm({ ...form, app_name: event.target.value })} />
           <TextField label="User" value={form.user_id} onChange={(event) => setForm({ ...form, user_id: event.target.value })} />
         </details>
         <ErrorNote error={change.error} />
         <Button type="submit" look="first" busy={change.isPending} disabled={why !== ""}>
-          {change.isPending ? "The agent is being started …" : "Begin"}
+          {change.isPending ? "Starting the agent …" : "Start"}
         </Button>
       </form>
       {open.data && open.data.items.length > 0 && <OpenChats list={open.data} go={onStart} />}
@@ -74,7 +74,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
 }
 
 function stateError(text: string): string {
-  return jsonError(text) || (isObject(readJson(text)) ? "" : "The state has to be an object: { … }");
+  return jsonError(text) || (isObject(readJson(text)) ? "" : "Expected an object: { … }");
 }
 
 function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
@@ -88,7 +88,7 @@ function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
           <li key={chat.id}>
             <button type="button" onClick={() => go(chat.id)}>
               <b>{safeText(chat.agent)}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
-              <span className={styles.begins}>{safeText(chat.begins) || "nothing said yet"}</span>
+              <span className={styles.begins}>{safeText(chat.begins) || "no messages yet"}</span>
             </button>
           </li>
         ))}

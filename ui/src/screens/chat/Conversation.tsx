@@ -38,7 +38,7 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
         <Button look="first" disabled={!canSave} onClick={() => setSaving(true)}>Save as case</Button>
         <Button disabled={!conversation.turns || conversation.state === "answering"} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
         <Button onClick={() => void close()}>Close</Button>
-        <Button look="quiet" onClick={leave}>Others</Button>
+        <Button look="quiet" onClick={leave}>All chats</Button>
       </div>
       <div className={styles.columns}>
         <div className={styles.talk}>
@@ -126,7 +126,7 @@ function Entries({ conversation }: { conversation: Chat }) {
   }, [count]);
   return (
     <div className={styles.entries} role="log" aria-label="Conversation" aria-busy={conversation.state === "answering"}>
-      {!shown.length && <p className="dim">Nothing was said yet.</p>}
+      {!shown.length && <p className="dim">No messages yet.</p>}
       {shown.map(({ key, entry }, index) => {
         const isLast = shown[index + 1]?.entry.exchange !== entry.exchange;
         const own = isLast ? conversation.entries.filter(({ exchange }) => exchange === entry.exchange) : [];
@@ -146,8 +146,8 @@ function Entries({ conversation }: { conversation: Chat }) {
 function EndedProcess({ conversation }: { conversation: Chat }) {
   return (
     <div className={`${styles.broken} row`}>
-      <span>The agent’s process was ended in the middle of that, and its session with it.</span>
-      <Button onClick={() => conversation.go("/again")}>Start it anew{conversation.turns > 0 && ", and say the earlier messages again"}</Button>
+      <span>The agent’s process ended during this turn; its session is lost.</span>
+      <Button onClick={() => conversation.go("/again")}>Restart it{conversation.turns > 0 && "and repeat the earlier messages"}</Button>
     </div>
   );
 }
@@ -158,7 +158,7 @@ function Composer({ conversation }: { conversation: Chat }) {
   const isAnswering = conversation.state === "answering";
   useKeys([{ keys: "/", does: "write a message", run: () => area.current?.focus() }]);
   useEffect(() => {
-    // one came to conversation; where fingers type, the keyboard would cover what was said
+    // not on touch devices: the on-screen keyboard would cover the conversation
     if (document.activeElement === document.body && !window.matchMedia("(pointer: coarse)").matches) area.current?.focus();
   }, []);
   const send = (): void => {
@@ -199,9 +199,9 @@ function State({ chat, entries }: { chat: ChatPage; entries: readonly ChatEntry[
   const state = (latest?.value ?? chat.session_state) as Record<string, unknown>;
   const keys = Object.keys(state);
   return (
-    <aside aria-label="State of the session" className={styles.state}>
-      <h2>State of the session</h2>
-      {!keys.length && <p className="dim small">Nothing is in it.</p>}
+    <aside aria-label="Session state" className={styles.state}>
+      <h2>Session state</h2>
+      {!keys.length && <p className="dim small">Empty.</p>}
       <dl>
         {keys.map((key) => {
           const value = JSON.stringify(state[key]);

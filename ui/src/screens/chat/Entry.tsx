@@ -103,7 +103,7 @@ function Line({ sign, words, value }: { sign: string; words: string; value: unkn
 
 function ToolResponseForm({ entry, answer }: { entry: ChatEntry; answer: (response: ToolAnswer) => void }) {
   const [text, setText] = useState('{"status": "approved"}');
-  const why = jsonError(text) || (isObject(readJson(text)) ? "" : "A response has to be an object: { … }");
+  const why = jsonError(text) || (isObject(readJson(text)) ? "" : "Expected an object: { … }");
   return (
     <div className={styles.byHand}>
       <AreaField label={`${entry.name} waits for its response, as JSON`} rows={2} spellCheck={false} error={why || null} value={text} onChange={(event) => setText(event.target.value)} />

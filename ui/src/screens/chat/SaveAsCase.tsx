@@ -42,7 +42,7 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
   };
   if (saved) {
     return (
-      <Dialog open={open} onClose={again} title={`StoredDraft as ${saved.eval_id}`} foot={<Button onClick={again}>Go on talking</Button>}>
+      <Dialog open={open} onClose={again} title={`StoredDraft as ${saved.eval_id}`} foot={<Button onClick={again}>Continue the chat</Button>}>
         <p>
           {saved.turns} {saved.turns === 1 ? "turn" : "turns"} in {saved.path}. <Link href={caseAddress(saved.eval_set, saved.eval_id)}>Open the case</Link>
         </p>
@@ -51,7 +51,7 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
             {warning}
           </p>
         ))}
-        <p className="dim">In a terminal the same is:</p>
+        <p className="dim">Equivalent command:</p>
         <CopyLine text={saved.command} />
       </Dialog>
     );
@@ -80,8 +80,8 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
         {set === NEW && <TextField label="Name of the new set" hint="Letters, digits, _" value={form.name} onChange={(event) => setForm({ ...form, name: event.target.value })} />}
         <TextField label="Id of the case" value={form.eval_id} onChange={(event) => setForm({ ...form, eval_id: event.target.value })} />
         <CheckField
-          label="Also expect the state that it changed"
-          hint="The keys of the state that are new or have another value than at the beginning."
+          label="Also expect the changed state"
+          hint="The state keys that are new or have a different value than at the start."
           checked={form.final_state}
           onChange={(event) => setForm({ ...form, final_state: event.target.checked })}
         />

@@ -46,7 +46,7 @@ export async function streamEntries(path: string, init: RequestInit, onEntries: 
     }
   } catch (error) {
     if (init.signal?.aborted) return;
-    throw new SourceError(0, "The connection broke off. The agent goes on: open the conversation again to see more.");
+    throw new SourceError(0, "The connection was lost. The agent continues: open the conversation again to see more.");
   }
 }
 
@@ -57,7 +57,7 @@ async function detail(response: Response): Promise<string> {
   } catch {
     // not ours
   }
-  return `The server answered ${response.status} and did not say why.`;
+  return `The server answered ${response.status} without a reason.`;
 }
 
 /** The entries with newer ones behind; each number once, and pieces go when the whole text of the same author is there. */

@@ -24,14 +24,14 @@ interface Props {
   go: (to: ChangedLine | null) => void;
 }
 
-/** One case of two runs: a trial of each side by side, from the first point where they part. */
+/** One case of two runs: a trial of each side by side, from the first point wfirst difference. */
 export function CasePair({ options, set, id, before, after, go }: Props) {
   useTitle(`${id}: side by side`);
   const path = pathOf("/api/compare/case", { base: options.base, candidate: options.candidate, set, case: id });
   const { data, error, refetch } = useData<PairPage>(path, { keep: false });
   useKeys([
     { keys: "n", does: "next changed case", run: () => after && go(after) },
-    { keys: "p", does: "changed case before", run: () => before && go(before) },
+    { keys: "p", does: "changed previous case", run: () => before && go(before) },
     { keys: "u", does: "up: all changed cases", run: () => go(null) },
   ]);
   return (
@@ -41,8 +41,8 @@ export function CasePair({ options, set, id, before, after, go }: Props) {
           ← All changed cases
         </Button>
         <span className="grow" />
-        <Button onClick={() => before && go(before)} disabled={!before} title="Changed case before (p)">
-          ← before
+        <Button onClick={() => before && go(before)} disabled={!before} title="Previous changed case (p)">
+          ← previous
         </Button>
         <Button onClick={() => after && go(after)} disabled={!after} title="Next changed case (n)">
           next →
@@ -69,17 +69,17 @@ function BothTrials({ page }: { page: PairPage }) {
     <>
       <p className={styles.sentence}>{sentence}</p>
       <ul className={styles.facts}>
-        <Trial word="base" side={page.base} />
+        <Trial word="baseline" side={page.base} />
         <Trial word="candidate" side={page.candidate} />
       </ul>
       {turns(page.lines).map(([turn, lines]) => (
         <section key={turn} aria-label={`Turn ${turn + 1}`}>
           <h2>
             Turn {turn + 1}
-            {turn === page.turn && " · here they part"}
+            {turn === page.turn && " · first difference"}
           </h2>
           <div className={`${styles.steps} panel`}>
-            <Steps steps={lines.map(stepOf)} heads={["base", "candidate"]} />
+            <Steps steps={lines.map(stepOf)} heads={["baseline", "candidate"]} />
           </div>
         </section>
       ))}
@@ -116,7 +116,7 @@ export function turns(lines: readonly PairLine[]): [turn: number, lines: PairLin
   return [...groups].sort(([one], [other]) => one - other);
 }
 
-const ONLY: Partial<Record<PairLine["kind"], string>> = { missing: "only in the base", extra: "only in the candidate" };
+const ONLY: Partial<Record<PairLine["kind"], string>> = { missing: "only in the baseline", extra: "only in the candidate" };
 
 export function stepOf(line: PairLine): Step {
   const head = { text: `${line.what}: `, changed: false };
@@ -129,18 +129,18 @@ export function stepOf(line: PairLine): Step {
 function MetricReasons({ page }: { page: PairPage }) {
   if (!page.saw.length) return null;
   return (
-    <section aria-label="What the metrics saw">
-      <h2>What the metrics saw</h2>
-      <div className={`${styles.saw} panel`} role="table" aria-label="What the metrics saw">
+    <section aria-label="Reasons of the metrics">
+      <h2>Reasons of the metrics</h2>
+      <div className={`${styles.saw} panel`} role="table" aria-label="Reasons of the metrics">
         <div role="row" className={styles.sawHead}>
           <div role="columnheader">metric</div>
-          <div role="columnheader">base</div>
+          <div role="columnheader">baseline</div>
           <div role="columnheader">candidate</div>
         </div>
         {page.saw.map((one) => (
           <div role="row" key={one.metric}>
             <div role="rowheader">{safeText(one.metric)}</div>
-            <div role="cell" data-word="base">
+            <div role="cell" data-word="baseline">
               <Prose text={one.base} />
             </div>
             <div role="cell" data-word="candidate">

@@ -32,7 +32,7 @@ export function Cases({ page }: { page: ComparisonPage }) {
       {page.cases.length > 0 && (
         <FilterBox
           label="Filter cases"
-          placeholder="words in the name or in why"
+          placeholder="words in the name or the reason"
           value={text}
           onChange={(q) => setQuery({ q })}
           found={`${numText(shown.length)} of ${numText(page.cases.length)}`}
@@ -46,7 +46,7 @@ export function Cases({ page }: { page: ComparisonPage }) {
       )}
       {unavailable > 0 && unavailable < shown.length && (
         <p className="dim small">
-          The first {numText(shown.length - unavailable)} stand side by side in this file. Any other: <code>{page.command} SET/CASE</code>
+          This file contains the first {numText(shown.length - unavailable)} side by side. For any other case: <code>{page.command} SET/CASE</code>
         </p>
       )}
     </section>
@@ -101,7 +101,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     },
     { id: "change", head: "Change", width: "108px", narrow: "98px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "190px", narrow: "82px", cell: (one) => <Trials one={one} /> },
-    { id: "metric", head: "What moved", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
+    { id: "metric", head: "Metric", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
     { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
   ];
 }
@@ -131,9 +131,9 @@ function Moved({ one }: { one: ChangedLine }) {
 }
 
 function None({ filtered, showAll }: { filtered: boolean; showAll: () => void }) {
-  if (!filtered) return <p className="dim">No case is different: every verdict and every share of trials is as it was.</p>;
+  if (!filtered) return <p className="dim">No case differs: all verdicts and all pass rates of trials are unchanged.</p>;
   return (
-    <Empty inside title="No case fits" does="The filter leaves nothing over.">
+    <Empty inside title="No matching case" does="Nothing matches the filter.">
       <Button onClick={showAll}>Show all cases</Button>
     </Empty>
   );

@@ -107,7 +107,7 @@ function Side({ word, side }: { word: string; side: Sided }) {
       <span className={styles.word}>{word}</span>
       <span>
         <b>{safeText(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
-        {trials} · <When at={side.started_at} exact /> · {side.kept ? <AvailableLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</AvailableLink> : `run ${side.short}, no longer kept`}
+        {trials} · <When at={side.started_at} exact /> · {side.kept ? <AvailableLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</AvailableLink> : `run ${side.short}, no longer stored`}
         {side.commit && (
           <>
             {" · "}
@@ -124,7 +124,7 @@ function RunFacts({ page }: { page: ComparisonPage }) {
   const unexpected = page.unlike.filter(({ expected }) => !expected);
   return (
     <ul className={styles.facts}>
-      <Side word="base" side={page.base} />
+      <Side word="baseline" side={page.base} />
       <Side word="candidate" side={page.candidate} />
       {page.unlike
         .filter(({ expected }) => expected)
@@ -132,12 +132,12 @@ function RunFacts({ page }: { page: ComparisonPage }) {
           <Fact key={text} word="differs" text={safeText(text)} />
         ))}
       {unexpected.map(({ text }) => (
-        <Fact key={text} word="unlike" text={safeText(text)} tone={styles.warned} />
+        <Fact key={text} word="warning" text={safeText(text)} tone={styles.warned} />
       ))}
       {page.left_out.map((text) => (
         <Fact key={text} word="left out" text={safeText(text)} />
       ))}
-      {!unexpected.length && <Fact word="alike" text="Same cases, same criteria, same judge." />}
+      {!unexpected.length && <Fact word="same" text="Cases, criteria and judge." />}
     </ul>
   );
 }
@@ -154,7 +154,7 @@ function Fact({ word, text, tone = "" }: { word: string; text: ReactNode; tone?:
 /** Cases that could not be paired. */
 function UnpairedCases({ page }: { page: ComparisonPage }) {
   const lists = [
-    ["only in the base", page.only_base],
+    ["only in the baseline", page.only_base],
     ["only in the candidate", page.only_candidate],
     ["changed, and left out", page.changed_cases],
   ] as const;

@@ -22,11 +22,11 @@ function columnsOf(page: ComparisonPage, sure: string): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
     { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1.2fr)", cell: (one) => <Name one={one} /> },
-    { id: "base", head: "base", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
+    { id: "base", head: "baseline", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
     { id: "candidate", head: "candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
     {
       id: "difference",
-      head: `difference, ${sure}`,
+      head: `difference, ${sure} CI`,
       width: "minmax(0, 2fr)",
       narrow: "minmax(0, 1fr)",
       cell: (one) => <Difference one={one} reach={reach(one)} sure={sure} />,
@@ -49,7 +49,7 @@ function Name({ one }: { one: MeasuredLine }) {
       <Breakable text={one.label} />
       {one.verdict && <b className={one.decides ? styles[one.verdict] : ""}> {one.verdict}</b>}
       {one.apart ? (
-        <span className={`${styles.aside} ${styles.warned}`}>not judged alike</span>
+        <span className={`${styles.aside} ${styles.warned}`}>not comparable</span>
       ) : (
         !one.decides && <span className={styles.aside}>reported only</span>
       )}
@@ -58,7 +58,7 @@ function Name({ one }: { one: MeasuredLine }) {
 }
 
 function Difference({ one, reach, sure }: { one: MeasuredLine; reach: number; sure: string }) {
-  const words = `${one.difference_text}, ${sure}: ${one.low_text} to ${one.high_text}`;
+  const words = `${one.difference_text}, ${sure} CI: ${one.low_text} to ${one.high_text}`;
   return (
     <span className={styles.difference}>
       <IntervalBar

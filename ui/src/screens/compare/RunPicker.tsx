@@ -8,8 +8,8 @@ import { type ComparisonQuery, runName } from "./comparisonText";
 
 const MARGINS = ["0.01", "0.02", "0.05", "0.1", "0.2"];
 const NAMES: readonly (readonly [name: string, words: string])[] = [
-  ["previous", "the one before the newest"],
-  ["latest", "the newest"],
+  ["previous", "the run before the latest"],
+  ["latest", "the latest run"],
 ];
 
 interface Props {
@@ -31,7 +31,7 @@ function Choices({ options, runs, page }: Props) {
     page && setQuery({ base: page.candidate.run_id, candidate: page.base.run_id, set: null, case: null }, { push: true });
   return (
     <div className={`${styles.picker} no-print`} role="group" aria-label="What is compared">
-      <Choose label="Base" name="base" value={options.base} runs={runs} />
+      <Choose label="Baseline" name="base" value={options.base} runs={runs} />
       <Button onClick={swap} disabled={!page} title="Swap the two runs (s)" aria-label="Swap the two runs">
         ⇄
       </Button>

@@ -24,9 +24,9 @@ describe("the sentence", () => {
 
   it("counts what is different and what is not", () => {
     const page = { same: 1037, cases: [changed("a"), changed("b"), changed("c", { change: "fix" })] } as ComparisonPage;
-    expect(changeSummary(page)).toBe("2 worse, 1 better, 1,037 as they were");
-    expect(changeSummary({ ...page, same: 1 })).toBe("2 worse, 1 better, 1 as it was");
-    expect(changeSummary({ ...page, same: 0 })).toBe("2 worse, 1 better, 0 as they were");
+    expect(changeSummary(page)).toBe("2 worse, 1 better, 1,037 unchanged");
+    expect(changeSummary({ ...page, same: 1 })).toBe("2 worse, 1 better, 1 unchanged");
+    expect(changeSummary({ ...page, same: 0 })).toBe("2 worse, 1 better, 0 unchanged");
   });
 });
 

@@ -19,11 +19,11 @@ export function sentenceText(sentence: string): string {
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
-/** `2 worse, 1 in error, 37 as they were`. */
+/** `2 worse, 1 in error, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
   const some = counts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
-  const same = `${page.same.toLocaleString("en-US")} ${page.same === 1 ? "as it was" : "as they were"}`;
+  const same = `${page.same.toLocaleString("en-US")} unchanged`;
   return [...some, same].join(", ");
 }
 

@@ -50,13 +50,13 @@ export function CaseFields() {
       <Section title="Rubrics for every turn">
         <RubricsEditor path={key("rubrics")} label="of the case" />
       </Section>
-      <Section title="Session it starts in">
+      <Section title="Initial session">
         <Session path={key("session_input")} />
       </Section>
-      <Section title="State expected at the end">
+      <Section title="Expected final state">
         <FinalState path={key("final_session_state")} />
       </Section>
-      <Section title="What its tool calls and answers must keep to">
+      <Section title="Expectations, rules and answer schema">
         <ExtensionFields />
       </Section>
       <Section title="Everything else">
@@ -64,7 +64,7 @@ export function CaseFields() {
           path={[]}
           names={[...CASE, ...(idKey === "id" ? ["id"] : [])]}
           label="All keys of the case that have no field above, as JSON"
-          hint="StoredDraft as they are: keys of your own, and of other tools."
+          hint="These keys stay unchanged: your own, and those of other tools."
         />
       </Section>
     </>
@@ -85,7 +85,7 @@ function Tags({ path }: { path: Path }) {
     set(path, tags.length || Array.isArray(value) ? tags : undefined);
   };
   return (
-    <Field label="Tags" hint={notes.hint ?? "With commas between them."} error={notes.error}>
+    <Field label="Tags" hint={notes.hint ?? "Separated by commas."} error={notes.error}>
       {(props) => (
         <input type="text" autoComplete="off" readOnly={readOnly} value={shown} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
       )}
@@ -109,8 +109,8 @@ function Scenario({ path, opening }: { path: Path; opening: Path }) {
   const key = (name: string): Path => [...path, keyFor(value, name, isCamel)];
   return (
     <>
-      <Section title="Scenario: a user who is played">
-        <TextInput label="The user begins with, word for word" path={key("starting_prompt")} lines />
+      <Section title="Scenario: a simulated user">
+        <TextInput label="First message of the user, word for word" path={key("starting_prompt")} lines />
         <TextInput label="Plan for the rest" path={key("conversation_plan")} lines />
         <Persona path={key("user_persona")} />
         <CollapsedOtherKeys path={path} names={SCENARIO} />
@@ -130,14 +130,14 @@ function Persona({ path }: { path: Path }) {
   const notes = useNotes(path, true);
   const chosen = typeof value === "string" ? value : value === undefined || value === null ? "" : "own";
   const known = personas.includes(chosen) || chosen === "" || chosen === "own" ? [] : [[chosen, chosen] as const];
-  const options = [["", "Nobody in particular"] as const, ...personas.map((id) => [id, id] as const), ...known, ["own", "One of its own, as JSON"] as const];
+  const options = [["", "No persona"] as const, ...personas.map((id) => [id, id] as const), ...known, ["own", "Custom persona, as JSON"] as const];
   const choose = (id: string): void => {
     if (id === "own") set(path, { id: "", description: "", behaviors: [] });
     else set(path, id || undefined);
   };
   return (
     <>
-      <SelectField label="Who the user is" error={notes.error} hint={notes.hint} disabled={readOnly} value={chosen} options={options} onChange={(event) => choose(event.target.value)} />
+      <SelectField label="Persona" error={notes.error} hint={notes.hint} disabled={readOnly} value={chosen} options={options} onChange={(event) => choose(event.target.value)} />
       {chosen === "own" && <JsonInput label="Persona, as JSON" path={path} />}
     </>
   );
@@ -153,7 +153,7 @@ function Session({ path }: { path: Path }) {
     const [app, user] = isCamel ? ["appName", "userId"] : ["app_name", "user_id"];
     return (
       <div className="row">
-        <span className="dim">A new session with nothing in it.</span>
+        <span className="dim">A new, empty session.</span>
         {!readOnly && <Button onClick={() => set(path, { [app as string]: "", [user as string]: "", state: {} })}>State a session</Button>}
       </div>
     );
@@ -166,7 +166,7 @@ function Session({ path }: { path: Path }) {
       <div className={styles.pair}>
         <TextInput label="App" path={key("app_name")} />
         <TextInput label="User" path={key("user_id")} />
-        <TextInput label="Session id" path={key("session_id")} optional hint="Only to pin a session that is there." />
+        <TextInput label="Session id" path={key("session_id")} optional hint="Only to use an existing session." />
       </div>
       <ObjectInput label="State" path={key("state")} addWhat="New key of the state" />
       <CollapsedOtherKeys path={path} names={[...SESSION, ...EXTENSION_KEYS]} />
@@ -178,10 +178,10 @@ function Session({ path }: { path: Path }) {
 function FinalState({ path }: { path: Path }) {
   return (
     <ObjectInput
-      label="Keys that must stand so"
+      label="Expected keys"
       path={path}
       addWhat="New expected key"
-      hint="A key that is stated must be there, and be as it is said. Keys that are not stated may be anything."
+      hint="A stated key must exist and have this value. Other keys may have any value."
       valued
     />
   );

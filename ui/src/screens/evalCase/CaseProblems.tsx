@@ -11,7 +11,7 @@ export function CaseProblems({ checked }: { checked: CaseChecked }) {
   if (!all.length) return null;
   return (
     <section aria-label="What is wrong" className={`${styles.lost} panel`}>
-      <p>{wrong.length ? "This cannot be saved yet." : "This can be saved; no run of it begins until it is put right."}</p>
+      <p>{wrong.length ? "This cannot be saved yet." : "This can be saved, but no run can start until it is corrected."}</p>
       <ul>
         {all.slice(0, SHOWN).map((note) => <li key={`${note.pointer} ${note.message}`}>{words(note)}</li>)}
         {all.length > SHOWN && <li>{all.length - SHOWN} more, at their fields</li>}

@@ -52,8 +52,8 @@ export function Editor({ page }: { page: ReadCase }) {
   return (
     <EditProvider value={edit}>
       <Head page={page} draft={draft} canSave={canSave} invalid={invalid.count} saving={saving} ask={ask} />
-      {page.why_not && <p className={styles.note}>Nothing can be changed here: {page.why_not}.</p>}
-      {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
+      {page.why_not && <p className={styles.note}>Read-only: {page.why_not}.</p>}
+      {draft.isRestored && draft.isChanged && <p className={styles.note}>Your earlier unsaved changes are restored.</p>}
       <ErrorNote error={saving.error} />
       {draft.isChanged ? <CaseProblems checked={checked} /> : <Problems problems={problems} />}
       <Views draft={draft} />
@@ -69,8 +69,8 @@ export function Editor({ page }: { page: ReadCase }) {
           take={saving.take}
           gone={{
             title: "This case is no longer in the file",
-            words: "Somebody has removed or renamed it since you opened it. Nothing was written; what you wrote is still here.",
-            yes: "Put mine back as a case",
+            words: "It was removed or renamed since you opened it. Nothing was written; your changes are still here.",
+            yes: "Restore my version",
             go: () => void saving.write(() => addCase(page.eval_set, draft.value), "put back"),
           }}
           what="this case"
@@ -80,7 +80,7 @@ export function Editor({ page }: { page: ReadCase }) {
         open={leave !== null}
         close={() => setLeave(null)}
         title="Not saved yet"
-        words="What you have changed is not in the file. This tab keeps it: come back to this case to go on."
+        words="Your changes are not in the file. This tab keeps them: return to this case to continue."
         yes="Leave without saving"
         go={() => {
           setLeave(null);
@@ -109,7 +109,7 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
     else leave();
   };
   useKeys([
-    { keys: "[", does: "case before", run: () => go(page.previous) },
+    { keys: "[", does: "previous case", run: () => go(page.previous) },
     { keys: "]", does: "next case", run: () => go(page.next) },
   ]);
   useSaveKey(() => canSave && void saving.save(false));
@@ -121,10 +121,10 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
       <div className="row">
         <h1 className={styles.title}>{safeText(page.eval_id) || "(no id)"}</h1>
         <span role="status" className={draft.isChanged ? styles.unsaved : "dim"}>
-          {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} no JSON` : draft.isChanged ? "not saved" : saving.message}
+          {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} not valid JSON` : draft.isChanged ? "not saved" : saving.message}
         </span>
         <span className="grow" />
-        <Button look="quiet" disabled={page.previous === null} aria-label="Case before" onClick={() => go(page.previous)}>‹</Button>
+        <Button look="quiet" disabled={page.previous === null} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
         <Button look="quiet" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
         {page.can_edit && (
           <>

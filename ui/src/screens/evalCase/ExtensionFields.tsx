@@ -46,7 +46,7 @@ const SORTS: readonly Sort[] = [
     begins: { type: "object", properties: {}, required: [] },
     show: (path, label) => (
       <div className={styles.withRemove}>
-        <JsonInput label={`${label}, as JSON`} path={path} hint="A JSON Schema that every answer has to fit." />
+        <JsonInput label={`${label}, as JSON`} path={path} hint="A JSON Schema that every answer must match." />
         <Remove path={path} what={label} />
       </div>
     ),

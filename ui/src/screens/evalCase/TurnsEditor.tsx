@@ -136,7 +136,7 @@ function Done({ path }: { path: Path }) {
   if (value === undefined || value === null) {
     return (
       <div className="row">
-        <span className="dim">No tool calls are stated; a trajectory metric reads that as none expected.</span>
+        <span className="dim">No tool calls are stated; a trajectory metric expects none.</span>
         {!readOnly && <Button onClick={() => set([...path, isCamel ? "toolUses" : "tool_uses"], [])}>State calls</Button>}
       </div>
     );
@@ -148,7 +148,7 @@ function Done({ path }: { path: Path }) {
       {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <CallsEditor path={[...path, keyFor(value, "tool_uses", isCamel)]} />
       <Optional path={[...path, keyFor(value, "tool_responses", isCamel)]} label="Tool responses" hint="As the tools answered: [{ name, response }]" />
-      <Optional path={[...path, keyFor(value, "intermediate_responses", isCamel)]} label="Said on the way" hint="Pairs of author and parts: [[ author, [{ text }] ]]" />
+      <Optional path={[...path, keyFor(value, "intermediate_responses", isCamel)]} label="Intermediate responses" hint="Pairs of author and parts: [[ author, [{ text }] ]]" />
       <CollapsedOtherKeys path={path} names={OLDER} />
     </div>
   );

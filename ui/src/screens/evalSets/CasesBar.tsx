@@ -42,7 +42,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
   const bringBack = (): Promise<void> =>
     attempt(async () => {
       await source.send("POST", `/api/eval-sets/${encodeURIComponent(set)}/undo`, { body: { undo } });
-      setMessage("They are back.");
+      setMessage("The cases are restored.");
       setUndo("");
     });
   const duplicate = (): Promise<void> =>
@@ -72,7 +72,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
         foot={<Button look="danger" onClick={() => void remove()}>Remove from the file</Button>}
       >
         <p>{chosen.slice(0, 10).map(({ eval_id }) => safeText(eval_id)).join(", ")}{chosen.length > 10 && " …"}</p>
-        <p className="dim">It can be undone for as long as nobody changes the file.</p>
+        <p className="dim">You can undo this until the file changes.</p>
       </Dialog>
     </>
   );
@@ -131,8 +131,8 @@ export function NewCaseDialog({ open, close, set }: { open: boolean; close: () =
         }}
       >
         <TextField label="Id" hint="Without commas and colons: FILE:ID,ID names cases." error={error?.message ?? null} value={form.id} onChange={(event) => setForm({ ...form, id: event.target.value })} />
-        <SelectField label="Kind" value={form.kind} options={[["turns", "Recorded turns"], ["scenario", "A scenario: the user is played"]]} onChange={(event) => setForm({ ...form, kind: event.target.value })} />
-        <TextField label="The user begins with" value={form.text} onChange={(event) => setForm({ ...form, text: event.target.value })} />
+        <SelectField label="Kind" value={form.kind} options={[["turns", "Recorded turns"], ["scenario", "A scenario: a simulated user"]]} onChange={(event) => setForm({ ...form, kind: event.target.value })} />
+        <TextField label="First message of the user" value={form.text} onChange={(event) => setForm({ ...form, text: event.target.value })} />
         <button type="submit" className="hidden" tabIndex={-1}>Add it</button>
       </form>
     </Dialog>

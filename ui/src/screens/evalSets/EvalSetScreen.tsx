@@ -24,7 +24,7 @@ import { matchesFilter } from "./caseFilter";
 
 const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
-  { id: "asks", head: "The user begins with", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{safeText(asks)}</span> },
+  { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{safeText(asks)}</span> },
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
   { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
@@ -91,13 +91,13 @@ function Head({ page }: { page: EvalSetPage }) {
       <p className={`dim small ${styles.name}`}>{safeText(page.path)}</p>
       <div className="row">
         <h1 className={styles.name}>{safeText(page.name || page.eval_set_id || page.path)}</h1>
-        {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
+        {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
         {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
       {page.description && <p>{safeText(page.description)}</p>}
       <p className="dim">
-        {page.cases === null ? "This file cannot be read: put its text right here." : `${count(page.cases, "case")} · ${page.kind}`}
+        {page.cases === null ? "This file cannot be read: correct its text here." : `${count(page.cases, "case")} · ${page.kind}`}
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
@@ -114,9 +114,9 @@ function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
   return (
     <div className={`row ${styles.migrate}`}>
       <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
-        Write it in today’s format
+        Convert to the current format
       </Button>
-      <span className="dim">as {safeText(to)}; this file stays as it is</span>
+      <span className="dim">writes {safeText(to)}; this file stays unchanged</span>
       <ErrorNote error={change.error} />
     </div>
   );
@@ -158,7 +158,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
           {...(page.can_edit ? { choice: { chosen, onChoose: choose, label: "choose" } } : {})}
         />
       ) : (
-        <p className="dim">{rows.length ? "No case fits this filter." : "No cases yet: add one here, or keep a conversation as one."}</p>
+        <p className="dim">{rows.length ? "No case matches this filter." : "No cases yet: add one here, or save a chat as one."}</p>
       )}
       <NewCaseDialog open={isMaking} close={() => setMaking(false)} set={page.id} />
     </>

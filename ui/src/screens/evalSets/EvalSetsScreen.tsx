@@ -55,7 +55,7 @@ export function EvalSetsScreen() {
   const [query, setQuery] = useAddress();
   const [isMaking, setMaking] = useState(false);
   const { data, error, refetch } = useData<EvalSetList>("/api/eval-sets");
-  useKeys([{ keys: "c", does: "make an eval set", run: () => setMaking(true) }]);
+  useKeys([{ keys: "c", does: "create an eval set", run: () => setMaking(true) }]);
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} />;
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const rows = data.items.filter((row) => words.every((word) => `${row.path} ${row.eval_set_id} ${row.name}`.toLowerCase().includes(word)));
@@ -76,7 +76,7 @@ export function EvalSetsScreen() {
           <Table label="Eval sets" rows={rows} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => setAddress(id)} sort={query.get("sort") ?? ""} onSort={(sort) => setQuery({ sort })} />
         </>
       ) : (
-        <Empty inside title="No eval sets yet" does="Make one here, record a conversation, or let Proctor write an example." command="proctor init" />
+        <Empty inside title="No eval sets yet" does="Create one here, record a conversation, or let Proctor write an example." command="proctor init" />
       )}
       <NewSetDialog open={isMaking} close={() => setMaking(false)} folders={data.folders} />
     </>
@@ -94,7 +94,7 @@ function NewSetDialog({ open, close, folders }: { open: boolean; close: () => vo
   const make = (): void => change.mutate({ method: "POST", path: "/api/eval-sets", body: form }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) });
   const foot = (
     <Button look="first" busy={change.isPending} disabled={!form.name} onClick={make}>
-      Make it
+      Create
     </Button>
   );
   return (

@@ -23,7 +23,7 @@ interface Props {
   close: () => void;
 }
 
-const TITLE = "The set itself";
+const TITLE = "Properties of the eval set";
 
 /** Every key of a set but its cases. What was written and not saved is kept while the tab is open. */
 export function HeadDialog({ page, close }: Props) {
@@ -82,7 +82,7 @@ function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
   return (
     <Dialog open onClose={close} title={TITLE} wide foot={foot}>
       <EditProvider value={edit}>
-        {draft.isRestored && draft.isChanged && <p className="dim">What you wrote before and did not save is still here.</p>}
+        {draft.isRestored && draft.isChanged && <p className="dim">Your earlier unsaved changes are restored.</p>}
         <ErrorNote error={saving.error} />
         <HeadFields eval_set_id={read.eval_set_id} />
       </EditProvider>
@@ -100,18 +100,18 @@ function HeadFields({ eval_set_id }: { eval_set_id: string }) {
       <dl className={styles.facts}>
         <dt>Id</dt>
         <dd>
-          <code>{safeText(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "stays: runs and baselines know the set by it"}</span>
+          <code>{safeText(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "fixed: runs and baselines refer to it"}</span>
         </dd>
         {made !== null && (
           <>
-            <dt>Made</dt>
+            <dt>Created</dt>
             <dd>{clockText(made)}</dd>
           </>
         )}
       </dl>
       <TextInput label="Name" path={[keyFor(value, "name", isCamel)]} optional />
       <TextInput label="Description" path={[keyFor(value, "description", isCamel)]} lines optional />
-      <OtherKeysInput path={[]} names={names} label="Everything else, as JSON" hint="Keys of the set that have no field above. The cases stand in the table." />
+      <OtherKeysInput path={[]} names={names} label="Everything else, as JSON" hint="Keys of the set that have no field above. The cases are in the table." />
     </>
   );
 }

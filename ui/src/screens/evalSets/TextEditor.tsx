@@ -54,13 +54,13 @@ function Editor({ set, read, isUnreadable }: Props & { read: EvalSetText }) {
         <span role="status" className={draft.isChanged ? styles.warning : "dim"}>
           {draft.isChanged ? "not saved" : saving.message}
         </span>
-        <span className={checked.readable ? "dim" : styles.error}>{checked.readable ? "It can be read." : `It cannot be read: ${errors} ${errors === 1 ? "error" : "errors"}.`}</span>
+        <span className={checked.readable ? "dim" : styles.error}>{checked.readable ? "Valid." : `Not valid: ${errors} ${errors === 1 ? "error" : "errors"}.`}</span>
         <span className="grow" />
         <Button disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
-        {!checked.readable && draft.isChanged && <Button busy={saving.busy} onClick={() => void saving.save(true)}>Save it unreadable</Button>}
+        {!checked.readable && draft.isChanged && <Button busy={saving.busy} onClick={() => void saving.save(true)}>Save anyway</Button>}
         <Button look="first" disabled={!draft.isChanged} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
       </div>
-      {draft.isRestored && draft.isChanged && <p className="dim">What you wrote before and did not save is still here.</p>}
+      {draft.isRestored && draft.isChanged && <p className="dim">Your earlier unsaved changes are restored.</p>}
       <ErrorNote error={saving.error} />
       <Places problems={checked.problems} go={go} />
       <TextArea area={area} text={text} problems={checked.problems} change={draft.replace} isUnreadable={isUnreadable} place={place} setPlace={setPlace} />
@@ -71,7 +71,7 @@ function Editor({ set, read, isUnreadable }: Props & { read: EvalSetText }) {
         open={leave !== null}
         close={() => setLeave(null)}
         title="Not saved yet"
-        words="What you have changed is not in the file. This tab keeps it: come back to this set to go on."
+        words="Your changes are not in the file. This tab keeps them: return to this eval set to continue."
         yes="Leave without saving"
         go={() => {
           setLeave(null);
@@ -149,7 +149,7 @@ function TextArea({ area, text, problems, change, isUnreadable, place, setPlace 
         />
       </div>
       <p className="dim small">
-        Line {place.line}, column {place.column}. Line ends and a byte-order mark stay as the file has them.
+        Line {place.line}, column {place.column}. Line ends and a byte-order mark are preserved.
       </p>
     </>
   );

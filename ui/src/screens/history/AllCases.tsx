@@ -50,7 +50,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
       <h2>Cases</h2>
       <FilterBox
         label="Filter cases"
-        placeholder="words in the name or in why"
+        placeholder="words in the name or the reason"
         value={text}
         onChange={(q) => setQuery({ q })}
         found={`${numText(shown.length)} of ${numText(page.cases.length)}`}
@@ -67,7 +67,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
       )}
       {unavailable && (
         <p className="dim small">
-          Not every case stands here by itself, run by run. Any of them: <code>proctor history SET/CASE</code>
+          This file contains the runs of some cases only. For any case: <code>proctor history SET/CASE</code>
         </p>
       )}
       <p className={`${styles.command} no-print`}>
@@ -165,7 +165,7 @@ function Limit({ options }: { options: HistoryQuery }) {
   const limits = LIMITS.includes(value) ? LIMITS : [value, ...LIMITS];
   return (
     <label className={styles.limit}>
-      <span>Look at</span>
+      <span>Show</span>
       <select value={value} onChange={(event) => setQuery({ limit: event.target.value === "50" ? null : event.target.value })}>
         {limits.map((one) => (
           <option key={one} value={one}>
@@ -214,7 +214,7 @@ function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
   const [, setQuery] = useAddress();
   if (narrowed)
     return (
-      <Empty inside title="No case fits" does="The filter leaves nothing over.">
+      <Empty inside title="No matching case" does="Nothing matches the filter.">
         <Button onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
       </Empty>
     );

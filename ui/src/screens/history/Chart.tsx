@@ -106,7 +106,7 @@ function seriesText({ points }: Series): string {
   const known = points.filter(({ score }) => score !== null);
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return "no score";
-  const needs = last.threshold !== null ? `, needs ${last.threshold}` : "";
+  const needs = last.threshold !== null ? `, threshold ${last.threshold}` : "";
   return first === last ? `${scoreText(last.score)}${needs}` : `${scoreText(first.score)} → ${scoreText(last.score)}${needs}`;
 }
 

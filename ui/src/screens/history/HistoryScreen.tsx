@@ -9,7 +9,7 @@ import { AllCases } from "./AllCases";
 import { OneCase } from "./OneCase";
 import { type HistoryQuery, apiPath, commandOf } from "./historyText";
 
-/** Screen 12: what became of cases and metrics over the runs. */
+/** Screen 12: cases and metrics over the runs. */
 export function HistoryScreen() {
   const [query] = useAddress();
   const options: HistoryQuery = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
@@ -30,7 +30,7 @@ interface HistoryErrorProps {
 function HistoryError({ error, retry, command }: HistoryErrorProps) {
   const { live } = useSource();
   if (error.status === 404 && !live) {
-    return <Empty title="This file does not have that history" does="It has what fitted when it was made. The command shows any." command={command} />;
+    return <Empty title="This file does not contain that history" does="The command shows it." command={command} />;
   }
   if (error.status === 404) return <Empty title="There is no such history" does={error.message} to="/history" toName="All cases" />;
   return (
@@ -53,11 +53,11 @@ function Loading() {
 }
 
 function NoRuns({ narrowed }: { narrowed: boolean }) {
-  if (narrowed) return <Empty title="No run is like that" does="No run that is kept is of this agent and set." to="/history" toName="All cases" />;
+  if (narrowed) return <Empty title="No matching run" does="No stored run has this agent and eval set." to="/history" toName="All cases" />;
   return (
     <Empty
       title="No history yet"
-      does="Every run that is kept adds to it: since when a case fails, and what was changed meanwhile."
+      does="Every stored run adds to it: since when a case fails, and what changed."
       command="proctor eval AGENT EVAL_SET"
     />
   );

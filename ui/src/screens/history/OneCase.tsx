@@ -70,7 +70,7 @@ function sentenceOf({ sentence }: HistoryCase): string {
   return safeText(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
 }
 
-/** What is known to have changed where it turned, and the two runs side by side. */
+/** What is known to have changed wthe outcome changed here, and the two runs side by side. */
 function Turned({ one }: { one: HistoryCase }) {
   const has = useAvailable();
   const { turning } = one;
@@ -148,7 +148,7 @@ function RunCell({ row: { run, point, turned } }: { row: Row }) {
       <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
       <span className={styles.under}>
         <When at={run.started_at} exact /> · {safeText(run.agent)}
-        {turned && <b className={styles.mark}> · here it turned</b>}
+        {turned && <b className={styles.mark}> · the outcome changed here</b>}
       </span>
       <span className={styles.below}>
         <Why point={point} />

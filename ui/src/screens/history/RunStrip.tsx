@@ -10,7 +10,7 @@ const DRAWN = 24; // runs of a row that are drawn: the newest
 /** What a case came to in each run, oldest first, small enough for a row. */
 export function SmallStrip({ strip }: { strip: string }) {
   const shown = strip.slice(-DRAWN);
-  const words = [...countsOf(strip)].map(([letter, count]) => `${OUTCOME_OF_LETTER[letter] ? outcomeWord(OUTCOME_OF_LETTER[letter]) : "not there"} in ${count}`).join(", ");
+  const words = [...countsOf(strip)].map(([letter, count]) => `${OUTCOME_OF_LETTER[letter] ? outcomeWord(OUTCOME_OF_LETTER[letter]) : "not"} in ${count}`).join(", ");
   return (
     <span className={styles.small} role="img" aria-label={`${words} of ${strip.length} runs`} title={words}>
       {shown.length < strip.length && <span className="dim">…</span>}
@@ -40,7 +40,7 @@ interface Props {
   turned: string | null;
 }
 
-/** The runs of one case as squares that lead to it, oldest first, with each new commit; where it turned is marked. */
+/** The runs of one case as squares that lead to it, oldest first, with each new commit; wthe outcome changed here is marked. */
 export function RunStrip({ runs, points, turned }: Props) {
   const there = new Map(points.map((point) => [point.run_id, point]));
   return (
@@ -56,7 +56,7 @@ export function RunStrip({ runs, points, turned }: Props) {
 }
 
 function Square({ run, point, turned }: { run: HistoryRunPart; point: HistoryPoint | undefined; turned: boolean }) {
-  const words = safeText(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run in which it is so" : ""}`);
+  const words = safeText(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run with this outcome" : ""}`);
   if (!point) return <span className={`${styles.square} ${styles.gap}`} title={words} role="img" aria-label={words} />;
   return (
     <AvailableLink to={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledClass(point.outcome)}`} words={words}>

@@ -23,7 +23,7 @@ describe("the sentence", () => {
 
   it("counts what matters first", () => {
     expect(summary(page({ counts: { broke: 2, failing: 0, steady: 1037 } }))).toBe(
-      "Over all 2 runs: 2 broke in the newest run, 1,037 steady.",
+      "Over all 2 runs: 2 broke in the latest run, 1,037 steady.",
     );
   });
 
@@ -121,7 +121,7 @@ describe("the chart", () => {
 
   it("says of a point what it is, how sure, and what it had to be", () => {
     expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
-      /^a, .*: 0\.50 \(95 %: 0\.40 to 0\.60\), needs 0\.8$/,
+      /^a, .*: 0\.50 \(95 % CI: 0\.40 to 0\.60\), threshold 0\.8$/,
     );
   });
 });

@@ -10,18 +10,18 @@ export type Course = HistoryCase["course"];
 export const COURSES: Readonly<Record<Course, [word: string, outcome: string]>> = {
   broke: ["Broke", "failed"],
   failing: ["Failing", "failed"],
-  undecided: ["Not judged", "error"],
+  undecided: ["Not scored", "error"],
   flaky: ["Flaky", "inconclusive"],
   fixed: ["Fixed", "passed"],
   steady: ["Steady", "not_run"],
 };
 
 const COURSE_TEXTS: Readonly<Record<Course, string>> = {
-  broke: "broke in the newest run",
+  broke: "broke in the latest run",
   failing: "still failing",
-  undecided: "could not be judged",
+  undecided: "could not be scored",
   flaky: "flaky",
-  fixed: "fixed in the newest run",
+  fixed: "fixed in the latest run",
   steady: "steady",
 };
 
@@ -121,7 +121,7 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
 
 /** What a point of a chart says. */
 export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number]): string {
-  const sure = point.low !== null && point.high !== null ? ` (95 %: ${scoreText(point.low)} to ${scoreText(point.high)})` : "";
-  const needs = point.threshold !== null ? `, needs ${point.threshold}` : "";
+  const sure = point.low !== null && point.high !== null ? ` (95 % CI: ${scoreText(point.low)} to ${scoreText(point.high)})` : "";
+  const needs = point.threshold !== null ? `, threshold ${point.threshold}` : "";
   return `${run ? runWords(run) : point.run_id}: ${scoreText(point.score)}${sure}${needs}`;
 }

@@ -14,7 +14,7 @@ import { scoreText } from "../../components/text/numberFormats";
 import styles from "./JudgesScreen.module.css";
 import { asMarkdown, calibrateCommand, figureText, summary, standingTag, nextToCalibrate } from "./judgesText";
 
-/** Which judges gave verdicts, and what these are worth by labels of people. */
+/** The LLM judges of the stored runs, with their calibration against human labels. */
 export function JudgesScreen() {
   useTitle("Judges");
   const { data, error, refetch } = useData<KnownJudgesPage>("/api/judges", { poll: 30_000 });
@@ -43,8 +43,8 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
           <h2>What to do next</h2>
           <p>
             {next.labels
-              ? `${next.labels === 1 ? "One label" : `${next.labels} labels`} in run ${next.last_run?.slice(0, 6)} can say what ${next.metric} is worth:`
-              : `Say of some verdicts of ${next.metric} whether they are right (on the page of a case, under Judges), then:`}
+              ? `${next.labels === 1 ? "One label" : `${next.labels} labels`} in run ${next.last_run?.slice(0, 6)} can calibrate ${next.metric}:`
+              : `Label some verdicts of ${next.metric} (page of a case, tab Judges), then run:`}
           </p>
           <CopyLine text={calibrateCommand(next)} />
         </>
@@ -55,10 +55,10 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
 
 const COLUMNS: readonly Column<JudgeRow>[] = [
   { id: "metric", head: "Judge", width: "minmax(0, 1.5fr)", cell: (row) => <Name row={row} /> },
-  { id: "standing", head: "Standing", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
-  { id: "kappa", head: "κ, beyond chance", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
-  { id: "tpr", head: "Passes what is right", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
-  { id: "tnr", head: "Fails what is wrong", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
+  { id: "standing", head: "Calibration", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
+  { id: "kappa", head: "Cohen’s kappa", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
+  { id: "tpr", head: "True positive rate", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
+  { id: "tnr", head: "True negative rate", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
   { id: "labels", head: "Labels", width: "70px", align: "end", optional: true, cell: ({ calibration }) => calibration?.labels ?? "–" },
   { id: "last", head: "Last used", width: "112px", align: "end", optional: true, cell: ({ last_at }) => <When at={last_at} /> },
 ];
@@ -109,8 +109,8 @@ function Loading() {
 function NoJudges() {
   return (
     <Empty
-      title="No judge was asked yet"
-      does="Some metrics ask a model for their verdicts. Once a run used one, it stands here with what people say of it."
+      title="No LLM judge was used yet"
+      does="Some metrics use an LLM judge. After a run used one, this page shows its agreement with human labels."
       command="proctor metrics"
     />
   );

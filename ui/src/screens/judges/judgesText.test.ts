@@ -27,7 +27,7 @@ describe("the judges", () => {
       12,
       "3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 has a calibration that is void.",
     ],
-    [[judge({ standing: "chance" })], 2, "One judge gave verdicts in the last 2 runs: 1 may agree with people by chance only."],
+    [[judge({ standing: "chance" })], 2, "One judge gave verdicts in the last 2 runs: 1 may agree with human labels only by chance."],
     [[judge({ standing: "calibrated", runs: 0 })], 3, "No judge gave verdicts in the last 3 runs."],
   ])("are summed up", (items, runs, words) => expect(summary({ items, runs })).toBe(words));
 

@@ -2,13 +2,13 @@ import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
 import { clockText, scoreText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 
-/** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with people by chance only.` */
+/** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with human labels only by chance.` */
 export function summary({ items, runs }: KnownJudgesPage): string {
   const used = items.filter((row) => row.runs > 0);
   const count = (standing: JudgeRow["standing"]) => used.filter((row) => row.standing === standing).length;
   const parts = [
     countText(count("calibrated"), "is calibrated", "are calibrated"),
-    countText(count("chance"), "may agree with people by chance only", "may agree with people by chance only"),
+    countText(count("chance"), "may agree with human labels only by chance", "may agree with human labels only by chance"),
     countText(count("void"), "has a calibration that is void", "have a calibration that is void"),
     countText(count("unknown"), "is not calibrated", "are not calibrated"),
   ].filter(Boolean);
@@ -48,7 +48,7 @@ export function calibrateCommand({ last_run, metric }: JudgeRow): string {
   return `proctor judge calibrate ${last_run ?? "latest"} --metric ${metric}`;
 }
 
-const HEADS = ["Metric", "Model", "Standing", "Kappa", "TPR", "TNR", "Labels", "Last used"];
+const HEADS = ["Metric", "Model", "Calibration", "Kappa", "TPR", "TNR", "Labels", "Last used"];
 
 export function asMarkdown(items: readonly JudgeRow[]): string {
   return mdTable(HEADS, items.map(cells), [6]);

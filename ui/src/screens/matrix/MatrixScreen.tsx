@@ -41,7 +41,7 @@ export function MatrixScreen() {
       {data && path && <Head page={data} />}
       {live && <Columns names={names} page={path ? data : undefined} runs={runs} />}
       <ErrorNote error={error} retry={refetch} />
-      {!path && <Empty inside title="Which runs?" does="Choose two or more above, or in the list of runs, and their cases stand here side by side." />}
+      {!path && <Empty inside title="Which runs?" does="Choose two or more above or in the list of runs to see their cases side by side." />}
       {path && !data && !error && (
         <div className="panel">
           <Skeleton rows={10} />
@@ -113,7 +113,7 @@ function Rows({ page }: { page: MatrixPage }) {
     <section aria-label="Cases">
       <FilterBox
         label="Filter cases"
-        placeholder="words in the name or in why"
+        placeholder="words in the name or the reason"
         value={text}
         onChange={(q) => setQuery({ q })}
         found={`${numText(shown.length)} of ${numText(page.rows.length)}`}
@@ -126,7 +126,7 @@ function Rows({ page }: { page: MatrixPage }) {
           <Table label="Cases" rows={shown} columns={columns} idOf={(row) => `${row.eval_set_id}\n${row.eval_id}`} />
         </div>
       ) : (
-        <Empty inside title={only && !text ? "No case differs" : "No case fits"} does={only && !text ? "All runs agree on every case." : "The filter leaves nothing over."}>
+        <Empty inside title={only && !text ? "No case differs" : "No matching case"} does={only && !text ? "All runs agree on every case." : "Nothing matches the filter."}>
           <Button onClick={() => setQuery({ q: null, only: null })}>Show all cases</Button>
         </Empty>
       )}

@@ -13,10 +13,10 @@ function page(rows: MatrixRow[], runs = 2): MatrixPage {
 
 describe("runs side by side", () => {
   it.each([
-    [page([row("a", true), row("b", false)]), "1 of 2 cases comes out differently."],
-    [page([row("a", false)]), "The one case comes out the same in every run."],
-    [page([row("a", false), row("b", false)]), "All 2 cases come out the same in every run."],
-    [page([row("a", false)], 1), "1 case. Add a run to hold it against."],
+    [page([row("a", true), row("b", false)]), "1 of 2 cases differs."],
+    [page([row("a", false)]), "The case has the same outcome in every run."],
+    [page([row("a", false), row("b", false)]), "All 2 cases have the same outcome in every run."],
+    [page([row("a", false)], 1), "1 case. Add a run to compare it with."],
   ])("are summed up in a sentence", (given, text) => {
     expect(summary(given)).toBe(text);
   });

@@ -3,12 +3,12 @@ import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { numText, percentText, scoreText } from "../../components/text/numberFormats";
 
-/** `12 of 40 cases come out differently.` */
+/** `12 of 40 cases differ.` */
 export function summary({ rows, different, runs }: MatrixPage): string {
   const cases = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "case" : "cases"}`;
-  if (runs.length < 2) return `${cases}. Add a run to hold it against.`;
-  if (!different) return rows.length === 1 ? "The one case comes out the same in every run." : `All ${cases} come out the same in every run.`;
-  return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "comes" : "come"} out differently.`;
+  if (runs.length < 2) return `${cases}. Add a run to compare it with.`;
+  if (!different) return rows.length === 1 ? "The case has the same outcome in every run." : `All ${cases} have the same outcome in every run.`;
+  return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "differs" : "differ"}.`;
 }
 
 /** The names in the address, without empty ones and without repeats. */

@@ -56,10 +56,10 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
               the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most ·
             </span>
           )}
-          <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by what changed"}</span>
+          <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by change"}</span>
           {sort && (
             <Button look="quiet" onClick={() => setQuery({ sort: null })}>
-              What changed first
+              Sort by change
             </Button>
           )}
         </div>
@@ -120,9 +120,9 @@ function Suggestions({ text, words, onChange }: { text: string; words: FilterTer
 }
 
 function None({ filtered, watched, showAll }: { filtered: boolean; watched: boolean; showAll: () => void }) {
-  if (!filtered) return <Empty inside title="No cases" does={watched ? "They appear as they are planned." : "This run has none."} />;
+  if (!filtered) return <Empty inside title="No cases" does={watched ? "Cases appear as they are planned." : "This run has none."} />;
   return (
-    <Empty inside title="No case fits" does="The filter leaves nothing over.">
+    <Empty inside title="No matching case" does="Nothing matches the filter.">
       <Button onClick={showAll}>Show all cases</Button>
     </Empty>
   );

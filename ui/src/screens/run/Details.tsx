@@ -27,7 +27,7 @@ export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | un
 export function Details({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   return (
     <details className={styles.fold}>
-      <summary>Criteria, judges and what was run</summary>
+      <summary>Criteria, judges and manifest</summary>
       <Criteria page={page} />
       {page.judges.length > 0 && (
         <>
@@ -43,7 +43,7 @@ export function Details({ page, notes }: { page: RunPage; notes: NotesPage | und
       )}
       {notes && notes.at_fault.length > 0 && (
         <p className="dim">
-          At fault in played conversations:{" "}
+          Errors in simulated conversations:{" "}
           {notes.at_fault.map(({ who, share }) => `${who} ${percentText(share.rate)} (${share.count} of ${share.of})`).join(", ")}
         </p>
       )}
@@ -76,7 +76,7 @@ function Criteria({ page }: { page: RunPage }) {
                 {name in set.criteria ? (
                   <code>{JSON.stringify(set.criteria[name])}</code>
                 ) : (
-                  <span className="dim">{decides.has(name) ? "decides where a case states it" : "reported only"}</span>
+                  <span className="dim">{decides.has(name) ? "gates where a case states it" : "reported only"}</span>
                 )}
               </td>
             </tr>
@@ -103,12 +103,12 @@ function Manifest({ page }: { page: RunPage }) {
     ["folder", manifest.folder && <code>{manifest.folder}</code>],
     ["imported from", manifest.imported_from],
     ["versions", Object.entries(manifest.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
-    ["begun", <When key="begun" at={page.created_at} exact />],
+    ["started", <When key="started" at={page.created_at} exact />],
   ];
   const command = manifest.command.length ? manifest.command.map(shellWord).join(" ") : "";
   return (
     <>
-      <h3>What was run</h3>
+      <h3>Manifest</h3>
       <table className={styles.criteria}>
         <tbody>
           {facts
@@ -135,11 +135,11 @@ export function shellWord(word: string): string {
 export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging: string | null) => void }) {
   const { live } = useSource();
   if (page.judgings.length < 2) return null;
-  if (!live) return <span className="dim">judging {page.judging} of {page.judgings.length}</span>; // a file has one
+  if (!live) return <span className="dim">scoring {page.judging} of {page.judgings.length}</span>; // a file has one
   const counting = page.judgings.find(({ counts }) => counts)?.number;
   return (
     <label className={styles.judgings}>
-      <span className="dim">Judging</span>
+      <span className="dim">Scoring</span>
       <select
         value={page.judging}
         onChange={({ target: { value } }) => onChange(Number(value) === counting ? null : value)}
@@ -147,8 +147,8 @@ export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging
         {page.judgings.map(({ number, config_sources, counts, finished }) => (
           <option key={number} value={number}>
             {number}
-            {number === 1 ? " (the run's own)" : ""}
-            {counts ? ", counts" : finished ? "" : ", not finished"}
+            {number === 1 ? " (original)" : ""}
+            {counts ? ", in effect" : finished ? "" : ", not finished"}
             {config_sources.length ? `: ${config_sources.join(", ")}` : ""}
           </option>
         ))}

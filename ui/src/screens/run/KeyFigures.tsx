@@ -10,7 +10,7 @@ export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | 
   const passK = page.pass_k.at(-1);
   return (
     <dl className={`${styles.glance} panel`}>
-      {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 %: ${boundsText(rate.low, rate.high)}`} />}
+      {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 % CI: ${boundsText(rate.low, rate.high)}`} />}
       {passK?.hat && <Figure value={scoreText3(passK.hat.value)} name={`pass^${passK.k}${within(passK.hat)}`} />}
       {decidingMetrics(page, 3).map((metric) => (
         <Metric key={metric.name} metric={metric} />
@@ -21,13 +21,13 @@ export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | 
           name={page.money.map(({ purpose, cost, text }) => `${purpose} ${cost === null ? text : moneyText(cost)}`).join(" · ")}
         />
       )}
-      <Figure value={secondsText(page.duration)} name={notes?.p95_turn ? `p95 turn ${secondsText(notes.p95_turn)}` : "at work on it"} />
+      <Figure value={secondsText(page.duration)} name={notes?.p95_turn ? `p95 turn ${secondsText(notes.p95_turn)}` : "duration"} />
     </dl>
   );
 }
 
 function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricPart }) {
-  const needs = thresholds.length === 1 ? `, needs ${thresholds[0]}` : thresholds.length ? ", needs by set" : "";
+  const needs = thresholds.length === 1 ? `, threshold ${thresholds[0]}` : thresholds.length ? ", threshold per set" : "";
   const value = mean ? `${scoreText(mean.value)}${error(mean)}` : "–";
   return <Figure value={value} name={`${short}${needs}`} title={mean?.standard_error ? `${name}: mean ± standard error` : name} />;
 }
@@ -48,7 +48,7 @@ function error({ standard_error }: MeanFigure): string {
 }
 
 function within({ low, high }: MeanFigure): string {
-  return low === null || high === null ? "" : `, 95 %: ${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
+  return low === null || high === null ? "" : `, 95 % CI: ${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
 }
 
 function scoreText3(value: number): string {

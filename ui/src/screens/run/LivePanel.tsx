@@ -21,7 +21,7 @@ export function LivePanel({ live, page }: { live: Live; page: RunPage }) {
       <div className="row">
         <OutcomeCounts counts={progress?.counts ?? page.counts} />
         <span className="dim num" role="status">
-          {live.lost ? "The server does not answer; trying again …" : progress ? progressTexts(progress).join(" · ") : "Looking …"}
+          {live.lost ? "The server does not answer; trying again …" : progress ? progressTexts(progress).join(" · ") : "Loading …"}
         </span>
         <span className="grow" />
         {progress && <Cancel run={page.run_id} progress={progress} />}
@@ -58,29 +58,29 @@ function Cancel({ run, progress }: { run: string; progress: LiveProgress }) {
     setAsking(false);
     cancel.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(run)}/cancel` });
   };
-  if (!progress.ours) return <span className="dim small">{progress.worker && `by ${progress.worker}: Ctrl-C there ends it`}</span>;
+  if (!progress.ours) return <span className="dim small">{progress.worker && `running in ${progress.worker}: press Ctrl-C there to cancel`}</span>;
   return (
     <>
-      {isCancelled && <span className="dim small">Ending: what is under way gets a few seconds</span>}
+      {isCancelled && <span className="dim small">Cancelling: trials in progress have a few seconds to finish</span>}
       <Button look="danger" busy={cancel.isPending} onClick={() => setAsking(true)}>
-        {isCancelled ? "End at once" : "Cancel"}
+        {isCancelled ? "Cancel now" : "Cancel"}
       </Button>
       <Dialog
         open={isAsking}
         onClose={() => setAsking(false)}
-        title={isCancelled ? "End it at once?" : "Cancel this run?"}
+        title={isCancelled ? "Cancel now?" : "Cancel this run?"}
         foot={
           <>
-            <Button onClick={() => setAsking(false)}>Let it run</Button>
+            <Button onClick={() => setAsking(false)}>Keep running</Button>
             <Button look="danger" onClick={go}>
-              {isCancelled ? "End at once" : "Cancel the run"}
+              {isCancelled ? "Cancel now" : "Cancel the run"}
             </Button>
           </>
         }
       >
         {isCancelled
-          ? "Trials under way are given up. What has finished is kept."
-          : `${numText(progress.done)} of ${numText(progress.cases)} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
+          ? "Trials in progress are abandoned. Finished trials are stored."
+          : `${numText(progress.done)} of ${numText(progress.cases)} cases are decided and stored. Trials in progress have a few seconds to finish; the run can be resumed later.`}
       </Dialog>
       <ErrorNote error={cancel.error} />
     </>
@@ -97,7 +97,7 @@ export function Unfinished({ page, writable }: { page: RunPage; writable: boolea
         <span className="grow" />
         {writable && !page.manifest.imported_from ? (
           <Button busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>
-            Go on with it
+            Resume the run
           </Button>
         ) : (
           <CopyLine text={`proctor resume ${page.short}`} />

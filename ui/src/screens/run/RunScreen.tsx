@@ -128,7 +128,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         </span>
       </div>
       <p className={styles.sentence}>
-        {watched ? "Under way: rows arrive as cases are decided." : sentenceOf(page)}
+        {watched ? "In progress: rows appear as cases are decided." : sentenceOf(page)}
         {against && !watched && (
           <>
             {" "}
@@ -139,14 +139,14 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
       </p>
       <p className={`${styles.facts} dim small`}>
         run <code>{page.short}</code> · <When at={page.created_at} />
-        {page.num_runs > 1 && ` · ${page.num_runs} trials a case`}
+        {page.num_runs > 1 && ` · ${page.num_runs} trials per case`}
         {page.manifest.commit && (
           <>
             {" "}
             · <code>{page.manifest.commit.slice(0, 9)}</code>
           </>
         )}
-        {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} judges`}
+        {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} as LLM judge`}
       </p>
     </header>
   );

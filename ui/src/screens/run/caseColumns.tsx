@@ -29,7 +29,7 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wordy: true, cell: (row) => <Why row={row} /> },
     ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: name,
-      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
+      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
       width: `minmax(60px, ${Math.min(124, Math.max(76, 30 + 7 * short.length))}px)`,
       align: "end",
       optional: true,
@@ -72,7 +72,7 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
       </b>
       {(several || row.change || row.played) && (
         <span className={styles.under}>
-          {[changeText(row), several ? row.eval_set_id : "", row.played ? "played" : ""].filter(Boolean).join(" · ")}
+          {[changeText(row), several ? row.eval_set_id : "", row.played ? "simulated user" : ""].filter(Boolean).join(" · ")}
         </span>
       )}
       <span className={styles.narrowOnly}>

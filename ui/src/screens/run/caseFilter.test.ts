@@ -70,7 +70,7 @@ describe("a filter that cannot be read", () => {
     ["outcome:", "outcome: takes a value, as in outcome:failed,error."],
     ["trajectory<high", "trajectory< takes a number, as in trajectory<0.8, and not high."],
     ["trajectory<", "trajectory< takes a number, as in trajectory<0.8."],
-    ["score<1", "score may be tool_trajectory_avg_score or response_match_score: say more of it."],
+    ["score<1", "score may be tool_trajectory_avg_score or response_match_score: write more of its name."],
     ["saftey_v1<1", "no metric saftey_v1: did you mean safety_v1?"],
     ["flaky or", "something is missing after or."],
     ["or flaky", "something is missing before or."],

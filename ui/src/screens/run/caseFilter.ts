@@ -204,7 +204,7 @@ function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => nu
   const near = exact ? [exact] : metrics.filter((one) => one.toLowerCase().includes(low));
   const [metric, ...others] = near;
   if (metric === undefined) throw new FilterError(`no metric ${name}${suggestion(name, [...metrics, ...Object.keys(NUMBERS)])}`);
-  if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: say more of it.`);
+  if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: write more of its name.`);
   return (row) => row.scores[metric] ?? null;
 }
 

@@ -23,11 +23,11 @@ type Ended = Partial<Pick<RunPage, "failure" | "stopped_by" | "interrupted" | "c
 
 describe("unfinishedText", () => {
   it.each<[parts: Ended, words: string]>([
-    [{ counts: { not_run: 60 } }, "Its process is gone. No case was run."],
-    [{ counts: { not_run: 12, passed: 48 }, stopped_by: "Ctrl-C" }, "Cancelled. 12 of 60 cases were not run; the others are kept."],
-    [{ counts: { not_run: 1, failed: 59 }, stopped_by: "fail_fast" }, "Stopped at the first case that did not pass (--fail-fast). 1 of 60 cases was not run; the others are kept."],
+    [{ counts: { not_run: 60 } }, "The process of the run has ended. No case was run."],
+    [{ counts: { not_run: 12, passed: 48 }, stopped_by: "Ctrl-C" }, "Cancelled. 12 of 60 cases were not run; the others are stored."],
+    [{ counts: { not_run: 1, failed: 59 }, stopped_by: "fail_fast" }, "Stopped at the first case that did not pass (--fail-fast). 1 of 60 cases was not run; the others are stored."],
     [{ counts: { passed: 60 }, interrupted: true }, "It was interrupted. Every case was run."],
-    [{ counts: { not_run: 2 }, stopped_by: "max_time: 4 s are over" }, "Stopped by max_time: 4 s are over. 2 of 60 cases were not run; the others are kept."],
+    [{ counts: { not_run: 2 }, stopped_by: "max_time: 4 s are over" }, "Stopped by max_time: 4 s are over. 2 of 60 cases were not run; the others are stored."],
   ])("%j", (parts, words) => {
     const page = { failure: null, stopped_by: null, interrupted: false, cases: 60, ...parts };
     expect(unfinishedText(page as unknown as RunPage)).toBe(words);

@@ -40,9 +40,9 @@ const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "Cancelled", fail_
 
 /** Why a run has not come to its end, and what there is of it. */
 export function unfinishedText({ failure, stopped_by, interrupted, counts, cases }: RunPage): string {
-  const stopped = stopped_by ? (STOPPED[stopped_by] ?? `Stopped by ${stopped_by}`) : interrupted ? "It was interrupted" : "Its process is gone";
+  const stopped = stopped_by ? (STOPPED[stopped_by] ?? `Stopped by ${stopped_by}`) : interrupted ? "It was interrupted" : "The process of the run has ended";
   const left = counts.not_run ?? 0;
-  const others = left === cases ? "No case was run." : `${numText(left)} of ${numText(cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.`;
+  const others = left === cases ? "No case was run." : `${numText(left)} of ${numText(cases)} cases ${left === 1 ? "was" : "were"} not run; the others are stored.`;
   return `${failure || stopped}. ${left ? others : "Every case was run."}`;
 }
 

@@ -79,7 +79,7 @@ function useRuns(path: string) {
 function RunTable({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Choice | null; setLine: (line: string) => void }) {
   if (!rows.length) {
     return (
-      <Empty inside title="No run fits" does="The filter leaves nothing over.">
+      <Empty inside title="No matching run" does="Nothing matches the filter.">
         <Button onClick={() => setLine("")}>Show all runs</Button>
       </Empty>
     );
@@ -115,7 +115,7 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
   const path = comparePath(chosen);
   const go = () => path && navigate(path);
   useKeys([{ keys: "c", does: "compare the chosen runs", run: go }]);
-  const hint = chosen.length === 1 ? "and one more" : "choose two or more with the boxes, or x";
+  const hint = chosen.length === 1 ? "choose one more" : "choose two or more with the boxes, or x";
   return (
     <Button onClick={go} disabled={!path} title={path ? undefined : hint}>
       Compare{chosen.length ? ` ${chosen.length}` : ""}
@@ -161,7 +161,7 @@ function NoRuns() {
   return (
     <Empty
       title="No runs yet"
-      does="Evaluate an agent on an eval set, and the run appears here while it goes on."
+      does="Evaluate an agent on an eval set. The run appears here when it starts."
       command="proctor eval AGENT EVAL_SET"
     >
       {live && <p className="dim">New here? <code>proctor init</code> writes a first agent and its eval set.</p>}

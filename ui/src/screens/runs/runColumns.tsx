@@ -15,7 +15,7 @@ export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "rate", head: "Passed", width: "136px", narrow: "74px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", width: "112px", optional: true, cell: (row) => <Trend row={row} /> },
   { id: "cost", head: "Cost", width: "86px", align: "end", optional: true, cell: (row) => <Cost row={row} /> },
-  { id: "took", head: "Took", width: "94px", align: "end", optional: true, cell: ({ duration }) => <Seconds value={duration} /> },
+  { id: "took", head: "Duration", width: "94px", align: "end", optional: true, cell: ({ duration }) => <Seconds value={duration} /> },
   { id: "commit", head: "Commit", width: "108px", optional: true, cell: ({ commit }) => <code className="dim">{shortCommit(commit)}</code> },
   { id: "when", head: "Started", width: "112px", align: "end", optional: true, cell: (row) => <When at={row.created_at} /> },
 ];

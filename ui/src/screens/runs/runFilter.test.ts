@@ -28,10 +28,10 @@ describe("the filter of the runs", () => {
   });
 
   it.each([
-    ["outcome:green", "outcome: is one of passed, failed, error, inconclusive, skipped, not_run, and not green"],
-    ["since:yesterday", "since: takes 12h, 7d, 2w or a day such as 2026-11-01, and not yesterday"],
-    ["since:2023-99-99", "since: takes 12h, 7d, 2w or a day such as 2026-11-01, and not 2023-99-99"],
-    ["colour:red", "there is no colour: (agent, set, outcome, state and since are)"],
+    ["outcome:green", "not a valid outcome: green (expected passed, failed, error, inconclusive, skipped, not_run)"],
+    ["since:yesterday", "not a valid time: since:yesterday (expected e.g. 12h, 7d, 2w or 2026-11-01)"],
+    ["since:2023-99-99", "not a valid time: since:2023-99-99 (expected e.g. 12h, 7d, 2w or 2026-11-01)"],
+    ["colour:red", "unknown field colour: (expected agent, set, outcome, state or since)"],
   ])("says what is wrong with %s", (line, problem) => {
     expect(readFilter(line, NOW).problems).toEqual([problem]);
   });

@@ -34,13 +34,13 @@ function readWord(filter: RunFilter, word: string, now: number): void {
   else if (name === "outcome") filter.outcome = readNames(value, OUTCOMES, name, filter.problems);
   else if (name === "state") filter.state = readNames(value, STATES, name, filter.problems);
   else if (name === "since") filter.since = momentOf(value, now, filter.problems);
-  else filter.problems.push(`there is no ${name}: (agent, set, outcome, state and since are)`);
+  else filter.problems.push(`unknown field ${name}: (expected agent, set, outcome, state or since)`);
 }
 
 function readNames(value: string, names: readonly string[], what: string, problems: string[]): string[] {
   const values = value.split(",").filter(Boolean);
   const unknown = values.filter((one) => !names.includes(one));
-  if (unknown.length) problems.push(`${what}: is one of ${names.join(", ")}, and not ${unknown.join(", ")}`);
+  if (unknown.length) problems.push(`not a valid ${what}: ${unknown.join(", ")} (expected ${names.join(", ")})`);
   return values.filter((one) => names.includes(one));
 }
 
@@ -49,7 +49,7 @@ function momentOf(value: string, now: number, problems: string[]): number {
   if (count && unit) return now - Number(count) * (UNITS[unit] ?? 0);
   const day = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00`).getTime() / 1000 : NaN;
   if (Number.isFinite(day)) return day;
-  problems.push(`since: takes 12h, 7d, 2w or a day such as 2026-11-01, and not ${value}`);
+  problems.push(`not a valid time: since:${value} (expected e.g. 12h, 7d, 2w or 2026-11-01)`);
   return 0;
 }
 

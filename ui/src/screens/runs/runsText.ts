@@ -12,14 +12,14 @@ export function summary({ items, total }: RunsPage): string {
   const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
   const on = `${last.agent} on ${last.sets.join(", ")}`;
   const counted = `${numText(last.pass_rate.count)} of ${numText(last.pass_rate.of)} ${last.pass_rate.of === 1 ? "case" : "cases"} passed`;
-  const runs = total === 1 ? "One run is kept." : `${total.toLocaleString("en-US")} runs are kept.`;
+  const runs = total === 1 ? "One run is stored." : `${total.toLocaleString("en-US")} runs are stored.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
-  return `The last one, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
+  return `The latest run, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
 }
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
 export function countText(here: number, total: number, paged: boolean): string {
-  return paged ? `${numText(here)} here, ${total.toLocaleString("en-US")} in all` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
+  return paged ? `${numText(here)} on this page, ${total.toLocaleString("en-US")} in total` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
 }
 
 function verb({ outcome, standing }: RunRow): string {
@@ -35,7 +35,7 @@ export function comparePath(chosen: readonly string[]): string | null {
   return pathOf("/compare", { base, candidate });
 }
 
-const HEADS = ["Run", "Agent", "Sets", "Outcome", "Passed", "Cost", "Took", "Commit", "Started"];
+const HEADS = ["Run", "Agent", "Sets", "Outcome", "Passed", "Cost", "Duration", "Commit", "Started"];
 
 /** The rows as a table for an issue. */
 export function asMarkdown(rows: readonly RunRow[]): string {

@@ -54,7 +54,7 @@ export function EstimatePanel({ state }: { state: EstimateState }) {
         {estimate ? (
           <Figures estimate={estimate} />
         ) : (
-          <p className="dim">{busy ? "Looking what it takes …" : problems.length ? "It cannot be run like this." : "Choose an agent and an eval set."}</p>
+          <p className="dim">{busy ? "Estimating …" : problems.length ? "The run cannot start: see the errors." : "Choose an agent and an eval set."}</p>
         )}
       </div>
       {estimate && (
@@ -64,7 +64,7 @@ export function EstimatePanel({ state }: { state: EstimateState }) {
               {sentence(note)}
             </p>
           ))}
-          <p className={styles.hint}>The same from a terminal:</p>
+          <p className={styles.hint}>Equivalent command:</p>
           <CopyLine text={estimate.command} />
         </>
       )}
@@ -95,14 +95,14 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
         {calls && (
           <div>
             <dd>{numText(calls.value, 0)}</dd>
-            <dt>calls of judges{intervalText(calls, (value) => numText(value, 0))}</dt>
+            <dt>judge calls{intervalText(calls, (value) => numText(value, 0))}</dt>
           </div>
         )}
       </dl>
       <p className={styles.hint}>
         {run_id
-          ? `By ${seen} ${seen === 1 ? "case" : "cases"} of run ${run_id.slice(0, 6)}${seen > 1 ? `; the intervals hold at ${100 * confidence} % if its cases are like those` : ": how far it may be from that, one case cannot tell"}.`
-          : "There is no earlier run of these sets to go by."}
+          ? `Based on ${seen} ${seen === 1 ? "case" : "cases"} of run ${run_id.slice(0, 6)}${seen > 1 ? `; intervals at ${100 * confidence} % confidence, if the other cases are similar` : "; one case gives no interval"}.`
+          : "There is no earlier run of these eval sets."}
       </p>
     </>
   );

@@ -12,7 +12,7 @@ interface Props {
   problems: readonly StartProblem[];
 }
 
-/** Metrics to judge by, each with its options. What needs a judge says so. */
+/** The metrics of a run with their options. */
 export function MetricsPicker({ metrics, chosen, onChange, problems }: Props) {
   const [words, setWords] = useState("");
   const free = metrics.filter((one) => one.gates && !(one.name in chosen) && fits(one, words));
@@ -44,14 +44,14 @@ export function MetricsPicker({ metrics, chosen, onChange, problems }: Props) {
             </Button>
             <span>
               <code>{one.name}</code>
-              {one.asks_judge && <span className={styles.judge}>asks a judge</span>}
+              {one.asks_judge && <span className={styles.judge}>LLM judge</span>}
               <span className={styles.hint}>{one.description}</span>
             </span>
           </li>
         ))}
       </ul>
       {!words && free.length > 6 && <p className="dim small">and {free.length - 6} more: search by what they measure</p>}
-      {free.length === 0 && <p className="dim small">No metric fits.</p>}
+      {free.length === 0 && <p className="dim small">No matching metric.</p>}
     </>
   );
 }
@@ -89,7 +89,7 @@ function Chosen({ metric, name, options, problem, onChange, onRemove }: ChosenPr
     <fieldset className={styles.metric} data-wrong={problem ? true : undefined}>
       <legend>
         <code>{name}</code>
-        {metric?.asks_judge && <span className={styles.judge}>asks a judge</span>}
+        {metric?.asks_judge && <span className={styles.judge}>LLM judge</span>}
       </legend>
       <p className={styles.hint}>
         {metric?.description}
@@ -116,7 +116,7 @@ function Chosen({ metric, name, options, problem, onChange, onRemove }: ChosenPr
         </details>
       )}
       <Button look="quiet" onClick={onRemove}>
-        Take {name} out
+        Remove {name}
       </Button>
     </fieldset>
   );

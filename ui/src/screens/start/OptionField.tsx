@@ -9,7 +9,7 @@ interface Props {
   onChange: (value: unknown) => void;
 }
 
-/** One option of a metric, filled in by what it may be. Empty: as the metric has it. */
+/** One option of a metric, as a field of its type. Empty: the metric's default. */
 export function OptionField({ option, value, onChange }: Props) {
   const shape = shapeOf(option.json_schema);
   const label = `${option.name}${option.required ? " (required)" : ""}`;
@@ -23,7 +23,7 @@ export function OptionField({ option, value, onChange }: Props) {
       return (
         <SelectField
           {...shared}
-          options={[["", "as it is"], ...(shape.choices ?? []).map((one) => [one, one] as const)]}
+          options={[["", "default"], ...(shape.choices ?? []).map((one) => [one, one] as const)]}
           value={typeof value === "string" ? value : ""}
           onChange={({ target }) => onChange(target.value || undefined)}
         />
@@ -44,7 +44,7 @@ export function OptionField({ option, value, onChange }: Props) {
 }
 
 const YES = [
-  ["", "as it is"],
+  ["", "default"],
   ["true", "yes"],
   ["false", "no"],
 ] as const;
@@ -69,7 +69,7 @@ function JsonField({ label, hint, value, onChange }: { label: string; hint: stri
     } catch {
       const word = /^[\w .:/-]+$/.test(typed.trim());
       if (word) onChange(typed.trim());
-      setError(word ? null : "This is no JSON yet: it takes JSON, as in a config.");
+      setError(word ? null : "Not valid JSON (expected a JSON value, as in a config).");
     }
   };
   return <AreaField label={label} hint={`${hint} (JSON)`} error={error} value={text} onChange={({ target }) => change(target.value)} spellCheck={false} />;

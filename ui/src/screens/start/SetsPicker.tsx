@@ -56,7 +56,7 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
         })}
       </ul>
       {found.length > shown.length && <p className="dim small">and {found.length - shown.length} more: search</p>}
-      {sets.length === 0 && <p className="dim">There is no eval set below the project's folder yet: write one under Eval sets, or with proctor init.</p>}
+      {sets.length === 0 && <p className="dim">There is no eval set below the project's folder yet: create one under Eval sets or with proctor init.</p>}
     </>
   );
 }
@@ -71,7 +71,7 @@ function Cases({ chosen, onChange }: { chosen: ChosenSet; onChange: (cases: stri
     <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         {chosen.cases ? `${chosen.cases.length} of ${numText(data.cases.length)} cases` : `all ${numText(data.cases.length)} cases`}
-        <span className="dim small">{data.config ? ` · judged by ${data.config}` : " · judged by ADK's defaults"}</span>
+        <span className="dim small">{data.config ? ` · config ${data.config}` : " · ADK's default criteria"}</span>
       </summary>
       {open && <CaseList set={data} chosen={chosen.cases} onChange={onChange} />}
     </details>

@@ -16,7 +16,7 @@ import { SetsPicker } from "./SetsPicker";
 import styles from "./Start.module.css";
 import { type StartRequest, isComplete, parseNumber, problemsIn, problemsOf, readStartRequest, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
 
-/** Screen 11: start a run. What it will take is shown before; all that is wrong stands beside its field. */
+/** Screen 11: start a run. The form shows an estimate and every error before the run starts. */
 export function StartScreen() {
   useTitle("Start a run");
   const agents = useData<AgentsPage>("/api/agents");
@@ -71,8 +71,8 @@ function Form({ agents, start, metrics }: Known) {
           <Scoring request={request} change={change} start={start} metrics={metrics} problems={problems} />
           <Limits request={request} change={change} start={start} problems={problems} />
         </div>
-        <aside className={`${styles.side} panel`} aria-label="What it takes">
-          <h2>What it takes</h2>
+        <aside className={`${styles.side} panel`} aria-label="Estimate">
+          <h2>Estimate</h2>
           <EstimatePanel state={state} />
           {general.map(({ message }) => (
             <ErrorNote key={message} error={{ message }} />
@@ -80,7 +80,7 @@ function Form({ agents, start, metrics }: Known) {
           <ErrorNote error={begin.error && !refused.length ? begin.error : state.error} />
           {problems.length > general.length && (
             <p className={styles.wrong} role="alert">
-              {problems.length === 1 ? "One thing is" : `${problems.length} things are`} wrong: see beside the fields.
+              {problems.length === 1 ? "1 error" : `${problems.length} errors`}: see the fields.
             </p>
           )}
           <Button type="submit" look="first" busy={begin.isPending} disabled={!isComplete(request) || state.problems.length > 0 || invalidNumbers(request).length > 0}>
@@ -107,7 +107,7 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
   const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (plays the recorded conversations)" : name])] as const;
   return (
     <section className={styles.part}>
-      <h2>What is run</h2>
+      <h2>Agent and eval sets</h2>
       <SelectField
         label="Agent"
         options={options as readonly (readonly [string, string])[]}
@@ -141,8 +141,8 @@ function FailedOf({ request, change, problems }: Part) {
   const named = request.failed_of && !known.some(([id]) => id === request.failed_of) ? [[request.failed_of, request.failed_of] as [string, string]] : [];
   return (
     <SelectField
-      label="Only what did not pass in"
-      hint="Of that run’s sets, unless others are chosen below"
+      label="Only cases that did not pass in"
+      hint="From the eval sets of that run, unless you choose others below"
       options={[["", "no run: all cases"], ...named, ...known]}
       value={request.failed_of ?? ""}
       error={problemsOf(problems, "failed_of")}
@@ -155,11 +155,11 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
   const hasCriteria = request.criteria !== undefined;
   const asks = metrics.items.filter(({ asks_judge }) => asks_judge).map(({ name }) => name);
   const judged = hasCriteria && Object.keys(request.criteria ?? {}).some((name) => asks.includes(name));
-  const projectDefault = start.config ? `the project's config: ${start.config}` : "the config beside each set, else ADK's defaults";
+  const projectDefault = start.config ? `the project's config: ${start.config}` : "the config next to each set, else ADK's defaults";
   const value = hasCriteria ? "*" : (request.config ?? "");
   return (
     <section className={styles.part}>
-      <h2>How it is judged</h2>
+      <h2>Scoring</h2>
       <SelectField
         label="Criteria"
         options={[["", projectDefault], ["*", "metrics chosen here"], ...start.configs.map((path): [string, string] => [path, path])]}
@@ -171,14 +171,14 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
       <div className={styles.options}>
         <TextField
           label="Judge"
-          hint={`${judged ? "StartRequest by the metrics above that need one. " : "For metrics that ask a model. "}Empty: ${metrics.judge}`}
+          hint={`${judged ? "Used by the metrics above that need one. " : "For metrics that use an LLM judge. "}Empty: ${metrics.judge}`}
           placeholder={metrics.judge}
           error={problemsOf(problems, "judge")}
           defaultValue={request.judge ?? ""}
           disabled={request.no_judge ?? false}
           onChange={({ target }) => change({ judge: target.value.trim() })}
         />
-        <CheckField label="Ask no judge" hint="Metrics that need one are left out" checked={request.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
+        <CheckField label="Use no judge" hint="Metrics that need one are left out" checked={request.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
       </div>
       <Accepted request={request} change={change} />
     </section>
@@ -186,15 +186,15 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
 }
 
 const ACCEPTED = [
-  ["allow_unasserted", "Allow cases that assert nothing", "They are skipped, never passed; without it such a set is refused"],
-  ["allow_unknown_keys", "Allow unknown keys that seem to state an expectation", "Nothing reads them; without it such a set is refused"],
-  ["warnings_as_errors", "Refuse what has a warning", "Nothing is run then"],
+  ["allow_unasserted", "Allow cases that assert nothing", "They are skipped, never passed; otherwise Proctor refuses the eval set"],
+  ["allow_unknown_keys", "Allow unknown keys that seem to state an expectation", "Proctor ignores these keys; otherwise it refuses the eval set"],
+  ["warnings_as_errors", "Treat warnings as errors", "The run does not start if there is a warning"],
 ] as const;
 
 /** What a run accepts of its sets and configs, as the options of `proctor eval` of the same names. */
 function Accepted({ request, change }: Omit<Part, "problems">) {
   return (
-    <div className={styles.options} role="group" aria-label="What is accepted">
+    <div className={styles.options} role="group" aria-label="Accepted problems">
       {ACCEPTED.map(([name, label, hint]) => (
         <CheckField key={name} label={label} hint={hint} checked={request[name] ?? false} onChange={({ target }) => change({ [name]: target.checked })} />
       ))}
@@ -212,21 +212,21 @@ function Limits({ request, change, start, problems }: Part & { start: StartPage 
   const shared = { request, change, problems };
   return (
     <section className={styles.part}>
-      <h2>How often, and how far</h2>
+      <h2>Trials and limits</h2>
       <div className={styles.options}>
-        <NumberField {...shared} name="num_runs" label="Trials of each case" hint={`Empty: as the config says, else ${start.num_runs}`} whole />
+        <NumberField {...shared} name="num_runs" label="Trials of each case" hint={`Empty: from the config, else ${start.num_runs}`} whole />
         <NumberField {...shared} name="concurrency" label="Trials at once" hint={`Empty: ${start.concurrency}`} whole />
-        <NumberField {...shared} name="max_cost" label="Spend at most, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
-        <NumberField {...shared} name="max_judge_calls" label="Calls of judges at most" hint="Empty: no limit" whole />
+        <NumberField {...shared} name="max_cost" label="Maximum cost, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
+        <NumberField {...shared} name="max_judge_calls" label="Maximum judge calls" hint="Empty: no limit" whole />
       </div>
       <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in request)}>
         <summary>More limits</summary>
         <div className={styles.options}>
-          <NumberField {...shared} name="timeout" label="Seconds a turn may take" hint="Empty: 300" />
-          <NumberField {...shared} name="retry_errors" label="Tries again" hint="After infrastructure errors, never after a wrong answer" whole />
-          <NumberField {...shared} name="max_time" label="Seconds after which nothing begins" hint="Empty: no limit" />
-          <NumberField {...shared} name="max_tokens" label="Tokens of the agent at most" hint="Empty: no limit" whole />
-          <NumberField {...shared} name="max_failures" label="Stop after so many that did not pass" hint="Empty: no limit" whole />
+          <NumberField {...shared} name="timeout" label="Timeout per turn, seconds" hint="Empty: 300" />
+          <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" whole />
+          <NumberField {...shared} name="max_time" label="Maximum time, seconds" hint="Empty: no limit" />
+          <NumberField {...shared} name="max_tokens" label="Maximum tokens of the agent" hint="Empty: no limit" whole />
+          <NumberField {...shared} name="max_failures" label="Stop after this many failures" hint="Empty: no limit" whole />
         </div>
       </details>
     </section>

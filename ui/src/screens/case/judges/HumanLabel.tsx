@@ -47,7 +47,7 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
               busy={change.isPending}
               onClick={() => change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric }) }, { onSettled: focus.acted })}
             >
-              Take it back
+              Remove the label
             </Button>
           )}
         </>
@@ -114,10 +114,10 @@ function DisagreeDialog({ open, close, verdict, save, busy, error }: DisagreePro
       }
     >
       <p>
-        {verdict === null ? "The judge gave no verdict." : `The judge says that it ${verdict ? "passes" : "fails"}.`}{" "}
-        <Prose text="Your label is kept with the run, and `proctor judge calibrate` holds the judge against it." />
+        {verdict === null ? "The judge gave no verdict." : `The judge's verdict: it ${verdict ? "passes" : "fails"}.`}{" "}
+        <Prose text="Your label is stored with the run, and `proctor judge calibrate` compares the judge with it." />
       </p>
-      <AreaField label="Why" hint="For who reads the disagreements later." value={note} maxLength={10_000} onChange={(event) => setNote(event.target.value)} />
+      <AreaField label="Why" hint="For people who review disagreements later." value={note} maxLength={10_000} onChange={(event) => setNote(event.target.value)} />
       <ErrorNote error={error} />
     </Dialog>
   );

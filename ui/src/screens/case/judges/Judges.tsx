@@ -31,8 +31,8 @@ export function Judges({ path, judging, trial }: Props) {
     return (
       <Empty
         inside
-        title="No judge was asked about this trial"
-        does="Its metrics are computed by rules. A config can name metrics that ask a model; recorded runs can be judged by them without running the agent again."
+        title="No LLM judge scored this trial"
+        does="Its metrics are computed by rules. A config can name metrics that use an LLM judge; `proctor score` applies them to a recorded run without calling the agent."
         command="proctor metrics"
       />
     );
@@ -47,13 +47,13 @@ export function Judges({ path, judging, trial }: Props) {
 }
 
 function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: string; judging: string | null; turns: number }) {
-  const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost not known" : moneyText(judge.cost)];
+  const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost unknown" : moneyText(judge.cost)];
   return (
     <section aria-label={safeText(judge.metric)}>
       <div className={`row ${styles.head}`}>
         <Outcome outcome={judge.outcome}>{safeText(scoreAgainstThreshold({ ...judge, name: judge.metric }))}</Outcome>
         <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>
-          {judge.badge ? safeText(judge.badge) : "not calibrated: nobody has held this judge against people yet"}
+          {judge.badge ? safeText(judge.badge) : "not calibrated: no human labels were compared with this judge"}
         </span>
         <span className="grow" />
         <span className="dim small">{spent.filter(Boolean).join(" · ")}</span>
@@ -107,7 +107,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         <JudgePrompt ballot={ballot} path={path} judging={judging} />
       ) : (
         <div className={`${styles.line} dim small no-print`}>
-          What it was asked is not in this file: <code>proctor web</code> puts it together again.
+          The prompt is not in this file; <code>proctor web</code> shows it.
         </div>
       )}
     </div>
@@ -132,7 +132,7 @@ function Finding({ finding, ballot, path }: { finding: FindingPart; ballot: Ball
 
 function Vote({ vote }: { vote: VotePart }) {
   const cost = [
-    vote.cached ? "known from before" : vote.cost === null ? "" : moneyText(vote.cost),
+    vote.cached ? "cached" : vote.cost === null ? "" : moneyText(vote.cost),
     vote.input_tokens === null ? "" : `${numText(vote.input_tokens)} tokens in, ${numText(vote.output_tokens)} out`,
   ].filter(Boolean);
   return (
@@ -156,7 +156,7 @@ function Vote({ vote }: { vote: VotePart }) {
           ))}
           {vote.answers.length > 0 && (
             <details>
-              <summary className="dim">what it answered{cost.length ? ` · ${cost.join(" · ")}` : ""}</summary>
+              <summary className="dim">answer of the judge{cost.length ? ` · ${cost.join(" · ")}` : ""}</summary>
               {vote.answers.map((answer, index) => (
                 <pre key={index} className={styles.answer}>
                   <Clipped clip={answer} mono />
@@ -178,7 +178,7 @@ function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: stri
   return (
     <div className={`${styles.line} no-print`}>
       <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Hide what it was asked" : "What it was asked"}
+        {open ? "Hide the prompt" : "Show the prompt"}
       </Button>
       {open && !data && (error ? <ErrorNote error={error} /> : <Skeleton rows={3} />)}
       {open && data && (

@@ -25,7 +25,7 @@ interface Props {
 export function Spans({ path, run, position, number }: Props) {
   const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
-  if (!data.spans.length) return <Empty inside title="There is nothing to show over time" does={data.told} />;
+  if (!data.spans.length) return <Empty inside title="No spans to show" does={data.told} />;
   return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
 }
 
@@ -54,7 +54,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
             ))}
           </span>
           <span role="columnheader" className={styles.end}>
-            Took
+            Duration
           </span>
         </div>
         <div role="rowgroup" ref={body} style={style}>
@@ -87,7 +87,7 @@ function TruncationNotes({ notes }: { notes: string[] }) {
   if (!notes.length) return null;
   return (
     <details className={`panel ${styles.cut}`}>
-      <summary>Not all that was traced is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
+      <summary>Some traced spans are missing or truncated: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
       <ul>
         {notes.map((note, index) => (
           <li key={index}>{safeText(note)}</li>
@@ -168,7 +168,7 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
           </div>
           {span.error && <SpanText head="error" clip={span.error} failed />}
           {span.request && <SpanText head={requestHead(span)} clip={span.request} />}
-          {span.response && <SpanText head={span.timing === "span" && span.kind === "model" ? "response" : "answered"} clip={span.response} />}
+          {span.response && <SpanText head="response" clip={span.response} />}
           <Attributes span={span} />
         </div>
       )}
@@ -178,7 +178,7 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
 
 function requestHead(span: SpanPart): string {
   if (span.kind === "tool") return "called with";
-  return span.attributes.length || span.timing === "span" ? "request" : "new to it";
+  return span.attributes.length || span.timing === "span" ? "request" : "new input";
 }
 
 const MAX_ONE_LINE = 90;
@@ -229,24 +229,24 @@ function Attributes({ span }: { span: SpanPart }) {
 }
 
 function timingText({ timing, start }: SpanPart): string {
-  if (timing === "none") return "its time is not recorded";
-  const from = start === null ? "" : `, from ${secondsText(start)} on`;
-  if (timing === "span") return `as it was traced${from}`;
-  return timing === "clock" ? `timed by a clock${from}` : `by the times of its events${from}`;
+  if (timing === "none") return "duration not recorded";
+  const from = start === null ? "" : `, starts at ${secondsText(start)}`;
+  if (timing === "span") return `traced${from}`;
+  return timing === "clock" ? `measured${from}` : `from event timestamps${from}`;
 }
 
 function AgentInstructions({ page }: { page: SpansPage }) {
   if (!page.agents.length) return null;
   return (
     <>
-      <h2>What models were told each time</h2>
+      <h2>Instructions of the agents</h2>
       <div className="panel">
         {page.agents.map((agent) => (
           <details key={agent.name} className={styles.agent}>
             <summary>
               {safeText(agent.name)} <span className="dim">{agent.tools.length ? `with ${safeText(agent.tools.join(", "))}` : "without tools"}</span>
             </summary>
-            {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">It told no instructions.</span>}
+            {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">The agent reports no instructions.</span>}
           </details>
         ))}
       </div>

@@ -35,10 +35,10 @@ describe("how votes fell", () => {
   const vote = (problem = "") => ({ problem });
   it.each([
     [[vote()], 1, null, "1 vote"],
-    [[vote(), vote(), vote()], 5, 1, "3 votes, 2 more could not have changed it"],
-    [[vote(), vote("429")], 3, 1, "1 of 2 votes usable, 1 more could not have changed it"],
-    [[vote("429")], 3, null, "0 of 1 votes usable, 2 not asked for"],
-    [[vote(), vote(), vote()], 3, 0.67, "3 votes, they do not agree"],
+    [[vote(), vote(), vote()], 5, 1, "3 votes, 2 more could not change the result"],
+    [[vote(), vote("429")], 3, 1, "1 of 2 votes usable, 1 more could not change the result"],
+    [[vote("429")], 3, null, "0 of 1 votes usable, 2 not requested"],
+    [[vote(), vote(), vote()], 3, 0.67, "3 votes, votes disagree"],
   ])("%#", (votes, planned, agreement, told) => {
     expect(votesText({ votes, planned, agreement } as Parameters<typeof votesText>[0])).toBe(told);
   });

@@ -10,7 +10,7 @@ export interface Bar {
 export interface Scale {
   /** The length of the whole, in seconds. */
   seconds: number;
-  /** One for each span; null: its time is not recorded. */
+  /** One for each span; null: duration not recorded. */
   bars: (Bar | null)[];
 }
 

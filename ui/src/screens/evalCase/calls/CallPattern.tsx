@@ -30,7 +30,7 @@ export function CallPattern({ label, path, times = "none" }: { label: string; pa
   return (
     <div role="group" aria-label={label}>
       {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
-      <WordListInput label={`${label}: tool`} path={[...path, "tool"]} single hint="Its name; several with commas between them; * is any." />
+      <WordListInput label={`${label}: tool`} path={[...path, "tool"]} single hint="Its name; several separated by commas; * is any." />
       {times !== "none" && (
         <div className={styles.pair}>
           {times === "calls" && <CheckInput label="Optional" path={[...path, "optional"]} />}
@@ -49,7 +49,7 @@ function Arguments({ path, closed }: { path: Path; closed: boolean }) {
   const { set, readOnly } = useEdit();
   const args = useValue([...path, "args"]);
   const others = useValue([...path, "other_args"]);
-  const other = <ChoiceInput label="Arguments that are not named" path={[...path, "other_args"]} usual={closed ? "must not be there" : "may be there"} options={[["allowed", "may be there (allowed)"], ["forbidden", "must not be there (forbidden)"]]} />;
+  const other = <ChoiceInput label="Arguments that are not named" path={[...path, "other_args"]} usual={closed ? "forbidden (default)" : "allowed (default)"} options={[["allowed", "allowed"], ["forbidden", "forbidden"]]} />;
   if (args === undefined) {
     return (
       <>

@@ -74,7 +74,7 @@ function Block({ path, tells = false }: { path: Path; tells?: boolean }) {
       {tells && notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={styles.pair}>
         <NumberInput label="Turn" path={[...path, "turn"]} hint="From 1. Empty: all turns together." />
-        <ChoiceInput label="Other calls in between" path={[...path, "others"]} usual="must not come" options={[["allowed", "may come (allowed)"], ["forbidden", "must not come (forbidden)"]]} />
+        <ChoiceInput label="Other calls in between" path={[...path, "others"]} usual="forbidden (default)" options={[["allowed", "allowed"], ["forbidden", "forbidden"]]} />
       </div>
       <Calls path={[...path, "calls"]} label="Calls in this order" none="Any calls." make="State calls in order" grouped times="calls" />
       <Calls path={[...path, "forbidden"]} label="Forbidden calls" none="No call is forbidden." make="Forbid a call" first="" />

@@ -22,11 +22,11 @@ interface Kind {
 
 /** By the key that tells the kinds apart. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  never: { words: "A never comes", first: "never", firstWords: "A, which never comes" },
-  at_most: { words: "A comes at most so often", first: "call", firstWords: "A", second: "at_most", secondWords: "At most" },
-  only_after: { words: "A comes only after B", first: "call", firstWords: "A", second: "only_after", secondWords: "B, which comes before" },
-  implies_later: { words: "after A comes B", first: "call", firstWords: "A", second: "implies_later", secondWords: "B, which comes later" },
-  before: { words: "no A comes before B", first: "no", firstWords: "A", second: "before", secondWords: "B" },
+  never: { words: "A is never called", first: "never", firstWords: "A, which is never called" },
+  at_most: { words: "A is called at most N times", first: "call", firstWords: "A", second: "at_most", secondWords: "At most" },
+  only_after: { words: "A is called only after B", first: "call", firstWords: "A", second: "only_after", secondWords: "B, which is called before" },
+  implies_later: { words: "B is called after A", first: "call", firstWords: "A", second: "implies_later", secondWords: "B, which is called later" },
+  before: { words: "A is not called before B", first: "no", firstWords: "A", second: "before", secondWords: "B" },
 };
 const OPTIONS = Object.entries(KINDS).map(([key, { words }]) => [key, words] as const);
 const ROLES = new Set(Object.values(KINDS).flatMap(({ first, second }) => (second ? [first, second] : [first])));

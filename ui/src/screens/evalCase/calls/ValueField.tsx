@@ -30,12 +30,12 @@ export function ValueInput({ label, path }: { label: string; path: Path }) {
   };
   const inner = Array.isArray(value) ? "a list, item by item" : "an object, key by key";
   const options = [
-    [PLAIN, "this very value"] as const,
+    [PLAIN, "exactly this value"] as const,
     ...(canOpen ? [[INNER, inner] as const] : []),
     ...Object.keys(OPTIONS).map((one) => [one, `${one}: ${KIND_WORDS[one] ?? ""}`] as const),
     ...[...new Set([kind, ...(left.current?.were.keys() ?? [])])]
       .filter((one) => one !== PLAIN && !Object.hasOwn(OPTIONS, one))
-      .map((one) => [one, `${one} (nobody knows it)`] as const),
+      .map((one) => [one, `${one} (unknown kind)`] as const),
   ];
   return (
     <div role="group" aria-label={label} className={styles.value}>
@@ -146,7 +146,7 @@ export function ObjectInput({ path, label, hint, addWhat, valued = false }: Fiel
                 <JsonTextArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
               )}
               {!readOnly && (
-                <Button look="quiet" aria-label={`Take ${key} out`} onClick={() => set([...path, key], undefined)}>
+                <Button look="quiet" aria-label={`Remove ${key}`} onClick={() => set([...path, key], undefined)}>
                   ✕
                 </Button>
               )}

@@ -8,21 +8,21 @@ import { pointer } from "./jsonEdit";
 import { type Json, writeJson } from "./exactJson";
 import { type Conflict, type Side, chooseSide, findConflicts, mergeConflicts } from "./merge";
 
-const WORDS: Record<string, string> = { "-": "goes", "+": "comes", " ": "stays", "…": "left out" };
+const WORDS: Record<string, string> = { "-": "removed", "+": "added", " ": "unchanged", "…": "left out" };
 
 /** What saving would do to the file, line by line. */
 export function PreviewDialog({ preview, path, close, save, busy }: { preview: CasePreview | null; path: string; close: () => void; save: () => void; busy: boolean }) {
   const foot = (
     <>
-      <Button onClick={close}>Go on editing</Button>
+      <Button onClick={close}>Continue editing</Button>
       <Button look="first" busy={busy} onClick={save}>
-        {preview?.lost.length ? "Save, and let the comments go" : "Save"}
+        {preview?.lost.length ? "Save and discard the comments" : "Save"}
       </Button>
     </>
   );
   return (
     <Dialog open={preview !== null} onClose={close} title={`What changes in ${path}`} wide foot={foot}>
-      {preview?.lines.length === 0 && <p>Nothing: the file says this already.</p>}
+      {preview?.lines.length === 0 && <p>No changes: the file already has this content.</p>}
       {preview && preview.lost.length > 0 && <Lost lost={preview.lost} />}
       {preview && preview.lines.length > 0 && <Difference lines={preview.lines} />}
     </Dialog>
@@ -33,7 +33,7 @@ function Lost({ lost }: { lost: readonly string[] }) {
   return (
     <div role="alert" className={styles.lost}>
       <p>
-        {lost.length === 1 ? "A comment stands" : `${lost.length} comments stand`} in what is replaced, and would be lost:
+        {lost.length === 1 ? "A comment is" : `${lost.length} comments are`} in the replaced text and would be lost:
       </p>
       <pre>{lost.map(safeText).join("\n")}</pre>
     </div>
@@ -43,7 +43,7 @@ function Lost({ lost }: { lost: readonly string[] }) {
 function Difference({ lines }: { lines: readonly DiffLine[] }) {
   return (
     <table className={styles.diff}>
-      <caption className="hidden">Lines of the file: those that go and those that come</caption>
+      <caption className="hidden">Lines of the file that are removed and added</caption>
       <tbody>
         {lines.map((line, index) => (
           <tr key={index} data-sign={line.sign}>
@@ -93,9 +93,9 @@ export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: 
     </>
   );
   return (
-    <Dialog open onClose={close} title={`Somebody else has changed ${what}`} wide foot={foot}>
+    <Dialog open onClose={close} title={`Someone else changed ${what}`} wide foot={foot}>
       <p>
-        Nothing was written. {both ? `${both} ${both === 1 ? "place was" : "places were"} changed by both of you: choose.` : "You have changed different places: both can stay."}
+        Nothing was written. {both ? `${both} ${both === 1 ? "place was" : "places were"} changed on both sides: choose.` : "The changes are in different places: both can stay."}
       </p>
       {found.map((conflict) => (
         <ConflictFields key={pointer(conflict.path)} conflict={conflict} choose={(side) => setFound(chooseSide(found, conflict.path, side))} />

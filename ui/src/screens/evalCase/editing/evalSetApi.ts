@@ -10,7 +10,7 @@ export class RefusedError extends SourceError {
   readonly refusal: Refusal;
 
   constructor(status: number, refusal: Refusal) {
-    super(status, refusal.detail ?? `The server answered ${status} and did not say why.`);
+    super(status, refusal.detail ?? `The server answered ${status} without a reason.`);
     this.refusal = refusal;
   }
 }
@@ -110,6 +110,6 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, { credentials: "same-origin", cache: "no-store", ...init });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new SourceError(0, "The server does not answer. Is `proctor web` still running? Nothing was saved; what you wrote is still here.");
+    throw new SourceError(0, "The server does not answer. Is `proctor web` still running? Nothing was saved; your changes are still here.");
   }
 }

@@ -86,7 +86,7 @@ function whyNot(text: string, takes?: (value: Json) => string): string {
 }
 
 export function requireObject(value: Json): string {
-  return isObject(value) ? "" : "This has to be an object: { … }";
+  return isObject(value) ? "" : "Expected an object: { … }";
 }
 
 interface OthersProps {

@@ -29,7 +29,7 @@ export function NumberInput({ label, path, hint }: Props) {
     if (!isEqual(known.current, value)) setText(isNumber(value) ? writeJson(value) : "");
     known.current = value;
   }, [value]);
-  const why = text.trim() === "" || (!jsonError(text) && isNumber(readJson(text))) ? "" : "This has to be a number, such as 2 or 0.5.";
+  const why = text.trim() === "" || (!jsonError(text) && isNumber(readJson(text))) ? "" : "Expected a number, such as 2 or 0.5.";
   useInvalid(why !== "");
   if (value !== undefined && !isNumber(value)) return <JsonInput label={label} path={path} />;
   const change = (next: string): void => {
