@@ -12,7 +12,7 @@ describe("sentence", () => {
     ["the newest first, as a server lists them", [row("new", 2), row("old", 1)]],
     ["base before candidate, as in the file of a comparison", [row("old", 1), row("new", 2)]],
   ])("tells of the newest run: %s", (_, items) => {
-    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 1 case passed\. 2 runs are kept\.$/);
+    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 1 case passed\. 2 runs are stored\.$/);
   });
 });
 
