@@ -1,4 +1,4 @@
-"""Everything the command line can do, from Python. The other doors go through here. Names load on first use."""
+"""Everything that the command line can do, as Python functions. Each name loads on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from proctor.runs.traces.receiver import receive_traces
     from proctor.runs.traces.score import score_trace, score_trace_sync
 
-__path__: list[str] = []  # the modules that were below this name are found by `common.renamed_modules`
+__path__: list[str] = []  # `common.renamed_modules` finds the modules that used to be below this name
 
 _WHERE = {
     "proctor.analysis.compare.baselines": (

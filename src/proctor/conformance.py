@@ -1,10 +1,10 @@
-"""For authors of adapters: is it an agent, as Proctor understands agents? Each check is a test of its own.
+"""Conformance tests for authors of agent adapters. Each check is one test.
 
 from proctor.conformance import AgentConformance
 
 class TestMine(AgentConformance):
     agent = MyAdapter(...)          # or an AGENT string
-    eval_set = "tests/mine.evalset.json"   # conversations in which it calls tools, changes state …
+    eval_set = "tests/mine.evalset.json"   # conversations with tool calls and state changes
     failing = "divide by zero"      # a message that makes it fail
 """
 
@@ -36,11 +36,11 @@ def check_agent_sync(agent: Any, **options: Any) -> list[Finding]:
 
 
 class AgentConformance:
-    """A class of tests, one for each check; a subclass whose name begins with `Test` says which agent.
+    """Base class with one test per check; a subclass whose name begins with `Test` sets the agent.
 
-    pytest collects it; any other runner that calls methods `test_…` will do, too.
+    pytest collects it, and so does any other runner that calls methods `test_…`.
 
-    A check that has nothing to look at is skipped, and says why.
+    A check that does not apply is skipped with a reason.
     """
 
     agent: ClassVar[Any] = None

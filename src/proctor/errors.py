@@ -4,15 +4,15 @@
 
     ProctorError
     ├── SetupError              the user can fix it; shown without a traceback, exit code 2, nothing was run
-    │   ├── SetupProblems       several at once: all that is wrong with a run, before the first agent call
-    │   ├── EvalFileError       a file is not what it should be; carries every problem with its place
-    │   ├── NothingToRunError   nothing is wrong, and of what was chosen no case is left (a shard, changed cases)
+    │   ├── SetupProblems       all configuration errors of a run, before the first agent call
+    │   ├── EvalFileError       a file is not valid; carries every problem with its position
+    │   ├── NothingToRunError   no error, but the selection contains no case (a shard, changed cases)
     │   ├── UnknownNameError    no metric, agent, report or case of that name
     │   ├── MissingExtraError   an optional package is not installed
     │   ├── AgentLoadError      the agent under test could not be loaded
     │   ├── CriterionError      a criterion does not fit its metric
-    │   ├── SettingsError       proctor.toml or [tool.proctor] says something that cannot be
-    │   └── StoreError          the store cannot be used: not there, foreign, damaged, read-only, full, taken
+    │   ├── SettingsError       proctor.toml or [tool.proctor] is not valid
+    │   └── StoreError          the store cannot be used: missing, foreign, damaged, read-only, full, in use
     └── EvalError               something under evaluation failed; becomes data in a result
         ├── AgentError
         ├── MetricError
@@ -34,21 +34,21 @@ class ProctorError(Exception):
 class SetupError(ProctorError):
     """Something the user can fix before a run; shown as a message, never as a traceback.
 
-    Whoever knows more than the message says it by attributes, for `proctor check` to point at the very line.
+    Attributes carry details beyond the message, so that `proctor check` can point to the line.
     """
 
     file: str = ""
     """Its document, as messages name it."""
     path: tuple[str | int, ...] = ()
-    """What it is about: keys and positions in its document, as in `("criteria", "exact_match")`."""
+    """The location in its document: keys and positions, as in `("criteria", "exact_match")`."""
     parts: Sequence[str] = ()
-    """The single problems, each as `place below path: message`, where there may be several."""
+    """The single problems, each as `place below path: message`, if there may be several."""
     is_mistake = True
-    """False where nothing is wrong with what was written: this version, or this environment, cannot do it."""
+    """False if the input is valid, but this version or this environment cannot process it."""
 
 
-class SetupProblems(SetupError):  # noqa: N818 - it is several errors, and reads so
-    """All set-up problems of a run, found before the first agent call.
+class SetupProblems(SetupError):  # noqa: N818 - it is a list of errors
+    """All configuration errors of a run, found before the first agent call.
 
     `problems` holds one error per problem, in the order they were found.
     """
@@ -59,7 +59,7 @@ class SetupProblems(SetupError):  # noqa: N818 - it is several errors, and reads
 
 
 class EvalFileError(SetupError):
-    """A file could not be read as what it should be.
+    """A file is not a valid document of the expected kind.
 
     `problems` holds every problem of the file; each one has `severity`, `file`, `line`, `column`, `field`,
     `message` and `hint`.
@@ -71,18 +71,18 @@ class EvalFileError(SetupError):
 
 
 class NothingToRunError(SetupError):
-    """Nothing is wrong with what was asked for, and it leaves no case to run: an empty shard, no case that changed.
+    """The selection is valid but contains no case: an empty shard, no changed case.
 
-    Never a result, for a result without cases says nothing; the command line ends with 0 and says why.
+    It is an error because a result without cases would be meaningless. The command line exits with 0 and reports why.
     """
 
 
 class UnknownNameError(SetupError):
-    """No metric, agent, report, case … of that name; the message names the closest one."""
+    """No metric, agent, report, case … has that name; the message suggests the closest one."""
 
 
 class MissingExtraError(SetupError):
-    """An optional package is needed and not installed; the message says what to install."""
+    """An optional package is not installed; the message names the package to install."""
 
     is_mistake = False
 
@@ -102,12 +102,12 @@ class SettingsError(SetupError):
 class StoreError(SetupError):
     """The store cannot be opened, read or written; the message names the file and what to do.
 
-    Raised before a run it is a set-up error; while a run is under way it ends the run, with all before it kept.
+    Before a run it is a configuration error. During a run it ends the run; everything before it is stored.
     """
 
 
 class RunInUseError(StoreError):
-    """Another process writes the run: it can be named again when that process has ended."""
+    """Another process writes the run; try again after that process has ended."""
 
 
 class EvalError(ProctorError):
@@ -118,36 +118,36 @@ class AgentError(EvalError):
     """The agent under test raised, timed out, or broke its contract."""
 
     infrastructure = False
-    """About connections, rate limits, servers or time, so that another attempt may end better."""
+    """Whether connections, rate limits, servers or a timeout caused the error, so that a retry may succeed."""
 
 
 class AgentUnreachableError(AgentError):
-    """There was no connection to an agent elsewhere, or its server was too busy to take the request."""
+    """A remote agent could not be reached, or its server was too busy."""
 
     infrastructure = True
 
 
 class AgentTruncatedError(AgentError):
-    """An agent elsewhere began to answer, and its answer broke off before its end."""
+    """A remote agent began to answer, and the connection was lost before the end."""
 
     infrastructure = True
 
 
 class AgentCrashedError(AgentError):
-    """The process that an agent runs in ended before its answer did."""
+    """The process of an agent ended before its answer was complete."""
 
 
 class AgentRaisedError(AgentError):
-    """An agent elsewhere said that it failed. `type` is the class or code of its error, in its own words.
+    """A remote agent reported an error. `type` is the class or code of the error, as the agent reports it.
 
-    From a worker of our own come the `traceback` in it, too, and whether it is a matter of `infrastructure`.
+    Proctor's worker processes also send the `traceback` and whether it is an `infrastructure` error.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        type: str = "",  # noqa: A002 - the word of `Failure`
+        type: str = "",  # noqa: A002 - the name in `Failure`
         traceback: str | None = None,
         infrastructure: bool = False,
     ) -> None:
@@ -160,7 +160,7 @@ class MetricError(EvalError):
 
 
 class JudgeError(EvalError):
-    """A judge model could not be asked, or gave no usable answer."""
+    """The model of an LLM judge failed, or gave no usable answer."""
 
 
 class SimulatorError(EvalError):
@@ -170,12 +170,12 @@ class SimulatorError(EvalError):
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """Return ` Did you mean 'x'?` for the closest of `known`, or an empty string."""
     close = get_close_matches(name, known, n=1) or [
-        one for one in known if one.lower() == name.lower().rpartition(".")[2]
+        other for other in known if other.lower() == name.lower().rpartition(".")[2]
     ]
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
-    """Build the error for a name that nothing answers to, with the closest name and the list of known ones."""
+    """Build the error for an unknown name, with the closest known name and the list of known names."""
     listed = ", ".join(sorted(known)) or "none"
     return UnknownNameError(f"No {kind} named {name!r}.{did_you_mean(name, known)} Known: {listed}.")

@@ -1,7 +1,7 @@
-"""Plug-ins by name, loaded at the last moment.
+"""Plug-ins by name, loaded on first use.
 
-A room lists its own plug-ins in a table (`NAME -> "module:attribute"`), strangers theirs as entry points; both
-come through the same door. Listing names imports nothing heavy.
+Each plug-in package lists its plug-ins in a table (`NAME -> "module:attribute"`); other distributions register theirs as
+entry points. Listing the names imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Registry:
     def __init__(self, kind: str, *, table: str, group: str, replaceable: bool = True) -> None:
         """Take the `kind` as users name it, the built-in `table` as `module:attribute`, the entry-point `group`.
 
-        `replaceable`: whether `add` may put another plug-in in the place of a built-in one.
+        `replaceable`: whether `add` may replace a built-in plug-in.
         """
         self._replaceable = replaceable
         self.kind = kind
@@ -29,7 +29,7 @@ class Registry:
         self._added: dict[str, Any] = {}
 
     def add(self, name: str, plugin: Any) -> None:
-        """Register `plugin` under `name` in this process; a later one of the same name takes its place.
+        """Register `plugin` under `name` in this process; a later one of the same name replaces it.
 
         Raises:
             SetupError: a built-in plug-in that cannot be replaced has this name.
@@ -39,11 +39,11 @@ class Registry:
         self._added[name] = plugin
 
     def is_built_in(self, name: str) -> bool:
-        """Return whether `name` is that of a built-in plug-in."""
+        """Return whether a built-in plug-in has this name."""
         return name in self._built_in()
 
     def check_clash(self, name: str) -> None:
-        """Refuse a built-in name that an installed package claims too: which of the two was meant is not known.
+        """Refuse a built-in name that an installed package also registers, because the name is ambiguous.
 
         Raises:
             SetupError: an entry point has the name of a built-in plug-in.
@@ -57,9 +57,9 @@ class Registry:
             )
 
     def package_of(self, name: str) -> str | None:
-        """Return the package that a plug-in comes from, with its version: empty for a built-in one, `None` if it is not known.
+        """Return the package of a plug-in with its version: empty for a built-in one, `None` if it is unknown.
 
-        One that was added in this process is of no package: its code alone tells it from others.
+        A plug-in that was added in this process has no package; only its code identifies it.
         """
         if name in self._added:
             return "(added)"
@@ -69,7 +69,7 @@ class Registry:
         return f"{point.dist.name} {point.dist.version}" if point is not None and point.dist else None
 
     def remove(self, name: str) -> None:
-        """Forget a plug-in that was added in this process."""
+        """Remove a plug-in that was added in this process."""
         self._added.pop(name, None)
 
     def names(self) -> list[str]:
@@ -83,8 +83,8 @@ class Registry:
         """Load the plug-in called `name`.
 
         Raises:
-            UnknownNameError: there is none; the message has the closest name.
-            SetupError: it is an entry point that cannot be loaded; the message names its distribution and cause.
+            UnknownNameError: no plug-in has this name; the message suggests the closest one.
+            SetupError: an entry point cannot be loaded; the message names its distribution and the cause.
         """
         if name in self._added:
             return self._added[name]
@@ -95,7 +95,7 @@ class Registry:
         try:
             return point.load()
         except (Exception, SystemExit) as error:
-            # a script that ends itself when it is imported would end this, too
+            # SystemExit: a script that exits on import must not end this process
             source = point.dist.name if point.dist else "?"
             raise SetupError(
                 f"The {self.kind} {name!r} of the package {source!r} cannot be loaded: "
@@ -106,8 +106,8 @@ class Registry:
         """Load the plug-in called `name` and call it.
 
         Raises:
-            UnknownNameError: there is none; the message has the closest name.
-            SetupError: it cannot be loaded; or it is not built in, and raised an error or returned nothing.
+            UnknownNameError: no plug-in has this name; the message suggests the closest one.
+            SetupError: it cannot be loaded, or a plug-in that is not built in raised an error or returned None.
         """
         plugin = self.get(name)
         if name not in self._added and self.is_built_in(name):
@@ -142,8 +142,8 @@ def load_object(path: str) -> Any:
 def _entry_points(group: str) -> dict[str, Any]:
     from importlib.metadata import entry_points
 
-    found: Iterable[Any] = entry_points(group=group)
-    return {point.name: point for point in found}
+    points: Iterable[Any] = entry_points(group=group)
+    return {point.name: point for point in points}
 
 
 METRICS = Registry(

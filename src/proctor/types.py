@@ -1,4 +1,4 @@
-"""Stands in for `google.genai.types`: the content types of the format, without google-genai installed."""
+"""The content types of the format, with the names of `google.genai.types`; google-genai need not be installed."""
 
 from proctor.schema.format.content import (
     Blob,

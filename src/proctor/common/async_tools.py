@@ -1,4 +1,4 @@
-"""Waiting for several things at once, so that none is left behind when one of them goes wrong."""
+"""Await several tasks without leaking one, and await what a plain or async function returned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def together(waiting: Sequence[Awaitable[T]]) -> list[T]:
-    """Wait for several at once. When one raises, or this is cancelled, the others are ended before that passes on."""
+    """Await all of them concurrently. If one raises, or the caller is cancelled, cancel the others first and wait for their end."""
     if len(waiting) == 1:
         return [await waiting[0]]
     tasks = [asyncio.ensure_future(one) for one in waiting]
@@ -24,9 +24,6 @@ async def together(waiting: Sequence[Awaitable[T]]) -> list[T]:
         raise
 
 
-# --- Plain or async: what a function that may be either returned, once it is there ------------------------------------
-
-
 async def settle(outcome: Any) -> Any:
-    """Return `outcome`, awaited where it can be: users write `def` or `async def`, and some return what is to be awaited."""
+    """Return `outcome`, awaited if it is awaitable: users write `def` or `async def`, and some plain functions return a coroutine."""
     return await outcome if inspect.isawaitable(outcome) else outcome

@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Atomic writes: a file is replaced as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import TextIO
 def new_file(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
     """Open a text file (UTF-8, newlines as written) that takes the place of `path` when it is complete and on disk.
 
-    A crash at any moment, or an exception inside, leaves what was there before. The mode of the file is kept; a link
-    stays a link and what it points to is replaced; a pipe or a device is written directly. `errors` is what becomes of
-    characters that UTF-8 cannot hold, as in `open`.
+    After a crash or an exception inside the block, the previous file is unchanged. The mode of the file is preserved. A link
+    remains a link, and its target is replaced. A pipe or a device is written directly. `errors` has the meaning of `open`,
+    for characters that UTF-8 cannot encode.
 
     Raises:
-        OSError: it cannot be written, its folder is not there, or the file is read-only.
+        OSError: the file cannot be written or is read-only, or its folder does not exist.
     """
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", errors=errors, newline="\n") as file:
@@ -31,7 +31,7 @@ def new_file(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", str(target))
-    # made without tempfile: a new file gets the mode that any new file gets here
+    # without tempfile, so that a new file gets the default mode
     draft = target.with_name(f".{target.name[:180]}.{secrets.token_hex(6)}.tmp")
     try:
         with draft.open("x", encoding="utf-8", errors=errors, newline="\n") as file:
@@ -53,7 +53,7 @@ def sync_folder(folder: Path) -> None:
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # names may be added to it, and not listed
+    except PermissionError:  # a folder to which files can be added, but not listed
         return
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Sizes of memory as people write them: `512MB`, `2GB`."""
+"""Memory sizes as users write them: `512MB`, `2GB`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _LEAST = 64 * 2**20
 
 
 def read_size(size: object) -> int | None:
-    """Return the bytes that `size` means: a whole number, or text with a unit (1 KB are 1,024); `None`: it is no size.
+    """Return a size in bytes, from a whole number or a text with a unit (1 KB is 1,024 bytes); `None` if it is not valid.
 
-    Less than 64 MB is no size either: no Python starts in it.
+    A size below 64 MB is not valid: Python does not start with less.
     """
     if isinstance(size, bool) or not isinstance(size, int | str):
         return None
-    found = _SIZE.fullmatch(str(size).strip())
-    if found is None:
+    match = _SIZE.fullmatch(str(size).strip())
+    if match is None:
         return None
-    count = float(found[1]) * _FACTORS[(found[2] or "").lower()]
+    count = float(match[1]) * _FACTORS[(match[2] or "").lower()]
     return int(count) if _LEAST <= count < 2**62 else None
 
 
 def size_text(size: int) -> str:
-    """Return so many bytes as text: `2 GB`."""
+    """Return a number of bytes as text: `2 GB`."""
     for unit, factor in (("TB", 2**40), ("GB", 2**30), ("MB", 2**20)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""What makes a function or an object compute what it computes: its code, what it holds, and the modules it imports."""
+"""The identity of a function or an object: its code, its values, and the modules that it imports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proctor.common.quick_dataclasses import dataclass
 __all__ = ["CodeIdentity", "identify"]
 
 _DEEPEST = 4
-"""Objects of installed packages are described to this depth; below it, by their class."""
+"""Objects of installed packages are described to this depth; below it by their class."""
 _DEEPEST_OF_ALL = 50
 _MOST_PARTS = 100_000
 _PLAIN = (str, int, float, complex, bytes)
@@ -44,22 +44,22 @@ _UNWRAPPED = {classmethod: ("__func__",), staticmethod: ("__func__",), property:
 
 @dataclass(frozen=True, slots=True)
 class CodeIdentity:
-    """A value and the code behind it."""
+    """Hashes of a value and of its code."""
 
     held: str
-    """Hash of the names of its code and of the values that it holds."""
+    """Hash of the names of its code and of its values."""
     modules: str
-    """Hash of the modules of the project that it is made of."""
+    """Hash of the project's modules that it uses."""
     is_complete: bool
-    """Whether everything is known. If not, an equal identity does not mean equal behaviour."""
+    """Whether everything is known. Otherwise an equal identity does not mean equal behaviour."""
 
 
 def identify(value: Any) -> CodeIdentity:
     """Return the identity of a function, a class, an object or plain data.
 
-    Of a function: its place in its module, its closure, its defaults, its attributes and the object that it is bound
-    to. Of an object: its class and its attributes. The modules are those of all of these, with what they import from
-    the project.
+    The identity of a function covers its position in its module, its closure, defaults, attributes and bound object. The
+    identity of an object covers its class and attributes. Both include the modules of these and the modules that those import
+    from the project.
     """
     description = _Description()
     description.add(value, 0)
@@ -77,11 +77,11 @@ class _Description:
         self._classes: set[type] = set()
 
     def add(self, value: Any, depth: int) -> None:
-        """Describe a value; `depth` counts the values around it."""
+        """Describe a value; `depth` is its level of nesting."""
         if value is None or type(value) in _PLAIN or isinstance(value, bool):
             self.parts.append(repr(value))
         elif id(value) in self._open:
-            self.parts.append("...")  # it holds itself
+            self.parts.append("...")  # a cyclic reference
         elif depth > _DEEPEST_OF_ALL or len(self.parts) > _MOST_PARTS:
             self.is_complete = False
         else:
@@ -127,12 +127,12 @@ class _Description:
         return "\0".join(parts)
 
     def _add_text(self, value: Any) -> None:
-        """Take a value that has no attributes, such as a date, a path or an array, by its bytes or its text."""
+        """Describe a value without attributes, such as a date, a path or an array, by its bytes or its text."""
         try:
             self.parts.append(blake2b(memoryview(value).tobytes(), digest_size=16).hexdigest())
         except (TypeError, ValueError, NotImplementedError):  # it has no buffer
             text = repr(value)
-            self.parts.append("" if hex(id(value)) in text else text)  # its address in memory means nothing
+            self.parts.append("" if hex(id(value)) in text else text)  # a repr with a memory address
 
     def _add_function(self, function: Any, depth: int) -> None:
         self._add_code(function)
@@ -144,7 +144,7 @@ class _Description:
         for cell in getattr(function, "__closure__", None) or ():
             try:
                 held = cell.cell_contents
-            except ValueError:  # not filled yet
+            except ValueError:  # an empty cell
                 continue
             self.add(held, depth + 1)
         for name in ("__defaults__", "__kwdefaults__", "__dict__", "__self__"):
@@ -193,23 +193,23 @@ class _Description:
         if module is not None:
             self.modules[id(module)] = module
         elif name is not None:
-            self.is_complete = False  # it is not in `sys.modules` any more
+            self.is_complete = False  # no longer in `sys.modules`
 
 
 def _place(code: CodeType) -> str:
-    """Return where code is in its file: two functions of one name, or two lambdas in one line, are not the same."""
+    """Return the position of code in its file. It differs for two functions of one name and for two lambdas in one line."""
     columns = [(line, start, end) for line, _, start, end in code.co_positions() if line and start and end]
     return f"{code.co_firstlineno} {min(columns, default='')} {max(columns, default='')}"
 
 
 def _is_in_file(code: CodeType, module: ModuleType | None) -> bool:
-    """Return whether code was compiled from its module's file, not from a text that is in no file."""
+    """Return whether code was compiled from its module's file, not from a text without a file."""
     file = getattr(module, "__file__", None)
     return isinstance(file, str) and Path(code.co_filename).resolve() == Path(file).resolve()
 
 
 def _slots(kind: type) -> list[str]:
-    """Return the slots of a class and of those above it; Python's own classes keep in theirs what they like."""
+    """Return the slots of a class and its bases, without those of the standard library."""
     found = [
         getattr(one, "__slots__", ())
         for one in kind.__mro__

@@ -1,4 +1,4 @@
-"""What exceptions and foreign objects say about themselves, even when they refuse to."""
+"""Texts of exceptions and foreign objects, even if their `__str__` or `__repr__` raises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST_TRACEBACK = 50_000
 
 
 def safe_repr(value: object, limit: int = 120) -> str:
-    """Describe `value` as `type repr`, cut to `limit` characters; never raises, whatever its `__repr__` does."""
+    """Describe `value` as `type repr`, cut to `limit` characters; never raises, even if its `__repr__` does."""
     kind = type(value).__name__
     try:
         text = repr(value)
@@ -20,7 +20,7 @@ def safe_repr(value: object, limit: int = 120) -> str:
 
 
 def safe_str(error: BaseException) -> str:
-    """Return the text of an exception, cut to a sane length; never raises."""
+    """Return the text of an exception, cut to 2,000 characters; never raises."""
     try:
         text = str(error)
     except BaseException as inner:  # noqa: BLE001 - a foreign __str__ may raise anything

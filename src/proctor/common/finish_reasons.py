@@ -1,6 +1,6 @@
-"""Why a model's answer ended, in the words of those who serve models: which of them mean that it is not whole.
+"""Finish reasons of providers which mean that the answer of a model is incomplete.
 
-Words of OpenAI's chat completions (`finish_reason`), Anthropic's messages (`stop_reason`) and Gemini's `FinishReason`.
+They are those of OpenAI's chat completions (`finish_reason`), Anthropic's messages (`stop_reason`) and Gemini's `FinishReason`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ _WHY = {
 
 
 def why_cut_off(reason: str) -> str | None:
-    """Say why an answer is not whole; `None` where `reason`, in capitals or not, does not mean that it was cut off."""
+    """Return why an answer is incomplete; `None` if `reason` (in any case) does not mean that it was cut off."""
     why = _WHY.get(reason.lower())
     return why and f"{why} (finish_reason: {reason})"

@@ -1,4 +1,4 @@
-"""Which exceptions are about connections, rate limits or servers, so that another attempt may end better."""
+"""Infrastructure errors: exceptions about connections, rate limits or servers, after which a retry may succeed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _INFRASTRUCTURE_CODES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 
 def is_infrastructure(error: BaseException | None) -> bool:
-    """Tell whether an exception (or its cause) is about connections, rate limits or servers, not about the agent.
+    """Return whether an exception (or its cause) is about connections, rate limits or servers, not about the agent.
 
-    Known by type (`ConnectionError`, `TimeoutError`), by the name of its classes as provider SDKs spell them, or by
+    It is recognised by type (`ConnectionError`, `TimeoutError`), by the name of its classes as provider SDKs spell them, or by
     an HTTP status of 408, 429, 500, 502, 503, 504 or 529 that it carries.
     """
     for _ in range(10):
@@ -42,7 +42,7 @@ def is_infrastructure(error: BaseException | None) -> bool:
 
 
 def is_infrastructure_code(code: str) -> bool:
-    """Tell whether a code that an agent or a server names is one of those: `429`, `rate_limit`."""
+    """Return whether an error code of an agent or a server is one of those: `429`, `rate_limit`."""
     if code.isdigit():
         return int(code) in _INFRASTRUCTURE_CODES
     return _is_infrastructure_name(code.replace("_", "").lower())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sized
+from typing import TypeAlias
 
 __all__ = ["Json", "JsonObject", "equal_json"]
 
@@ -18,7 +18,7 @@ def equal_json(expected: object, actual: object) -> bool:
 
     The function does not recurse, so that the depth of the values is not limited.
     """
-    pending: list[tuple[Any, Any]] = [(expected, actual)]
+    pending: list[tuple[object, object]] = [(expected, actual)]
     compared: set[tuple[int, int]] = set()
     while pending:
         one, other = pending.pop()
@@ -30,7 +30,7 @@ def equal_json(expected: object, actual: object) -> bool:
         if members is None:
             if not one == other:  # noqa: SIM201 - a custom type may define only `==`
                 return False
-        elif len(members) != max(len(one), len(other)):
+        elif len(members) != max(_length(one), _length(other)):
             return False
         elif (id(one), id(other)) not in compared:  # a cyclic value is compared once
             compared.add((id(one), id(other)))
@@ -38,7 +38,11 @@ def equal_json(expected: object, actual: object) -> bool:
     return True
 
 
-def _members(one: Any, other: Any) -> list[tuple[Any, Any]] | None:
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, Sized) else 0
+
+
+def _members(one: object, other: object) -> list[tuple[object, object]] | None:
     """Return the pairs of members of two objects or two lists; `None` if they are not of the same kind."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return [(value, other[key]) for key, value in one.items() if key in other]

@@ -1,4 +1,4 @@
-"""Objects that wait: what hardly anybody looks at is worked out when somebody does."""
+"""Objects that compute their content on first access, because it is rarely read."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ __all__ = ["Waiting"]
 
 
 class Waiting:
-    """Makes a subclass of some class whose objects wait, and become plain objects of that class when they are looked at.
+    """Mixin for a subclass whose objects become plain objects of the base class on first access.
 
-    `class _WaitingScore(Waiting, Score): __slots__ = ()` needs a `settle`, which fills in what is missing, if nobody did
-    yet, and sets `__class__`. Nothing may be set on an object that waits. Two threads that look at once may both work
-    it out: both must come to the same. (A class of its own, because reading an object whose class has `__getattr__` is
-    slow, always.)
+    `class _LazyScore(LazyObject, Score): __slots__ = ()` needs a `settle`, which fills in the missing attributes, unless
+    another thread has done so, and sets `__class__`. Set no attribute on a lazy object. Two threads may settle an object at
+    the same time: both must compute the same. (It is a separate class because attribute access is slow for every object
+    whose class has `__getattr__`.)
     """
 
     __slots__ = ()
 
     def settle(self) -> None:
-        """Work out what is missing, and become a plain object."""
+        """Fill in the missing attributes, and become a plain object."""
         raise NotImplementedError
 
-    if not TYPE_CHECKING:  # a type checker would take it that every attribute exists
+    if not TYPE_CHECKING:  # a type checker would assume that every attribute exists
 
         def __getattr__(self, name: str) -> Any:
             _settle(self)
@@ -32,7 +32,7 @@ class Waiting:
         _settle(self)
         return self == other
 
-    __hash__ = None  # type: ignore[assignment]  # as of any object that is compared by what it holds
+    __hash__ = None  # type: ignore[assignment]  # as for any mutable object with `__eq__`
 
     def __repr__(self) -> str:
         _settle(self)
@@ -44,6 +44,6 @@ class Waiting:
 
 
 def _settle(one: Waiting) -> None:
-    kind = type(one)  # asked once: another thread may be about to change it
+    kind = type(one)  # read once: another thread may change it
     if issubclass(kind, Waiting):
         kind.settle(one)

@@ -1,4 +1,4 @@
-"""How much an agent may say, wherever it lives: beyond these an answer is cut, or is an error that names the bound."""
+"""Limits on what any agent may return. An answer beyond a limit is cut, or is an error that names the limit."""
 
 MAX_DEPTH = 100
 """Levels of nesting of a tool argument, a tool response or a state value."""
@@ -10,7 +10,7 @@ MAX_EVENTS = 10_000
 """Events of one turn."""
 
 MAX_SPANS = 1_000
-"""Spans of one turn that are kept."""
+"""Spans of one turn that are stored."""
 
 MAX_SPAN_TEXT = MAX_TEXT // 8
 """Characters of one text of a span; all texts of a turn's spans together may have eight times as many."""

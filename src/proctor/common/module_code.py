@@ -1,4 +1,4 @@
-"""The source code of a project's modules: what a function's module imports, at its start or inside a function."""
+"""The source code of a project's modules, and of the modules that they import at module level or inside functions."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _OWN_FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True)
 class ProjectCode:
-    """The files of a project that some code is made of."""
+    """The hash of a set of modules of a project."""
 
     hash: str
-    """Over the names and contents of the modules, wherever the project is on this machine."""
+    """Of the names and contents of the modules; it does not depend on the project's folder."""
     is_complete: bool
-    """Whether all of them are known. If not, equal hashes do not mean equal code."""
+    """Whether all modules are known. Otherwise equal hashes do not mean equal code."""
 
 
 def module_of(code: Any) -> ModuleType | None:
-    """Return the module that a function or a class was defined in; `None` where it is not known."""
+    """Return the module that a function or a class was defined in; `None` if it is unknown."""
     names = getattr(code, "__globals__", None)
     name = names.get("__name__") if isinstance(names, dict) else getattr(code, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if isinstance(names, dict) and (module is None or vars(module) is not names):
-        return _module_around(names)  # another module has the name now, or it was never imported under one
+        return _module_around(names)  # another module has this name now, or the module was never imported by name
     return module
 
 
@@ -64,11 +64,11 @@ def is_project_module(module: ModuleType | None) -> bool:
 
 
 def project_code(modules: Iterable[ModuleType]) -> ProjectCode:
-    """Return the code of `modules` and of all that they import from the same project.
+    """Return the code of `modules` and of all modules that they import from the same project.
 
-    The project is what lies outside the standard library, the installed packages and Proctor itself; the packages of
-    `modules` belong to it wherever they lie. The code is not complete where a module has no file, where a file was
-    changed after it was imported, and where a module imports others by computed names.
+    The project is everything outside the standard library, the installed packages and Proctor, and always includes the
+    packages of `modules`. The code is incomplete if a module has no file, if a file changed after its import, or if a module
+    imports others by computed names.
     """
     collector = _Collector()
     for module in modules:
@@ -89,13 +89,13 @@ class _Collector:
         self._waiting: list[tuple[str, ModuleType | None, Path]] = []
 
     def add(self, name: str, module: ModuleType | None, spec: ModuleSpec | None = None) -> None:
-        """Take a module of the project; others are left out."""
+        """Add a module if it belongs to the project."""
         if name in self.digests or not _is_candidate(name):
             return
         file = _file_of(module, spec)
         if file is None:
             if not _is_built_in(module, spec):
-                self.is_complete = False  # typed in, or loaded from somewhere that is no file
+                self.is_complete = False  # typed in, or not loaded from a file
         elif self._is_of_project(name, file):
             self.digests[name] = ""
             self._waiting.append((name, module, file))
@@ -132,7 +132,7 @@ class _Collector:
                 self._add_named(f"{base}.{attribute}", is_needed=False)
 
     def _add_named(self, dotted: str, *, is_needed: bool) -> None:
-        """Take a module and the packages around it; `is_needed`: an import that has yet to find it."""
+        """Add a module and its parent packages. `is_needed`: the import has not run yet, so that the module must be found."""
         parts = dotted.split(".")
         if not parts[0] or not _is_candidate(dotted):
             return
@@ -146,7 +146,7 @@ class _Collector:
             self.add(name, module, spec)
 
     def _add_values(self, module: ModuleType | None) -> None:
-        """Take what a module holds of others, however it came by it."""
+        """Add the modules of all values in a module."""
         for value in list(vars(module).values()) if module is not None else ():
             held = value if isinstance(value, ModuleType) else None
             if held is None:
@@ -178,7 +178,7 @@ def _file_of(module: ModuleType | None, spec: ModuleSpec | None) -> Path | None:
 
 
 def _is_built_in(module: ModuleType | None, spec: ModuleSpec | None) -> bool:
-    """Return whether there is no file because there is no code: a namespace package, or a part of the interpreter."""
+    """Return whether a module has no file by nature: a namespace package, or a part of the interpreter."""
     spec = getattr(module, "__spec__", None) or spec
     return spec is not None and (
         spec.origin in {"built-in", "frozen"}
@@ -193,7 +193,7 @@ def _standard_library() -> tuple[Path, ...]:
 
 
 def _find(name: str) -> ModuleSpec | None:
-    """Return where a module would be imported from; its packages are not imported for that."""
+    """Find a module without importing its packages."""
     path: Any = None
     spec: ModuleSpec | None = None
     parts = name.split(".")
@@ -214,8 +214,8 @@ _digests: dict[int, tuple[object, str]] = {}
 
 
 def _is_unchanged(module: ModuleType, digest: str) -> bool:
-    """Return whether a module's file is as it was when this process first looked: what runs is what was imported."""
-    identity: object = getattr(module, "__spec__", None) or module  # a reload makes another spec
+    """Return whether a module's file is unchanged since this process first read it."""
+    identity: object = getattr(module, "__spec__", None) or module  # a reload creates a new spec
     known = _digests.setdefault(id(identity), (identity, digest))
     return known[1] == digest
 
@@ -257,7 +257,7 @@ def _imports_in(content: bytes) -> _Imports:
 
 
 def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """Walk a module's nodes, each with whether it lies inside a function."""
+    """Walk a module's nodes, each with whether it is inside a function."""
     waiting = [(tree, False)]
     while waiting:
         node, is_late = waiting.pop()
@@ -267,7 +267,7 @@ def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
 
 
 def _literal_import(call: ast.Call) -> str:
-    """Return what `import_module("a.b")` imports; empty for other calls and for computed or relative names."""
+    """Return what `import_module("a.b")` imports; empty for other calls, and for computed or relative names."""
     is_import = _name_of(call.func) in {"import_module", "__import__"}
     first = call.args[0] if is_import and len(call.args) == 1 and not call.keywords else None
     name = first.value if isinstance(first, ast.Constant) else None
@@ -275,7 +275,7 @@ def _literal_import(call: ast.Call) -> str:
 
 
 def _is_dynamic(node: ast.AST) -> bool:
-    """Return whether a node uses what imports modules by computed names, or runs computed code."""
+    """Return whether a node imports modules by computed names, or runs computed code."""
     if isinstance(node, ast.alias):
         return node.asname is not None and node.name in _DYNAMIC_IMPORTS
     if isinstance(node, ast.Name) and node.id in _DYNAMIC_CODE:

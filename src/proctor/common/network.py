@@ -1,4 +1,4 @@
-"""Which addresses are this machine's own."""
+"""Loopback addresses, and the Retry-After header of providers."""
 
 from __future__ import annotations
 
@@ -10,37 +10,34 @@ from math import isfinite
 
 
 def is_loopback_ip(host: str) -> bool:
-    """Tell whether `host` is a loopback address of IP, 4 or 6; a name is none."""
+    """Return whether `host` is a loopback address of IPv4 or IPv6. A host name is not one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
 
-# --- How long a provider asks to wait: Retry-After in every form that is sent -----------------------------------------
-
-
 def read_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Return the seconds to wait, above 0; `None` where nothing usable is said.
+    """Return the seconds to wait, above 0; `None` if the headers give no usable value.
 
-    Read in this order: `retry-after-ms` (milliseconds, as OpenAI and Anthropic send it), `retry-after` as a number of
-    seconds, `retry-after` as an HTTP date (RFC 9110, 10.2.3), seen from the server's own `date` where it is sent, so
-    that clocks which differ do no harm, else from `now` (seconds since the epoch). Negative numbers, zero, dates that
-    are over and anything else say nothing.
+    The order is: `retry-after-ms` (milliseconds, as OpenAI and Anthropic send it), `retry-after` as a number of seconds,
+    `retry-after` as an HTTP date (RFC 9110, 10.2.3). A date is relative to the server's `date` header, so that different
+    clocks do no harm, or else to `now` (seconds since the epoch). Zero, negative numbers, past dates and anything else are
+    ignored.
     """
-    told = {name.lower(): value.strip() for name, value in headers.items()}
-    milliseconds = _number(told.get("retry-after-ms", ""))
+    values = {name.lower(): value.strip() for name, value in headers.items()}
+    milliseconds = _number(values.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = told.get("retry-after", "")
-    seconds = _number(said)
+    retry_after = values.get("retry-after", "")
+    seconds = _number(retry_after)
     if seconds is not None:
         return seconds
-    until = _date(said)
+    until = _date(retry_after)
     if until is None:
         return None
-    began = _date(told.get("date", ""))
-    wait = until - (now if began is None else began)
+    server_time = _date(values.get("date", ""))
+    wait = until - (now if server_time is None else server_time)
     return wait if wait > 0 else None
 
 

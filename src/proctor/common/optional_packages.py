@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used; a missing one says what to install."""
+"""Optional packages: imported where they are used, with a message on how to install a missing one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proctor.errors import MissingExtraError
 
 
 def import_extra(module: str, *, extra: str, feature: str) -> ModuleType:
-    """Import the optional package `module`, or say how to install it.
+    """Import the optional package `module`, or report how to install it.
 
     A package that is installed but broken inside raises its own error.
 

@@ -1,4 +1,4 @@
-"""`sys.exit()` in a task that code under test started: an error of that code, where it would end the loop and the run."""
+"""Turn `sys.exit()` in a task that code under test started into an error of that code, instead of the end of the run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 def contained_exits() -> Iterator[None]:
     """Turn SystemExit and KeyboardInterrupt of all tasks that are started inside into AgentRaisedError.
 
-    asyncio lets these two out of its loop, whatever task they are raised in. It is true of the tasks that those start in
-    turn, and of no other task of the loop. Ctrl-C does not come this way.
+    asyncio re-raises these two from its loop, whichever task raises them. The context also covers tasks that those tasks
+    start, and no other task of the loop. It does not affect Ctrl-C.
     """
     prepare(asyncio.get_running_loop())
     before = _inside.get()
@@ -33,12 +33,12 @@ def contained_exits() -> Iterator[None]:
 
 
 def contain_exits() -> None:
-    """Do so for the rest of the current task, whose loop is prepared: this is asked of every trial."""
+    """Contain exits for the rest of the current task. Its loop is prepared already, because this runs in every trial."""
     _inside.set(True)
 
 
 def prepare(loop: asyncio.AbstractEventLoop) -> None:
-    """Let a loop make tasks that can be contained; once is enough."""
+    """Install a task factory whose tasks can be contained. Repeated calls have no effect."""
     if loop in _loops:
         return
     _loops.add(loop)
@@ -55,7 +55,7 @@ def prepare(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class _Contained(Coroutine[Any, Any, Any]):
-    """A coroutine that raises AgentRaisedError where the one in it would end the program; else it is that one."""
+    """A coroutine that forwards to another one, and raises AgentRaisedError where that one would end the program."""
 
     __slots__ = ("_inner",)
 
@@ -63,9 +63,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         self._inner = inner
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(
-            self._inner, name
-        )  # `cr_running` and the like: anyio asks a task's coroutine how far it is
+        return getattr(self._inner, name)  # anyio reads `cr_running` and similar attributes
 
     def send(self, value: Any) -> Any:
         try:
@@ -83,11 +81,11 @@ class _Contained(Coroutine[Any, Any, Any]):
         self._inner.close()
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        found: Generator[Any, Any, Any] = self._inner.__await__()
-        return found
+        generator: Generator[Any, Any, Any] = self._inner.__await__()
+        return generator
 
 
 def _told(error: BaseException) -> AgentRaisedError:
-    said = f"{type(error).__name__}({', '.join(map(repr, error.args))})"
-    message = f"{said} in a task that was started during the trial"
+    call = f"{type(error).__name__}({', '.join(map(repr, error.args))})"
+    message = f"{call} in a task that was started during the trial"
     return AgentRaisedError(message, type=type(error).__name__, traceback=traceback_text(error))

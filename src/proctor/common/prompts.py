@@ -1,4 +1,4 @@
-"""Prompts: text files beside the code that asks them, named by the hash of what they say."""
+"""Prompts: text files next to the code that uses them, identified by the hash of their text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from proctor.common.quick_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is told, in our words; nothing that an agent, a user or a tool said is ever part of it."""
+    """The fixed text of a prompt. It never contains text of an agent, a user or a tool."""
 
     name: str
     text: str
 
     @property
     def hash(self) -> str:
-        """Twelve hex digits of the SHA-256 of the text: another text is another prompt."""
+        """Twelve hex digits of the SHA-256 of the text."""
         return sha256(self.text.encode()).hexdigest()[:12]
 
 

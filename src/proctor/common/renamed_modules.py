@@ -1,9 +1,9 @@
-"""Old names of modules that the documentation named: an import of one gives the module under its present name."""
+"""Former names of documented modules: importing one returns the module under its present name."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -61,26 +61,30 @@ RENAMED = {
 }
 
 
-class RenamedModules:
-    """Finds each module of `RENAMED` by its old name. It comes last, so that only imports that would fail reach it."""
+class ModuleAliases:
+    """An import finder and loader that imports a module under a second name."""
 
-    def __init__(self) -> None:
+    def __init__(self, target_of: Callable[[str], str | None]) -> None:
+        """Take the function that returns the present name of a module, or `None` if a name is not an alias."""
+        self._target_of = target_of
         self._specs: dict[str, ModuleSpec | None] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return how to load the module, if this is an old name."""
-        if fullname not in RENAMED:
+        """Return how to load the module, if its name is an alias."""
+        present = self._target_of(fullname)
+        if present is None:
             return None
         from importlib.machinery import ModuleSpec
 
-        loader: Any = self  # a loader by its methods: importlib.abc would be loaded for nothing
-        return ModuleSpec(fullname, loader)
+        module = import_module(present)
+        loader: Any = self  # typeshed wants a subclass of importlib.abc.Loader, which would be imported for nothing
+        return ModuleSpec(fullname, loader, loader_state=module, is_package=hasattr(module, "__path__"))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module under its present name."""
-        module = import_module(RENAMED[spec.name])
+        module: ModuleType = spec.loader_state
         self._specs[module.__name__] = module.__spec__
         return module
 
@@ -90,6 +94,11 @@ class RenamedModules:
 
 
 def find_renamed_modules() -> None:
-    """Let the old names be imported."""
-    if not any(isinstance(finder, RenamedModules) for finder in sys.meta_path):
-        sys.meta_path.append(RenamedModules())
+    """Make the old names importable. The finder comes last, so that only imports that would fail reach it."""
+    global _finder
+    if _finder is None:
+        _finder = ModuleAliases(RENAMED.get)
+        sys.meta_path.append(_finder)
+
+
+_finder: ModuleAliases | None = None

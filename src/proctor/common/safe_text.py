@@ -1,12 +1,12 @@
-"""Text from agents, files, ids and errors, made harmless for a terminal.
+"""Text from agents, files, ids and errors that is safe to print on a terminal.
 
-Whatever a terminal would obey, or a reader could not see, becomes a visible escape: `\\x1b`, `\\u202e`. Text that
-holds nothing of the kind, nearly all of it, is returned as it came after one search.
+Control sequences and invisible characters become visible escapes: `\\x1b`, `\\u202e`. Text without them, which is nearly
+all text, is returned unchanged after one search.
 
 Escaped are: C0 controls and DEL (ESC starts CSI, OSC and DCS sequences; BEL, BS, CR and the rest act alone), C1
 controls (0x9b is CSI in one character), direction marks, overrides and isolates, line and paragraph separators,
 characters without width (joiners, byte order marks, fillers, tags, unusual variation selectors) and lone surrogates.
-Of a sequence only its introducer is escaped: the rest is then ordinary text, and shows what was tried.
+Only the introducer of a sequence is escaped; the rest is then ordinary text.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def clean(text: str, *, lines: bool = False) -> str:
 
 
 def clean_json(json_text: str) -> str:
-    """Return valid JSON text of the same meaning, in which what a terminal would obey stands as JSON's own escapes.
+    """Return equivalent JSON text in which control characters are escaped as JSON escapes them.
 
-    A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
+    A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
     """
     if json_text.isascii() and "\x7f" not in json_text:  # JSON has escaped the other controls of ASCII
         return json_text
@@ -52,12 +52,12 @@ def clean_json(json_text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether a person sees anything of `text`: more than white space and characters without width."""
+    """Return whether `text` has visible characters: more than white space and characters without width."""
     return not (text.isspace() or _UNSEEN.fullmatch(text)) if text else False
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Tell whether `text` holds half of a character, so that it cannot be written as UTF-8."""
+    """Return whether `text` contains a lone surrogate, so that UTF-8 cannot encode it."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
@@ -69,7 +69,7 @@ def encodable(text: str, encoding: str | None) -> str:
         text.encode(encoding or "utf-8")
     except UnicodeEncodeError:
         return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
-    except LookupError:  # an encoding that Python does not know: nothing beyond ASCII is certain
+    except LookupError:  # unknown encoding: only ASCII is safe
         return text.encode("ascii", "backslashreplace").decode("ascii")
     return text
 
@@ -89,8 +89,8 @@ def shorten(text: str, width: int, *, mark: str = "…") -> str:
     room = width - cells(mark)
     if room < 0:
         return _fitting(mark, width)
-    kept = _fitting(text, width)
-    return kept if len(kept) == len(text) else _fitting(kept, room) + mark
+    start = _fitting(text, width)
+    return start if len(start) == len(text) else _fitting(start, room) + mark
 
 
 def _fitting(text: str, width: int) -> str:

@@ -1,4 +1,4 @@
-"""Secrets, kept out of what is written down about a run: its command line, the URLs in it, errors that tell them."""
+"""Redact secrets in everything that is stored or printed: command lines, URLs, error messages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.parse import quote
 HIDDEN = "***"
 
 _WORD = r"(?:api[-_]?key|key|token|secret|password|passwd|pwd|credentials?|auth|authorization|cookie)"
-_NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word says that it is secret
+_NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word names a secret
 _OPTION = re.compile(rf"--?(?:[A-Z0-9]+[-_.])*{_WORD}", re.IGNORECASE)
 _IN_COMMAND = re.compile(
     rf"((?<!\S)--?(?:[A-Z0-9]+[-_.])*{_WORD}\s+(?!-)|{_NAME}=)(?:'[^']*'?|\"[^\"]*\"?|[^\s&;,'\"]+)",
     re.IGNORECASE,
 )
-"""What stands behind `--api-key` in a command that is one text, and quoted behind `API_KEY=`; the closing quote may be missing."""
+"""The value after `--api-key` in a command in one text, and the quoted value after `API_KEY=`; the closing quote may be missing."""
 _ASSIGNED = re.compile(rf"({_NAME}\s*[=:]\s*)(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"]+", re.IGNORECASE)
 _USER_INFO = re.compile(r"((?<![\w.-])\w[\w+.-]{0,30}://)[^/?#\s]{1,1000}@")  # bounds: texts may be very long
 _KNOWN = re.compile(
@@ -29,56 +29,54 @@ _KNOWN = re.compile(
 _VARIABLE = re.compile(rf"(?:[A-Z0-9]+_)*{_WORD}", re.IGNORECASE)
 _BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _SHORTEST_STATED = 4
-"""Characters of a secret that a command line states; shorter ones stand everywhere by chance."""
+"""Characters of a secret in a command line; shorter ones appear anywhere by chance."""
 _PLAIN_WORDS = frozenset(
     "true false none null auto basic bearer default done error event function model text tool user".split()
 )
-"""Values that are no secrets: settings, and words of the protocol that agents speak."""
+"""Values that are not secret: settings, and words of the protocol of agents."""
 _STATED = re.compile(rf"{_NAME}=(.*)", re.IGNORECASE | re.DOTALL)
-"""An argument that is an option, or a variable, with its value: all behind the sign is the value."""
+"""An argument that is an option or a variable with its value: everything after the sign is the value."""
 _STATED_INSIDE = re.compile(rf"{_NAME}\s*[=:]\s*(?:(?:bearer|basic|token)\s+)?([^\s&;,'\"]+)", re.IGNORECASE)
 _COMMAND = re.compile(r"\s*(?:--?[\w-]+=)?cmd:")
 _QUOTED = re.compile(r"""['\"\\]""")
-_SHORTEST = 8  # characters: "true" and "1" are no secrets, whatever the variable is called
-_TOLD = re.compile(
+_SHORTEST = 8  # characters: "true" and "1" are not secret, even in a variable with such a name
+_IN_ERRORS = re.compile(
     r"((?:api[-_]?key|(?:access|auth|refresh|id|session)[-_]?token|authorization|passwo?r?d|(?:client|api)[-_]?secret"
     r"|secret[-_]?key|(?<![\w-])x-[\w-]{0,40}(?:key|token))\\*['\"]?\s*[=:]\s*\\*['\"]?|[?&](?:key|token|sig|signature|code)=)"
     r"(?:(?:bearer|basic|token)\s+)?(?:[^\s&;,'\"<>()\\]|\\+(?!['\"\\]))+",
     re.IGNORECASE,
 )
-"""As errors of providers tell them, also in JSON inside of JSON (`\\"api_key\\": \\"…`).
+"""As in error messages of providers, also in JSON inside JSON (`\\"api_key\\": \\"…`).
 
-Less than `_ASSIGNED`: "unknown key: covers" is to be read.
+It matches less than `_ASSIGNED`, so that "unknown key: covers" stays readable.
 """
 
 
 def redacted(arguments: Sequence[str]) -> list[str]:
     """Return a command line without its secrets: values of options that are named like one, keys, passwords in URLs."""
-    return list(_redacted(arguments))
-
-
-def _redacted(arguments: Sequence[str]) -> Iterator[str]:
+    words: list[str] = []
     hide_next = False
     for argument in arguments:
         if hide_next and not argument.startswith("-"):
             hide_next = False
-            yield HIDDEN
+            words.append(HIDDEN)
             continue
         hide_next = _OPTION.fullmatch(argument) is not None
-        yield redacted_text(argument)
+        words.append(redacted_text(argument))
+    return words
 
 
 def secrets_in(arguments: Sequence[str]) -> list[str]:
-    """Return the secrets that `redacted` hides in a command line, the longest first; words and paths are none."""
+    """Return the secrets that `redacted` hides in a command line, the longest first, without words and paths."""
     found = [value for value in _values_in(arguments) if is_telling(value)]
     return sorted({*found, *map(quote, found)}, key=len, reverse=True)
 
 
 def is_telling(value: str) -> bool:
-    """Tell whether a value is hidden wherever it stands: neither short, nor a plain word of options, nor a path."""
+    """Return whether a value is hidden everywhere: it is not short, not a plain word of options, and not a path."""
     if len(value) < _SHORTEST_STATED or value.lower() in _PLAIN_WORDS or HIDDEN in value:
         return False
-    return not os.path.exists(value)  # noqa: PTH110 - a secret is no path at all
+    return not os.path.exists(value)  # noqa: PTH110 - a secret may not be a valid path
 
 
 def _values_in(arguments: Sequence[str]) -> Iterator[str]:
@@ -106,21 +104,20 @@ def hide_in(text: str, secrets: Sequence[str]) -> str:
 
 
 def hide_in_value(value: Any, secrets: Sequence[str]) -> Any:
-    """Return a JSON value without these secrets, in keys and in texts."""
+    """Return a JSON value without these secrets, in keys and texts."""
     if isinstance(value, str):
         return hide_in(value, secrets)
     if isinstance(value, list):
         return [hide_in_value(item, secrets) for item in value]
     if isinstance(value, dict):
-        long = [
-            secret for secret in secrets if len(secret) >= _SHORTEST
-        ]  # a shorter one may be a key of a protocol
+        # a shorter one may be a key of a protocol
+        long = [secret for secret in secrets if len(secret) >= _SHORTEST]
         return {hide_in(key, long): hide_in_value(item, secrets) for key, item in value.items()}
     return value
 
 
 def redacted_text(text: str) -> str:
-    """Return `text`, an address or a command, with what looks like a secret hidden."""
+    """Return `text`, an address or a command, with everything that looks like a secret hidden."""
     if command := _COMMAND.match(text):
         text = command[0] + _without_quoted_secrets(text[command.end() :])
     text = _IN_COMMAND.sub(rf"\1{HIDDEN}", text)
@@ -130,45 +127,45 @@ def redacted_text(text: str) -> str:
 
 
 def _without_quoted_secrets(command: str) -> str:
-    """Return a command in which secrets that need quotes are hidden: of those the patterns see only a part."""
+    """Return a command without quoted secrets, of which the patterns match only a part."""
     try:
         words = shlex.split(command)
     except ValueError:  # a quote is missing
         return command
     secrets = [secret for secret in secrets_in(words) if _QUOTED.search(secret)]
-    found = any(secret in word for word in words for secret in secrets)
+    has_secret = any(secret in word for word in words for secret in secrets)
     return (
         shlex.join(hide_in(word, secrets) for word in words).replace(f"'{HIDDEN}'", HIDDEN)
-        if found
+        if has_secret
         else command
     )
 
 
 def without_secrets(text: str) -> str:
-    """Return what an error or a report says with secrets hidden.
+    """Return the text of an error or a report with secrets hidden.
 
-    Those are: the values of environment variables that are named like secrets (`OPENAI_API_KEY`), keys of known shapes,
-    user and password in URLs, and what stands behind `api_key=`, `Authorization:` and the like.
+    Secrets are: the values of environment variables that are named like secrets (`OPENAI_API_KEY`), keys of known shapes,
+    user and password in URLs, and values after `api_key=`, `Authorization:` and similar names.
     """
     return secrets_hidden()(text)
 
 
 def secrets_hidden() -> Callable[[str], str]:
-    """Return what does as `without_secrets` to many texts: the environment is looked through once."""
+    """Return a function that hides secrets in many texts, and reads the environment only once."""
     values = _values(tuple(_secrets()))
 
     def hidden(text: str) -> str:
         for value in values:
             text = text.replace(value, HIDDEN)
         text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
-        text = _TOLD.sub(rf"\1{HIDDEN}", text)
+        text = _IN_ERRORS.sub(rf"\1{HIDDEN}", text)
         return _KNOWN.sub(HIDDEN, text)
 
     return hidden
 
 
 def names_secret(name: str) -> bool:
-    """Tell whether an attribute or a header is named like a secret: `http.request.header.authorization`, `x-api-key`."""
+    """Return whether an attribute or a header is named like a secret: `http.request.header.authorization`, `x-api-key`."""
     return _VARIABLE.fullmatch(_BETWEEN_WORDS.sub("_", name)) is not None
 
 
@@ -180,13 +177,13 @@ def _secrets() -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _is_secret(name: str, value: str) -> bool:
-    """Tell whether a variable holds a secret; a path (PWD, the file with credentials) is none."""
+    """Return whether a variable holds a secret. A path (PWD, the file with credentials) is not one."""
     if name == "PWD" or _VARIABLE.fullmatch(name) is None:
         return False
-    return not os.path.exists(value)  # noqa: PTH110 - a secret is no path at all
+    return not os.path.exists(value)  # noqa: PTH110 - a secret may not be a valid path
 
 
 @lru_cache(maxsize=16)
 def _values(values: Iterable[str]) -> list[str]:
-    """The longest first: one may be part of another."""
+    """Sort the longest first, because one may be part of another."""
     return sorted(set(values), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""Daemon threads for plain functions of the user: reused, never waited for, never in the way of an exit."""
+"""Daemon threads for plain functions of users. They are reused, and never delay the exit of the process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What a call came to: a value or the exception that it raised, whatever its kind."""
+    """The result of a call: a value, or the exception of any kind that it raised."""
 
     value: Any
     error: BaseException | None
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 
 class Worker:
-    """One daemon thread that makes one call at a time. Made, lent and taken back by `Threads`."""
+    """A daemon thread that runs one call at a time. `Threads` creates, lends and reuses it."""
 
     __slots__ = ("_jobs", "context")
 
@@ -44,7 +44,7 @@ class Worker:
         threading.Thread(target=_work, args=(self._jobs,), daemon=True, name=f"proctor-{number}").start()
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Outcome:
-        """Run `function(*args)` in the thread; contextvars are those of the time the worker was lent.
+        """Run `function(*args)` in the thread; with the contextvars of the moment when the worker was lent.
 
         An exception of any kind is part of the outcome: raised in an event loop, SystemExit would end the run.
         """
@@ -54,14 +54,14 @@ class Worker:
         return await done
 
     def dismiss(self, last: Callable[[], Any] | None = None) -> None:
-        """Let the thread end when it can: after the call it is in, if it is in one, and after calling `last`."""
+        """End the thread after its current call, and after calling `last`."""
         if last is not None:
             self._jobs.put(_Job(None, None, self.context or copy_context(), last, ()))
         self._jobs.put(None)
 
 
 class Threads:
-    """The threads of a process that run plain functions: as many as calls at one time, and idle ones are reused."""
+    """The threads of a process that run plain functions: one per concurrent call; idle threads are reused."""
 
     def __init__(self) -> None:
         """Start without any thread."""
@@ -69,7 +69,7 @@ class Threads:
         self._made = 0
 
     def lend(self) -> Worker:
-        """Return a thread of one's own, with a copy of the current contextvars; `give_back` it when it is free."""
+        """Return a thread for exclusive use, with a copy of the current contextvars; return it with `give_back`."""
         try:
             worker = self._idle.pop()
         except IndexError:
@@ -79,19 +79,19 @@ class Threads:
         return worker
 
     def give_back(self, worker: Worker) -> None:
-        """Take a thread back that is in no call."""
+        """Take back an idle thread."""
         worker.context = None
         self._idle.append(worker)
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return what `function(*args)` returns in a thread, or raise what it raises.
 
-        When the caller is cancelled the thread is left to itself: nothing can stop it, and it is not used again.
+        If the caller is cancelled, the thread continues (nothing can stop it) and is not reused.
         """
         worker = self.lend()
         try:
             outcome = await worker.call(function, *args)
-        except BaseException:  # cancelled while the thread still works
+        except BaseException:  # cancelled while the call runs
             worker.dismiss()
             raise
         self.give_back(worker)
@@ -110,16 +110,16 @@ def _work(jobs: SimpleQueue[_Job | None]) -> None:
     while (job := jobs.get()) is not None:
         try:
             outcome = Outcome(job.context.run(job.function, *job.args), None)
-        except BaseException as error:  # noqa: BLE001 -- it travels to the trial as data
+        except BaseException as error:  # noqa: BLE001 -- the trial receives it as data
             outcome = Outcome(None, error)
         _deliver(job, outcome)
-        del job, outcome  # an idle thread keeps nothing of the last call alive
+        del job, outcome  # an idle thread holds no reference to its last call
 
 
 def _deliver(job: _Job, outcome: Outcome) -> None:
     if job.loop is None or job.done is None:
         return
-    with suppress(RuntimeError):  # the loop was closed: the trial was given up long ago
+    with suppress(RuntimeError):  # the loop is closed: the trial was abandoned
         job.loop.call_soon_threadsafe(_settle, job.done, outcome)
 
 
@@ -129,4 +129,4 @@ def _settle(done: asyncio.Future[Outcome], outcome: Outcome) -> None:
 
 
 THREADS = Threads()
-"""The one pool of this process."""
+"""The pool of this process."""
