@@ -14,7 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

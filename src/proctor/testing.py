@@ -16,10 +16,10 @@ from math import isfinite
 from typing import Any
 
 from proctor.common.async_tools import settle
+from proctor.common.registry import METRICS
 from proctor.engine.execution.event_loop import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.custom.function_metric import as_factory
-from proctor.registry import METRICS
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

@@ -8,8 +8,8 @@ import pytest
 
 from proctor.agents.frameworks.detect import framework_of
 from proctor.agents.load import load_agent
+from proctor.common.registry import load_object
 from proctor.errors import AgentLoadError, MissingExtraError
-from proctor.registry import load_object
 
 
 def _look_alike(name: str, module: str) -> object:

@@ -18,8 +18,8 @@ from proctor.agents.env_file import read_env_file
 from proctor.agents.function import FunctionAgent
 from proctor.agents.load import load_agent
 from proctor.agents.replay import ReplayAgent
+from proctor.common.registry import AGENTS
 from proctor.errors import AgentLoadError, MissingExtraError
-from proctor.registry import AGENTS
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 from tests.agents.conftest import said, write

@@ -2,7 +2,7 @@
 
 from tests.architecture.source import PACKAGE, Import, third_party
 
-GROUND = frozenset({"errors", "registry", "common", "stats"})
+GROUND = frozenset({"errors", "common", "stats"})
 """What every layer may import: the standard library's only customers."""
 
 PLUGINS = frozenset({"agents", "simulation", "metrics", "judges", "models", "stores", "reports", "files"})

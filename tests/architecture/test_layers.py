@@ -40,7 +40,7 @@ def test_no_import_cycle() -> None:
 # --- the rules themselves see what they should ------------------------------------------------------------------------
 
 ALLOWED = [
-    ("proctor.registry", "proctor.errors"),
+    ("proctor.common.registry", "proctor.errors"),
     ("proctor.common.secrets", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.schema.format.wire_model"),
@@ -63,7 +63,7 @@ ALLOWED = [
 ]
 
 FORBIDDEN = [
-    ("proctor.registry", "proctor.schema.format.case"),
+    ("proctor.common.registry", "proctor.schema.format.case"),
     ("proctor.common.secrets", "proctor.schema.format.case"),
     ("proctor.stats.intervals", "proctor.schema.results.score"),
     ("proctor.schema.format.case", "proctor.files.eval_sets.load"),

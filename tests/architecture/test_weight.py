@@ -130,7 +130,7 @@ DECLARED_OPTIONS = {
     "proctor.common.byte_sizes",
     "proctor.common.limits",
     "proctor.common.option_kinds",
-    "proctor.common.quick_dataclasses",
+    "dataclasses",
     "proctor.engine",
     "proctor.engine.planning",
     "proctor.engine.planning.run_options",

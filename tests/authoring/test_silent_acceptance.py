@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS, _entry_points
 from proctor.errors import EvalFileError, SetupError, SetupProblems
-from proctor.registry import METRICS, _entry_points
 
 TURN = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
 SET = {"eval_set_id": "set", "eval_cases": [{"eval_id": "one", "conversation": [TURN]}]}

@@ -131,9 +131,7 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
     expect(main).to_contain_text("8 cases")
     offline.get_by_role("link", name="History").click()
     expect(main.get_by_role("heading", name="History")).to_be_visible()
-    expect(main.get_by_role("combobox", name="Show")).to_have_count(
-        0
-    )  # more runs than there are in the file
+    expect(main.get_by_role("combobox", name="Show")).to_have_count(0)  # more runs than there are in the file
     axe(offline)
     offline.get_by_role("row").filter(has_text="two_turn_booking").get_by_role("link").click()
     expect(main).to_contain_text(runs[7][:4])

@@ -89,9 +89,7 @@ def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: L
 
 def test_a_filter_that_is_wrong_says_what_it_takes(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=outcome%3Agreen")
-    expect(
-        page.get_by_role("alert").filter(has_text="not a valid outcome").first
-    ).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="not a valid outcome").first).to_be_visible()
     axe(page)
 
 

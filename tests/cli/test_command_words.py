@@ -9,7 +9,7 @@ import pytest
 
 from proctor.cli.commands import COMMANDS
 from proctor.cli.options import SectionedCommand, SectionedOption
-from proctor.registry import load_object
+from proctor.common.registry import load_object
 from tests.cli.project import case, in_this_process, make_project
 
 EVAL = ["eval", "agent.py", "cases.evalset.json"]

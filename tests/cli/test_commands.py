@@ -12,8 +12,8 @@ from proctor.cli import commands
 from proctor.cli.commands import COMMANDS
 from proctor.cli.errors import Stopped
 from proctor.cli.main import cli
+from proctor.common.registry import load_object
 from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
-from proctor.registry import load_object
 
 
 def run(*arguments: str) -> Result:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli.main import cli
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.config import EvalConfig
 
 

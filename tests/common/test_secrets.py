@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.common.secrets import HIDDEN, redacted, redacted_text, without_secrets
+from proctor.common.secrets import HIDDEN, hide_secrets, redact_arguments, redact_text
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ from proctor.common.secrets import HIDDEN, redacted, redacted_text, without_secr
     ],
 )
 def test_a_command_line_without_its_secrets(arguments: list[str], kept: list[str]) -> None:
-    assert redacted(arguments) == kept
+    assert redact_arguments(arguments) == kept
 
 
 @pytest.mark.parametrize("text", ["", "roll a die", "tokens: 5", "risk-free-and-long-enough-word"])
 def test_text_without_secrets_stays_as_it_is(text: str) -> None:
-    assert redacted_text(text) == text
+    assert redact_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_text_without_secrets_stays_as_it_is(text: str) -> None:
 def test_an_error_without_its_secrets(text: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "c4n4ry-of-mine")
     monkeypatch.setenv("OTHER_TOKEN", "c4n4ry-of-mine-too")
-    assert without_secrets(text) == kept
-    assert without_secrets(kept) == kept
+    assert hide_secrets(text) == kept
+    assert hide_secrets(kept) == kept
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_an_error_without_its_secrets(text: str, kept: str, monkeypatch: pytest.
 def test_an_error_without_any_stays_as_it_is(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT_TOKEN", "covers")
     monkeypatch.setenv("NOT_A_SECRET_AT_ALL", "Unexpected")
-    assert without_secrets(text) == text
+    assert hide_secrets(text) == text
 
 
 def test_a_path_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PWD", str(tmp_path))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
-    assert without_secrets(f"{tmp_path}/agent.py:1") == f"{tmp_path}/agent.py:1"
+    assert hide_secrets(f"{tmp_path}/agent.py:1") == f"{tmp_path}/agent.py:1"

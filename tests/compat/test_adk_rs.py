@@ -329,7 +329,7 @@ def test_what_it_says_counts(evaluator: Polite, status: EvalStatus, overall: Eva
 
 
 def test_it_is_known_only_while_its_runner_is_at_work() -> None:
-    from proctor.registry import METRICS
+    from proctor.common.registry import METRICS
 
     EvalRunner(sunny, "a", "u", [Polite()]).run_set(a_set(turn()))
     assert "polite" not in METRICS

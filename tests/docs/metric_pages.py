@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from proctor.common.registry import load_object
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.metrics.builtin import METRICS
-from proctor.registry import load_object
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics-reference.md"
 

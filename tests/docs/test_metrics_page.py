@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from proctor.common.registry import load_object
 from proctor.metrics.base import COMMON_OPTIONS
 from proctor.metrics.builtin import METRICS
-from proctor.registry import load_object
 from tests.docs import metric_pages
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.errors import UnknownNameError
 from proctor.metrics.builtin import METRICS as TABLE
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import PrebuiltMetrics
 
 ADK = [metric.value for metric in PrebuiltMetrics]
@@ -38,7 +38,7 @@ def test_a_misspelled_name_is_answered_with_the_right_one() -> None:
 
 def test_listing_names_loads_no_metric() -> None:
     code = (
-        "import sys; from proctor.registry import METRICS; METRICS.names(); "
+        "import sys; from proctor.common.registry import METRICS; METRICS.names(); "
         "print(sorted(m for m in sys.modules if m.startswith('proctor.metrics')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

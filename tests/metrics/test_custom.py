@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor import registry
+from proctor.common import registry
+from proctor.common.registry import METRICS
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import CriterionError, MetricError, SetupProblems
@@ -21,7 +22,6 @@ from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.custom import function_metric as custom
 from proctor.metrics.custom.function_metric import as_factory, from_config
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
-from proctor.registry import METRICS
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.result import EvalStatus

@@ -7,9 +7,9 @@ import pytest
 
 import proctor
 from proctor import Event
+from proctor.common.registry import load_object
 from proctor.metrics.base import MetricFacts, example_of
 from proctor.metrics.builtin import METRICS
-from proctor.registry import load_object
 from proctor.schema.results.outcome import Outcome
 from tests.metrics.judged.judges import agreeing
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.final_session_state import FinalSessionState
 from proctor.metrics.text.response_match import ResponseMatch
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion, ToolTrajectoryCriterion
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial
 from proctor.errors import CriterionError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.metrics.weighted import Weighted
-from proctor.registry import METRICS
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion

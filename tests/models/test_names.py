@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proctor.common.registry import MODELS
 from proctor.errors import SetupError, UnknownNameError
 from proctor.models.names import ALIASES, parse_name
-from proctor.registry import MODELS
 
 
 @pytest.mark.parametrize(

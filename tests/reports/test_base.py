@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from proctor.common.registry import REPORTS
 from proctor.errors import UnknownNameError
-from proctor.registry import REPORTS
 from proctor.reports.base import load_report
 from proctor.reports.builtin import REPORTS as BUILTIN
 from proctor.reports.plain.run import PlainReport

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 import proctor
 from proctor import Event
 from proctor.agents.base import Session
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.results.run_result import Outcome, RunResult
 from tests.scenarios.test_fail_closed import Project

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.registry import STORES
 from proctor.stores.open import open_store
 from proctor.stores.sqlite import migrations
 from proctor.stores.sqlite.file import SqliteFile

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 

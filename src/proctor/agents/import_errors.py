@@ -11,9 +11,9 @@ from types import TracebackType
 
 from proctor.agents.reference import Reference, find_module, shorten
 from proctor.common.error_text import safe_str
-from proctor.common.secrets import without_secrets
+from proctor.common.registry import AGENTS
+from proctor.common.secrets import hide_secrets
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
-from proctor.registry import AGENTS
 
 _EXTRAS = {
     "google": "adk",
@@ -50,7 +50,7 @@ def _message(reference: Reference, error: BaseException) -> str:
         lines.append(f"  at {_short(file)}:{line}" + (f": {code}" if code else ""))
     if hint := _hint(error, reference):
         lines.append(f"  {hint}")
-    return without_secrets("\n".join(lines))
+    return hide_secrets("\n".join(lines))
 
 
 def _text(error: BaseException) -> str:

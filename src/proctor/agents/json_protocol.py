@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,7 +16,6 @@ from pydantic import ValidationError
 from proctor.agents.base import Session
 from proctor.agents.function_results import events_of, first_problem
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError, AgentRaisedError, did_you_mean
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content

@@ -27,8 +27,8 @@ from proctor.agents.import_user_code import (
 )
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.common.error_text import safe_repr
+from proctor.common.registry import AGENTS
 from proctor.errors import AgentLoadError, did_you_mean
-from proctor.registry import AGENTS
 
 if TYPE_CHECKING:
     from proctor.agents.factory_agent import FactoryAgent

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from proctor.common.quick_dataclasses import dataclass
-from proctor.common.secrets import redacted_text
+from proctor.common.registry import AGENTS
+from proctor.common.secrets import redact_text
 from proctor.errors import AgentLoadError, did_you_mean
-from proctor.registry import AGENTS
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -70,7 +70,7 @@ class Reference:
     def label(self) -> str:
         """What to print: the same for all spellings that lead to the same agent."""
         if self.plugin:
-            return redacted_text(f"{self.plugin}:{self.rest}") if self.rest else self.plugin
+            return redact_text(f"{self.plugin}:{self.rest}") if self.rest else self.plugin
         name = self._name()
         return name if self.attribute in _USUAL_ATTRIBUTES else f"{name}:{self.attribute}"
 
@@ -187,7 +187,7 @@ def _split(text: str) -> tuple[str, str]:
     if _DOTTED.fullmatch(target) or is_path(target):
         came = repr(attribute) if attribute else "nothing"
         raise AgentLoadError(
-            f"The agent {redacted_text(text)!r} has {came} after its colon; expected an attribute of the module, "
+            f"The agent {redact_text(text)!r} has {came} after its colon; expected an attribute of the module, "
             f"such as {target}:root_agent.{_prefix_meant(target)}"
         )
     return text, ""
@@ -198,7 +198,7 @@ def _prefix_meant(name: str) -> str:
 
 
 def _unreadable(text: str) -> AgentLoadError:
-    text = redacted_text(text)
+    text = redact_text(text)
     prefix, colon, _ = text.partition(":")
     if colon and _NAME.match(prefix):
         known = ", ".join(f"{name}:" for name in AGENTS.names())

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from proctor.common.registry import METRICS
 from proctor.engine.planning.assertions import ASSERTS_NOTHING, REMEDIES
 from proctor.engine.planning.case_checks import reader_of
 from proctor.engine.planning.criteria import Bound, bind
@@ -23,7 +24,6 @@ from proctor.files.text.message_location import finding_told
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import Finding, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
-from proctor.registry import METRICS
 from proctor.runs.setup.find_config import Configs
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.runs.setup.user_functions import is_function

@@ -5,7 +5,7 @@ As with cases, a change names the version that was read; if the file has another
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from proctor.authoring.assertion_report import assertion_problems
 from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
 from proctor.authoring.eval_set_files import SetFile
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.file_lock import alone_with

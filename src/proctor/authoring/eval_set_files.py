@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, UnknownNameError
 from proctor.files.eval_sets.detect_format import set_id_of
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES

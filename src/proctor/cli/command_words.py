@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from proctor.common.secrets import redacted
+from proctor.common.secrets import redact_arguments
 
 
 def check_words(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
@@ -95,5 +95,5 @@ def _spellings(
 
 def _spelling(parameter: click.Parameter, value: Any) -> str:
     if not getattr(parameter, "is_flag", False):
-        return " ".join(redacted([parameter.opts[0], str(value)]))
+        return " ".join(redact_arguments([parameter.opts[0], str(value)]))
     return parameter.secondary_opts[0] if value is False and parameter.secondary_opts else parameter.opts[0]

@@ -13,8 +13,8 @@ import click
 from proctor.cli.errors import SETUP_ERROR, exit_code_of
 from proctor.cli.options import begin
 from proctor.cli.streams import loaded
+from proctor.common.registry import load_object
 from proctor.errors import RunInUseError, did_you_mean
-from proctor.registry import load_object
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": (
@@ -159,12 +159,12 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
     command = next((name for word in words if (name := word.replace("_", "-")) in COMMANDS), "")
     if command not in _ATTEMPTS or "--estimate" in words:
         return
-    from proctor.common.secrets import redacted
+    from proctor.common.secrets import redact_arguments
     from proctor.runs.failed_attempts import NoAttemptError, record_failed_attempt
 
     if isinstance(error, NoAttemptError | RunInUseError):
         return
-    what = " ".join(["proctor", *redacted(words)])
+    what = " ".join(["proctor", *redact_arguments(words)])
     problem = error.format_message() if isinstance(error, click.ClickException) else str(error)
     is_of_failed = any(word == "--failed" or word.startswith("--failed=") for word in words)
     for url in _stores_of(words):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from proctor.common.option_kinds import LARGEST
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import did_you_mean
 
 OTHER = "Other"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 from proctor.cli.errors import say
 from proctor.common.error_text import safe_str
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError, SetupProblems
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.runs.output_guard import OutputGuard, kept_stores

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def together(waiting: Sequence[Awaitable[T]]) -> list[T]:
+async def gather_all(waiting: Sequence[Awaitable[T]]) -> list[T]:
     """Await all of them concurrently. If one raises, or the caller is cancelled, cancel the others first and wait for their end."""
     if len(waiting) == 1:
         return [await waiting[0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -12,7 +13,6 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from proctor.common.module_code import is_project_module, module_of, project_code
-from proctor.common.quick_dataclasses import dataclass
 
 __all__ = ["CodeIdentity", "identify"]
 

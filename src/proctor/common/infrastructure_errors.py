@@ -31,7 +31,11 @@ def is_infrastructure(error: BaseException | None) -> bool:
     for _ in range(10):
         if error is None:
             return False
-        if isinstance(error, ConnectionError | TimeoutError) or _named_so(error) or _coded_so(error):
+        if (
+            isinstance(error, ConnectionError | TimeoutError)
+            or _has_infrastructure_name(error)
+            or _has_infrastructure_code(error)
+        ):
             return True
         if isinstance(error, AgentError) and error.infrastructure:
             return True
@@ -52,11 +56,11 @@ def _is_infrastructure_name(name: str) -> bool:
     return any(part in name for part in _INFRASTRUCTURE_NAMES)
 
 
-def _named_so(error: BaseException) -> bool:
+def _has_infrastructure_name(error: BaseException) -> bool:
     return any(_is_infrastructure_name(cls.__name__.lower()) for cls in type(error).__mro__[:-3])
 
 
-def _coded_so(error: BaseException) -> bool:
+def _has_infrastructure_code(error: BaseException) -> bool:
     for attribute in ("status_code", "code", "status"):
         code = getattr(error, attribute, None)
         if isinstance(code, int) and code in _INFRASTRUCTURE_CODES:

@@ -6,14 +6,13 @@ import ast
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
-
-from proctor.common.quick_dataclasses import dataclass
 
 __all__ = ["ProjectCode", "is_project_module", "module_of", "project_code"]
 
@@ -45,7 +44,9 @@ def module_of(code: Any) -> ModuleType | None:
     name = names.get("__name__") if isinstance(names, dict) else getattr(code, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if isinstance(names, dict) and (module is None or vars(module) is not names):
-        return _module_around(names)  # another module has this name now, or the module was never imported by name
+        return _module_around(
+            names
+        )  # another module has this name now, or the module was never imported by name
     return module
 
 
@@ -127,11 +128,11 @@ class _Collector:
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
         for wanted in found.imports:
             base = _absolute(wanted.module, wanted.level, package)
-            self._add_named(base, is_needed=wanted.is_late)
+            self._add_dotted(base, is_needed=wanted.is_late)
             for attribute in wanted.names:
-                self._add_named(f"{base}.{attribute}", is_needed=False)
+                self._add_dotted(f"{base}.{attribute}", is_needed=False)
 
-    def _add_named(self, dotted: str, *, is_needed: bool) -> None:
+    def _add_dotted(self, dotted: str, *, is_needed: bool) -> None:
         """Add a module and its parent packages. `is_needed`: the import has not run yet, so that the module must be found."""
         parts = dotted.split(".")
         if not parts[0] or not _is_candidate(dotted):

@@ -69,13 +69,13 @@ class _Contained(Coroutine[Any, Any, Any]):
         try:
             return self._inner.send(value)
         except (SystemExit, KeyboardInterrupt) as error:
-            raise _told(error) from None
+            raise _as_agent_error(error) from None
 
     def throw(self, *error: Any) -> Any:
         try:
             return self._inner.throw(*error)
         except (SystemExit, KeyboardInterrupt) as error_inside:
-            raise _told(error_inside) from None
+            raise _as_agent_error(error_inside) from None
 
     def close(self) -> None:
         self._inner.close()
@@ -85,7 +85,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         return generator
 
 
-def _told(error: BaseException) -> AgentRaisedError:
+def _as_agent_error(error: BaseException) -> AgentRaisedError:
     call = f"{type(error).__name__}({', '.join(map(repr, error.args))})"
     message = f"{call} in a task that was started during the trial"
     return AgentRaisedError(message, type=type(error).__name__, traceback=traceback_text(error))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-
-from proctor.common.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,9 @@ class ModuleAliases:
         from importlib.machinery import ModuleSpec
 
         module = import_module(present)
-        loader: Any = self  # typeshed wants a subclass of importlib.abc.Loader, which would be imported for nothing
+        loader: Any = (
+            self  # typeshed wants a subclass of importlib.abc.Loader, which would be imported for nothing
+        )
         return ModuleSpec(fullname, loader, loader_state=module, is_package=hasattr(module, "__path__"))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -93,12 +95,10 @@ class ModuleAliases:
         module.__spec__ = self._specs.pop(module.__name__)
 
 
+_FINDER = ModuleAliases(RENAMED.get)
+
+
 def find_renamed_modules() -> None:
     """Make the old names importable. The finder comes last, so that only imports that would fail reach it."""
-    global _finder
-    if _finder is None:
-        _finder = ModuleAliases(RENAMED.get)
-        sys.meta_path.append(_finder)
-
-
-_finder: ModuleAliases | None = None
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.append(_FINDER)

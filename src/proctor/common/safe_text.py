@@ -36,7 +36,7 @@ def clean(text: str, *, lines: bool = False) -> str:
     Cleaning twice changes nothing more.
     """
     pattern = _UNSAFE_IN_LINES if lines else _UNSAFE
-    return pattern.sub(_escaped, text) if pattern.search(text) else text
+    return pattern.sub(_escape, text) if pattern.search(text) else text
 
 
 def clean_json(json_text: str) -> str:
@@ -48,7 +48,7 @@ def clean_json(json_text: str) -> str:
         return json_text
     if not _UNSAFE_IN_JSON.search(json_text):
         return json_text
-    return _UNSAFE_IN_JSON.sub(_json_escaped, json_text)
+    return _UNSAFE_IN_JSON.sub(_escape_json, json_text)
 
 
 def is_visible(text: str) -> bool:
@@ -110,7 +110,7 @@ def _cells_of(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     character = match[0]
     if character in _NAMED:
         return _NAMED[character]
@@ -118,7 +118,7 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json_escaped(match: re.Match[str]) -> str:
+def _escape_json(match: re.Match[str]) -> str:
     code = ord(match[0])
     if 0xD800 <= code <= 0xDFFF:
         return "\ufffd"

@@ -52,7 +52,7 @@ It matches less than `_ASSIGNED`, so that "unknown key: covers" stays readable.
 """
 
 
-def redacted(arguments: Sequence[str]) -> list[str]:
+def redact_arguments(arguments: Sequence[str]) -> list[str]:
     """Return a command line without its secrets: values of options that are named like one, keys, passwords in URLs."""
     words: list[str] = []
     hide_next = False
@@ -62,17 +62,17 @@ def redacted(arguments: Sequence[str]) -> list[str]:
             words.append(HIDDEN)
             continue
         hide_next = _OPTION.fullmatch(argument) is not None
-        words.append(redacted_text(argument))
+        words.append(redact_text(argument))
     return words
 
 
 def secrets_in(arguments: Sequence[str]) -> list[str]:
-    """Return the secrets that `redacted` hides in a command line, the longest first, without words and paths."""
-    found = [value for value in _values_in(arguments) if is_telling(value)]
+    """Return the secrets that `redact_arguments` hides in a command line, the longest first, without words and paths."""
+    found = [value for value in _values_in(arguments) if is_secret_value(value)]
     return sorted({*found, *map(quote, found)}, key=len, reverse=True)
 
 
-def is_telling(value: str) -> bool:
+def is_secret_value(value: str) -> bool:
     """Return whether a value is hidden everywhere: it is not short, not a plain word of options, and not a path."""
     if len(value) < _SHORTEST_STATED or value.lower() in _PLAIN_WORDS or HIDDEN in value:
         return False
@@ -116,7 +116,7 @@ def hide_in_value(value: Any, secrets: Sequence[str]) -> Any:
     return value
 
 
-def redacted_text(text: str) -> str:
+def redact_text(text: str) -> str:
     """Return `text`, an address or a command, with everything that looks like a secret hidden."""
     if command := _COMMAND.match(text):
         text = command[0] + _without_quoted_secrets(text[command.end() :])
@@ -141,16 +141,16 @@ def _without_quoted_secrets(command: str) -> str:
     )
 
 
-def without_secrets(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return the text of an error or a report with secrets hidden.
 
     Secrets are: the values of environment variables that are named like secrets (`OPENAI_API_KEY`), keys of known shapes,
     user and password in URLs, and values after `api_key=`, `Authorization:` and similar names.
     """
-    return secrets_hidden()(text)
+    return secret_hider()(text)
 
 
-def secrets_hidden() -> Callable[[str], str]:
+def secret_hider() -> Callable[[str], str]:
     """Return a function that hides secrets in many texts, and reads the environment only once."""
     values = _values(tuple(_secrets()))
 

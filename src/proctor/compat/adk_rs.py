@@ -168,7 +168,7 @@ def _name_of(evaluator: Any) -> str:
 @contextmanager
 def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str, Any]]:
     """Make evaluators known to the engine while they are at work; gives the criteria by their names."""
-    from proctor.registry import METRICS
+    from proctor.common.registry import METRICS
 
     criteria: dict[str, Any] = {}
     added = []

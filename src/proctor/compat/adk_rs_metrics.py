@@ -80,8 +80,8 @@ class BuiltIn:
         Raises:
             ValueError: an argument is not an invocation, or the threshold cannot fail or cannot pass.
         """
+        from proctor.common.registry import METRICS
         from proctor.metrics.base import CaseView
-        from proctor.registry import METRICS
         from proctor.schema.format.criterion import BaseCriterion
 
         where = f"{type(self).__name__}.evaluate"

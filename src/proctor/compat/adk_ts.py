@@ -149,7 +149,7 @@ class _BuiltIn(Evaluator):
         stated = asked.criterion.model_dump(exclude_unset=True) if asked.criterion is not None else {}
         self._criterion = {"threshold": self.metric.threshold, **self.options, **stated}
         with set_up():
-            from proctor.registry import METRICS
+            from proctor.common.registry import METRICS
             from proctor.schema.format.criterion import BaseCriterion
 
             METRICS.get(self.computed)(BaseCriterion.model_validate(self._criterion))
@@ -177,7 +177,7 @@ class _BuiltIn(Evaluator):
     @classmethod
     def get_metric_info(cls) -> MetricInfo:
         """Return what is known of the metric: its name, what it tells, its range."""
-        from proctor.registry import METRICS
+        from proctor.common.registry import METRICS
 
         facts = METRICS.get(cls.computed).facts
         interval = (

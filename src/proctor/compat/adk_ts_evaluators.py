@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from proctor.common.async_tools import settle
+from proctor.common.registry import METRICS
 from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult
 from proctor.errors import CriterionError
 from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.custom.function_metric import FunctionMetricFactory, with_range
 from proctor.metrics.custom.signature import read_signature
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.format.invocation import Invocation
 

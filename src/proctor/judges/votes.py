@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from proctor.common.async_tools import together
+from proctor.common.async_tools import gather_all
 from proctor.judges.base import Ballot, Settled, V, Vote
 from proctor.schema.evidence.trial import Failure, FailureKind
 
@@ -24,7 +24,6 @@ __all__ = [
     "is_majority_settled",
     "is_settled_by_default",
     "majority",
-    "together",
 ]
 
 
@@ -59,7 +58,7 @@ async def cast(
     votes: list[Vote[V]] = []
     first = planned // 2 + 1
     for wave in (range(first), range(first, planned)):
-        votes += await together([vote(number) for number in wave])
+        votes += await gather_all([vote(number) for number in wave])
         verdicts = [each.verdict for each in votes if each.verdict is not None]
         if decides(verdicts, planned, settled):
             return votes, True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.metrics.statements import StatementReader, by_needs
 from proctor.schema.evidence.to_invocations import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.evidence.trial import Trial

@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_repr, safe_str
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
@@ -162,7 +162,7 @@ def _as_json_object(answer: object) -> dict[str, Any] | None:
 
 def error_of_exception(name: str, error: BaseException) -> ModelError:
     """Return the error for an exception of the user's code."""
-    detail = without_secrets(safe_str(error))
+    detail = hide_secrets(safe_str(error))
     message = f"{name} raised {type(error).__name__}" + (f": {detail}" if detail else "")
     return ModelError(message, fault=ModelFault.RAISED)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import cast
 
 from proctor.common.error_text import safe_repr
+from proctor.common.registry import MODELS
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel
 from proctor.models.concurrency_limit import Limiter
 from proctor.models.names import parse_name
 from proctor.models.retries import Patience, PatientModel
-from proctor.registry import MODELS
 
 __all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
 

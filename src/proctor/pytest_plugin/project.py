@@ -176,10 +176,10 @@ class Project:
     @contextmanager
     def recorded_attempt(self) -> Iterator[None]:
         """Record a configuration error that is raised inside as a failed attempt, where this session keeps its runs."""
-        from proctor.common.secrets import redacted
+        from proctor.common.secrets import redact_arguments
         from proctor.runs.failed_attempts import recorded_attempt
 
-        what = " ".join(["pytest", *redacted(self.config.invocation_params.args)])
+        what = " ".join(["pytest", *redact_arguments(self.config.invocation_params.args)])
         with ExitStack() as stack:
             if not self.config.option.collectonly:
                 for url, is_known in self._kept_in():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, TextIO, cast
 
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
+from proctor.common.registry import REPORTS
 from proctor.errors import SetupError
-from proctor.registry import REPORTS
 from proctor.schema.results.run_result import RunResult
 
 

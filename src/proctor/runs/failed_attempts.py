@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import NothingToRunError, RunInUseError, SettingsError, SetupError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def record_failed_attempt(
     not be hidden by another one.
     """
     from proctor.common.atomic_write import new_file
-    from proctor.common.secrets import redacted_text
+    from proctor.common.secrets import redact_text
     from proctor.runs.queries import open_runs
     from proctor.stores.urls import store_file
 
@@ -119,8 +119,8 @@ def record_failed_attempt(
             is_of_failed = is_of_failed and before is None
             latest, scores = _newest(store)
         attempt = FailedAttempt(
-            redacted_text(what)[:_LONGEST],
-            redacted_text(problem)[:_LONGEST],
+            redact_text(what)[:_LONGEST],
+            redact_text(problem)[:_LONGEST],
             time.time(),
             latest,
             is_of_failed,

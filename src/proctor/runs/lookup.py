@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.registry import METRICS
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.registry import METRICS
 from proctor.reports.content.case_data import CaseView, Judged
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial

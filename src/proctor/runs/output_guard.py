@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from proctor.common.atomic_write import new_file
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 

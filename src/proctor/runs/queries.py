@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -15,7 +16,6 @@ from typing import TypeVar
 
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
 from proctor.runs.settings import load_settings
 from proctor.runs.setup.argument_checks import check_count, is_open

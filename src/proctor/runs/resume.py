@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from proctor.common.registry import load_object
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.registry import load_object
 from proctor.runs.begin import described
 from proctor.runs.evaluate import carry_out
 from proctor.runs.failed_attempts import NoAttemptError, find_current_run, recorded_attempt

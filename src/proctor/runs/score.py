@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from proctor.common.registry import METRICS
 from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
-from proctor.registry import METRICS
 from proctor.runs.load import load_config
 from proctor.runs.observers import begun, ended
 from proctor.runs.options import ConfigLike, lines_of

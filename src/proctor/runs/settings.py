@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, did_you_mean
 from proctor.runs.options import EvaluateOptions

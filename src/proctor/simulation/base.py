@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, SimulatorError
 from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
 from proctor.schema.evidence.simulator_fault import UserFault

@@ -6,12 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from typing import TypedDict
 
 from proctor.common.prompts import read_prompt
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOptions, Reply
 from proctor.models.settings import patience_of
 from proctor.models.strict_json import whole_json

@@ -12,7 +12,7 @@ from typing import Protocol
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.prompts import Prompt, read_prompt
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.common.threads import THREADS
 from proctor.models.base import (
     Budget,
@@ -201,8 +201,8 @@ def _prompt_parts(template: str, scenario: ConversationScenario) -> tuple[str, s
 
 def _function_error(error: BaseException, reply: UserReply) -> NoMessageError:
     """Return the error for an exception of a user function, with its traceback."""
-    failure = simulator_error(without_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
-    failure.failure.traceback = without_secrets(traceback_text(error))
+    failure = simulator_error(hide_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
+    failure.failure.traceback = hide_secrets(traceback_text(error))
     return failure
 
 

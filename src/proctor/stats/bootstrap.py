@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import exp, fsum, lgamma, log, log1p, sqrt
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.stats.intervals import student_quantile
 from proctor.stats.paired_tests import finite
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, comb, cos, isfinite, pi, sin, sqrt, tan
-
-from proctor.common.quick_dataclasses import dataclass
 
 
 def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:

@@ -14,10 +14,9 @@ Trials 7 (1986), 8-17 (when to give up).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, exp, pi, sqrt
-
-from proctor.common.quick_dataclasses import dataclass
 
 RHO = 2.0
 """Of a share of a case's trials: the chance of an error by the n-th of N trials is (n / N)**RHO of all of it.

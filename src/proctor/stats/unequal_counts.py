@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import erfc, exp, fsum, gcd, inf, lcm, lgamma, log, prod, sinh, sqrt
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.stats.intervals import normal_quantile, score_interval
 
 _MOST_SUMS = 200_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import MetricScore
 

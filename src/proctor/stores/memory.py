@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.stores.sqlite import migrations
 from proctor.stores.sqlite.connection import Connection
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from proctor.common.registry import STORES
 from proctor.errors import UnknownNameError, did_you_mean
-from proctor.registry import STORES
 from proctor.stores import urls
 from proctor.stores.base import Store
 

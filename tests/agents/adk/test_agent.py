@@ -15,9 +15,9 @@ import pytest
 from proctor.agents.adk.events import event_of
 from proctor.agents.base import Agent, Session
 from proctor.agents.load import load_agent
+from proctor.common.registry import METRICS
 from proctor.errors import AgentError, AgentLoadError
 from proctor.metrics.base import CaseView
-from proctor.registry import METRICS
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.to_invocations import to_invocations
 from proctor.schema.evidence.trial import Trial

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from proctor.common.registry import AGENTS
 from proctor.compat.adk.evaluation import AgentEvaluator
 from proctor.compat.adk.evaluation.eval_metrics import PrebuiltMetrics
 from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.errors import SetupProblems
-from proctor.registry import AGENTS
 from tests.golden.recorded import Json, golden
 
 RECORDED = 16
@@ -37,7 +37,7 @@ def project(agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     agent.name = "helper"  # what an agent in a tree is found by
     AGENTS.add("recorded", lambda _: agent)
     (tmp_path / "scripted_app").mkdir()
-    source = "from proctor.registry import AGENTS\nroot_agent = AGENTS.get('recorded')('')\n"
+    source = "from proctor.common.registry import AGENTS\nroot_agent = AGENTS.get('recorded')('')\n"
     (tmp_path / "scripted_app" / "agent.py").write_text(source)
     (tmp_path / "scripted_app" / "__init__.py").write_text("from . import agent\n")
     (tmp_path / "golden_custom.py").write_text(

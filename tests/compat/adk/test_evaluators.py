@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
 from proctor.compat.adk.evaluation.base_eval_service import EvaluateConfig, EvaluateRequest, InferenceRequest
@@ -33,7 +34,6 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import (
 )
 from proctor.compat.adk.evaluation.response_evaluator import ResponseEvaluator
 from proctor.compat.adk.evaluation.trajectory_evaluator import TrajectoryEvaluator
-from proctor.registry import METRICS
 from tests.golden.recorded import Json, golden
 
 # --- prebuilt, standalone --------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
 from proctor.compat.adk.evaluation.eval_case import Invocation
 from proctor.compat.adk.evaluation.eval_metrics import (
@@ -40,7 +41,6 @@ from proctor.compat.adk.evaluation.rubric_based_evaluator import (
     MajorityVotePerInvocationResultsAggregator,
     RubricBasedEvaluator,
 )
-from proctor.registry import METRICS
 
 
 class Politeness(LlmAsJudge[LlmAsAJudgeCriterion]):

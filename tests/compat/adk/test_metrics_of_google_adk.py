@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.compat.adk.evaluation.metric_evaluator_registry import DEFAULT_METRIC_EVALUATOR_REGISTRY
-from proctor.registry import METRICS
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import proctor.compat.adk.evaluation as mirrored
+from proctor.common.registry import METRICS
 from proctor.compat.adk.cli.cli_eval import parse_and_get_evals_to_run
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.simulation.pre_built_personas import get_default_persona_registry
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
-from proctor.registry import METRICS
 from tests.golden.recorded import golden
 
 PREFIX = "proctor.compat.adk."

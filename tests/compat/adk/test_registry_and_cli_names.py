@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.compat.adk.cli import cli_eval
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation import metric_info_providers as providers
@@ -38,7 +39,6 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import (
 )
 from proctor.compat.adk.evaluation.simulation.pre_built_personas import PreBuiltBehaviors
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersona
-from proctor.registry import METRICS
 
 # --- registries ------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import MODELS
 from proctor.compat import adk_ts
 from proctor.compat.adk.evaluation.eval_metrics import (
     EvalMetric,
@@ -22,7 +23,6 @@ from proctor.compat.adk.evaluation.rubric_based_final_response_quality_v1 import
     RubricBasedFinalResponseQualityV1Evaluator,
 )
 from proctor.models.scripted import ScriptedModel
-from proctor.registry import MODELS
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.outcome import Outcome

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.engine.scoring.score_trial import fit_explanation, fit_failure, fit_text, fit_to_keep
-from proctor.registry import METRICS
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Explanation, MetricScore, Score

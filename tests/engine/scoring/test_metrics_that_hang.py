@@ -12,9 +12,9 @@ import pytest
 
 import proctor
 from proctor.agents.base import Session
+from proctor.common.registry import METRICS
 from proctor.engine.execution.event_loop import run_sync
 from proctor.errors import MetricError
-from proctor.registry import METRICS
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.config import EvalConfig

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from proctor.common.registry import load_object
 from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Question, UnusableAnswerError
 from proctor.metrics.base import example_of
 from proctor.metrics.builtin import METRICS
 from proctor.models.base import ModelOptions
-from proctor.registry import load_object
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from proctor.common.registry import METRICS, load_object
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
 from proctor.metrics.judged.checklist import Checked
 from proctor.metrics.judged.rubrics.base import Found, rubric_results, share
 from proctor.metrics.judged.rubrics.lists import Placed, for_turn, with_places
-from proctor.registry import METRICS, load_object
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore

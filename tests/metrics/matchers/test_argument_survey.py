@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.invocations import Calls, turn

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.common.registry import METRICS
 from proctor.metrics.base import CaseView
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import Explanation, MetricScore

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError
 from proctor.metrics.text.rouge import rouge_1
-from proctor.registry import METRICS
 from proctor.schema.format.content import Part
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import IntermediateData, Invocation

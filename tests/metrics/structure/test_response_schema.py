@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, MetricError, MissingExtraError
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.json_schema import _by_text as schema_of_text, schema_of
-from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.structure.structure_scores import ask, turn

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.declarations import to_json_schema
 from proctor.metrics.structure.tool_schema import ToolSchema
-from proctor.registry import METRICS
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

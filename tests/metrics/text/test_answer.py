@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, MetricError, SetupError
 from proctor.metrics.base import CaseView
 from proctor.metrics.text.answer import NO_ANSWER, NO_REFERENCE, NOT_ASKED
 from proctor.metrics.text.numeric.numeric_match import NO_NUMBER
-from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.scenario import ConversationScenario
 from tests.metrics.invocations import turn, view

@@ -90,7 +90,7 @@ def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch: pytest.
 def test_listing_metrics_and_using_the_others_does_not_import_rapidfuzz() -> None:
     code = f"""
 import sys
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion
 for name in {TEXT_METRICS!r}:
     METRICS.get(name).facts

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from proctor.common.registry import METRICS
 from proctor.errors import MetricError
 from proctor.metrics.text.response_match import IDENTICAL, NO_REFERENCE, NO_WORDS, OTHER_ORDER, ResponseMatch
-from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion

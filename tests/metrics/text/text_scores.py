@@ -5,8 +5,8 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from proctor.common.registry import METRICS
 from proctor.metrics.base import CaseView
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore
 from tests.metrics.invocations import turn, view

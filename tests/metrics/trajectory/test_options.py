@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError
 from proctor.metrics.trajectory.classic import Precision, Recall
-from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from proctor.common.registry import METRICS
 from proctor.metrics.trajectory.agentevals_relations import GREEDY, Subset, Superset, Unordered
 from proctor.metrics.trajectory.alignment import Alignment, StepKind, align
 from proctor.metrics.trajectory.base import TrajectoryMetric
 from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
 from proctor.metrics.trajectory.match_rules import found_in_order, in_place
-from proctor.registry import METRICS
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

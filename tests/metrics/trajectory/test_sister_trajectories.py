@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
-from proctor.registry import METRICS
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricScore

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.content import Content, FunctionCall
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import IntermediateData, Invocation

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from proctor.registry import REPORTS
+from proctor.common.registry import REPORTS
 from proctor.reports.content import summary
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.symbols import ASCII, UNICODE, marks_for

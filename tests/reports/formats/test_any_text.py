@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.registry import REPORTS
+from proctor.common.registry import REPORTS
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.run_result import RunResult

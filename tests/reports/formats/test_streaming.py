@@ -7,7 +7,7 @@ from typing import Any, TextIO, cast, overload
 
 import pytest
 
-from proctor.registry import REPORTS
+from proctor.common.registry import REPORTS
 from proctor.reports.base import load_report
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.sample_runs import crashed, good, wrong_covers

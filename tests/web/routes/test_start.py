@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.common.secrets import without_secrets
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
+from proctor.common.secrets import hide_secrets
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.child_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
@@ -411,7 +411,7 @@ def test_no_process_of_a_run_shows_an_agents_password(tmp_path: Path) -> None:
         address = f"http+sse:http://someone:hunter2-hunter2@127.0.0.1:{agent.server_port}/"
         (folder / "proctor.toml").write_text(f'agent = "{address}"\nisolate = true\n')
         with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
-            server.wait_for(server.start(agent=without_secrets(address)), "finished")
+            server.wait_for(server.start(agent=hide_secrets(address)), "finished")
         agent.shutdown()
     assert any(b"proctor\0eval" in words for words in seen)  # it was looked while the run was under way
     assert not [words for words in seen if b"hunter2" in words]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from proctor.agents.base import Agent
-from proctor.common.quick_dataclasses import dataclass
+from proctor.common.registry import load_object
 from proctor.errors import AgentLoadError
-from proctor.registry import load_object
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from proctor.common.error_text import safe_repr
 from proctor.common.finish_reasons import why_cut_off
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, FunctionCall, Part, UsageMetadata

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
@@ -13,7 +14,6 @@ from proctor.agents.frameworks.langchain_messages import MessageReader, human_me
 from proctor.agents.frameworks.merge_streams import Pump
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content

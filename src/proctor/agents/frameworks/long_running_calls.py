@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proctor.common.quick_dataclasses import dataclass
+from dataclasses import dataclass
+
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.fast_models import twin

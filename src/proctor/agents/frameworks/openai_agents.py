@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -22,7 +23,6 @@ from proctor.agents.frameworks.merge_streams import Pump
 from proctor.agents.frameworks.openai_items import TRANSFER, answer_events, tool_response
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part

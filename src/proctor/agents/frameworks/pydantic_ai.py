@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -23,7 +24,6 @@ from proctor.agents.frameworks.framework_events import (
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part

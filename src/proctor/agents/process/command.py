@@ -9,7 +9,7 @@ from proctor.agents.base import AgentInfo
 from proctor.agents.process.child_process import Child
 from proctor.agents.process.guardian_client import Guardian
 from proctor.agents.process.process_agent import BEFORE, ProcessAgent
-from proctor.common.secrets import redacted_text, secrets_in
+from proctor.common.secrets import redact_text, secrets_in
 from proctor.errors import AgentLoadError
 
 _AT_ONCE = 0.3
@@ -26,7 +26,7 @@ class CommandAgent(ProcessAgent):
             AgentLoadError: there is no command, or its quotes do not match.
         """
         super().__init__()
-        self._name = redacted_text(f"cmd:{command.strip()}")
+        self._name = redact_text(f"cmd:{command.strip()}")
         try:
             self._command = shlex.split(command)
         except ValueError as error:

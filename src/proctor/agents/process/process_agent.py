@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.agents import json_protocol
 from proctor.agents.base import Session
 from proctor.agents.process.child_process import Child
 from proctor.agents.process.guardian_client import Guardian
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentCrashedError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.case import EvalCase

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing, nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from proctor.agents.process.worker_protocol import error_data, event_data, json_
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError, AgentLoadError, ProctorError
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,9 +24,8 @@ from proctor.agents.load import factory_agent
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
-from proctor.common.quick_dataclasses import dataclass
+from proctor.common.registry import AGENTS
 from proctor.errors import AgentError, AgentLoadError
-from proctor.registry import AGENTS
 
 __all__ = ["http_agent", "https_agent"]
 

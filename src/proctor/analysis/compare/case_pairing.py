@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
 from proctor.schema.results.run_result import CaseResult, Outcome
 

@@ -7,12 +7,12 @@ base. So cases of mixed difficulty, flaky ones and different numbers of trials a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum, sqrt
 
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, changed_cases, pair
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.outcome_text import is_fall, sentence_of
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import (
     PASSED,
     TRIAL_COST,

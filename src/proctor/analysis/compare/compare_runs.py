@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
-from proctor.common.quick_dataclasses import dataclass
+from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
-from proctor.registry import METRICS
 from proctor.runs.observers import ended
 from proctor.runs.queries import StoreLike, open_runs
 from proctor.runs.setup.argument_checks import is_open

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import erfc, sqrt
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import PASSED, Look, Measured
 from proctor.stats.intervals import normal_quantile
 

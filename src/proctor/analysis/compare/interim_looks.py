@@ -7,13 +7,12 @@ error is spent over the looks (`proctor.stats.sequential`), so that all of them 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
 from proctor.analysis.compare.futility import Ahead
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.results.manifest import AGAINST_RUN
 from proctor.schema.results.run_result import CaseResult

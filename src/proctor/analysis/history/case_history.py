@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, Turning
 from proctor.schema.results.outcome import Outcome

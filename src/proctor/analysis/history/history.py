@@ -12,8 +12,8 @@ from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, UnknownNameError
-from proctor.registry import METRICS
 from proctor.runs.queries import RunFilter, StoreLike, open_runs
 from proctor.runs.setup.argument_checks import check_count, is_open
 from proctor.schema.analysis.comparison import PASSED

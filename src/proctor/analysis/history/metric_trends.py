@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import MetricPoint
 from proctor.schema.results.outcome import Outcome

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.failed_attempts import find_current_run
 from proctor.runs.queries import StoreLike, open_runs

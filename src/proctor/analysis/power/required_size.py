@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, comb, fsum, log2
 
 from proctor.analysis.compare.compare import share_of
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, SizeRow
 from proctor.stats.power import cases_needed, expected_deviation, variance_within

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_where_found
 from proctor.runs.settings import Settings

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
@@ -15,7 +16,6 @@ from proctor.cli.eval.stores import Keeping
 from proctor.cli.report_outputs import Output, write_outputs
 from proctor.cli.status_file import tell_run
 from proctor.cli.streams import imports_go_on
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.stop_request import StopRequest
 from proctor.errors import ProctorError, StoreError
 from proctor.reports.base import ReportOptions

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.common.secrets import HIDDEN
 from proctor.errors import SetupError
 from proctor.runs.setup.find_config import GIVEN

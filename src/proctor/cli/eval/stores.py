@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from proctor.cli.errors import say
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError, StoreError
 from proctor.runs.queries import is_for_results, open_store
 from proctor.runs.settings import Settings

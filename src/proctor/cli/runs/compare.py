@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +19,6 @@ from proctor.analysis.compare.sides import find_run
 from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.report_outputs import named_place, output_guard, parse_placed
 from proctor.cli.run_options import SHOW, output_options, store_option
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
 from proctor.runs.lookup import find_case

@@ -56,7 +56,7 @@ def web(*, agents: Path | None, **given: Any) -> None:
     for module in ("fastapi", "uvicorn"):
         import_extra(module, extra="web", feature="proctor web")
     from proctor.cli.errors import say
-    from proctor.registry import load_object
+    from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # by name: no door imports another
     serve_page(agents, given, tell=click.echo, warn=say)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from proctor.common.async_tools import settle
+from proctor.common.registry import METRICS
 from proctor.compat.adk.argument_errors import a_model, refused, set_up
 from proctor.compat.adk.evaluation.evaluator import (
     EvaluationResult,
@@ -22,7 +23,6 @@ from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.custom.adk_references import uses_adk_classes
 from proctor.metrics.custom.function_metric import FunctionMetric
 from proctor.metrics.custom.signature import read_signature
-from proctor.registry import METRICS
 from proctor.schema.format.adk_results import rubric_scores
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.format.invocation import Invocation

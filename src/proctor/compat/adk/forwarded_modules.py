@@ -24,13 +24,8 @@ def is_here(name: str) -> bool:
 
 def forward() -> None:
     """Make google-adk's modules importable below `proctor.compat.adk`."""
-    global _finder
-    if _finder is None:
-        _finder = ModuleAliases(_google_name)
-        sys.meta_path.insert(0, _finder)  # before the finders that would load the same file a second time
-
-
-_finder: ModuleAliases | None = None
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)  # before the finders that would load the same file a second time
 
 
 def _google_name(name: str) -> str | None:
@@ -52,3 +47,6 @@ def _google_name(name: str) -> str | None:
             name=name,
         ) from None
     return THEIRS + rest
+
+
+_FINDER = ModuleAliases(_google_name)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import SetPlan

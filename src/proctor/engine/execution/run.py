@@ -6,9 +6,9 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.case_state import CaseState, Job, TrialState
 from proctor.engine.execution.executor import LocalExecutor, fewer_collections
 from proctor.engine.execution.progress import Progress

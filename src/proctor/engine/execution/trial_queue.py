@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.execution.case_state import CaseState, Job, jobs_of
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, SetPlan

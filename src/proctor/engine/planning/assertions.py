@@ -7,9 +7,9 @@ nothing would pass with an agent that does nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_problems import and_others, in_case
 from proctor.engine.planning.criteria import Bound

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.engine.scoring.score_range import within_range
 from proctor.engine.scoring.turn_aggregation import EVERY_INVOCATION, MEAN, aggregating
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts

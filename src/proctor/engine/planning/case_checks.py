@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
+from proctor.common.registry import METRICS
 from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
 from proctor.errors import MissingExtraError
-from proctor.registry import METRICS
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import BEYOND, all_stated, said_twice, stated, states_more
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass
+from proctor.common.registry import METRICS, load_object
 from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
 from proctor.engine.planning.metric_order import order_of
 from proctor.engine.planning.run_options import RunOptions
@@ -14,7 +14,6 @@ from proctor.engine.scoring.judge_scheduling import given_judge
 from proctor.engine.scoring.turn_aggregation import AGGREGATES, MEAN
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
-from proctor.registry import METRICS, load_object
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import MetricScore

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import Survey

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import CriterionError, SetupError, did_you_mean
 
 __all__ = ["Order", "order_of"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.assertions import Assertions, assertion_warnings, remedies_for, skip_notes
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_checks import checks_of, problems_of, reader_of, unread

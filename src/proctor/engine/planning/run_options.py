@@ -10,7 +10,7 @@ To add an option, add a field and run `make options`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,7 +30,6 @@ from proctor.common.option_kinds import (
     Share,
     WholeNumber,
 )
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from hashlib import blake2b
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError
 
 MOST = 10_000

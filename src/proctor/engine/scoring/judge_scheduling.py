@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.async_tools import together
+from proctor.common.async_tools import gather_all
 from proctor.common.prompts import Prompt, read_prompt
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import CriterionError, SetupError
 from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.format.criterion import JudgeModelOptions
@@ -137,7 +137,7 @@ async def score_and_judge(
         slot.begin_turn(None)
         if aside is not None:
             aside(slot)
-    for judged in await together([score_trial([bound], view, slot=slot) for bound in judges]):
+    for judged in await gather_all([score_trial([bound], view, slot=slot) for bound in judges]):
         found += judged
     if last:
         view.scores = {

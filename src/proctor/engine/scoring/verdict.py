@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.trial_rule import decide_trials, trials_reason
 from proctor.schema.evidence.trial import Failure

@@ -15,7 +15,7 @@ from proctor.agents.base import Agent, AgentInfo
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.process_exit import contained_exits
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.engine.planning.case_problems import in_case
 from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, Slot, is_running
@@ -205,7 +205,7 @@ def _settle(
 
 
 def _told(error: BaseException) -> str:
-    said = without_secrets(safe_str(error))
+    said = hide_secrets(safe_str(error))
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 

@@ -14,11 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import inf
 from types import FrameType
 from typing import Any, Self
-
-from proctor.common.quick_dataclasses import dataclass, field
 
 _GRACE = 2.0
 """Seconds a cancelled trial has to end before it is abandoned (less where the time-outs are short)."""

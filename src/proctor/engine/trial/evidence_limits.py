@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.common.error_text import safe_repr
 from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_TEXT
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, get_recipe, new_event, put_recipe
 from proctor.schema.evidence.fast_models import flat_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.infrastructure_errors import is_infrastructure, is_infrastructure_code
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.errors import (
     AgentCrashedError,
     AgentError,
@@ -31,7 +31,7 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
         where=where,
         kind=kind or FailureKind.RAISED,
         type=_type_of(error, told=kind is not None),
-        message=without_secrets(safe_str(error)),
+        message=hide_secrets(safe_str(error)),
         traceback=_traceback(error, told=told),
         turn=turn,
         infrastructure=is_infrastructure(error),
@@ -42,7 +42,7 @@ def _traceback(error: BaseException, *, told: bool) -> str | None:
     text = (
         (error.traceback if isinstance(error, AgentRaisedError) else None) if told else traceback_text(error)
     )
-    return None if text is None else without_secrets(text)
+    return None if text is None else hide_secrets(text)
 
 
 def _type_of(error: BaseException, *, told: bool) -> str:
@@ -75,7 +75,7 @@ class ReportedError(Exception):
             where=where,
             kind=FailureKind.UNUSABLE_ANSWER,
             type=self.code,
-            message=without_secrets(self.message),
+            message=hide_secrets(self.message),
             turn=turn,
             infrastructure=is_infrastructure_code(self.code),
         )

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.limits import MAX_SPAN_TEXT, MAX_SPANS
-from proctor.common.secrets import HIDDEN, names_secret, secrets_hidden, without_secrets
+from proctor.common.secrets import HIDDEN, hide_secrets, names_secret, secret_hider
 from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, Intake
 from proctor.errors import AgentError
 from proctor.schema.evidence.span import Span, TurnTrace
@@ -44,7 +44,7 @@ def trace_of(given: object) -> TurnTrace:
     try:
         _keep(given, trace)
     except Exception as error:  # noqa: BLE001 - whatever an adapter left there: its spans are no reason to lose a turn
-        trace.notes.append(f"the rest of the spans cannot be read: {without_secrets(safe_str(error))[:200]}")
+        trace.notes.append(f"the rest of the spans cannot be read: {hide_secrets(safe_str(error))[:200]}")
     return trace
 
 
@@ -78,7 +78,7 @@ class _Keeper:
         self._intake = Intake(_CAPS, notes)
         self._intake.begin("spans")
         self._notes = notes
-        self._hidden = secrets_hidden()
+        self._hidden = secret_hider()
         self._names: dict[str, tuple[str, bool]] = {}
         """Names of attributes, which come again and again: without secrets, and whether they tell of one."""
 

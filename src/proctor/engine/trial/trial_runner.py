@@ -8,13 +8,13 @@ import itertools
 import time
 import uuid
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.hooks import Hook, call_hook
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since

@@ -52,7 +52,7 @@ class AgentCosts:
     def _price(self) -> None:
         if not self._calls:
             return
-        from proctor.registry import load_object
+        from proctor.common.registry import load_object
 
         price_of = load_object(_PRICES)
         for (model, asked, said, cached), times in self._calls.items():

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
+from proctor.common.registry import METRICS
 from proctor.files.eval_sets.detect_format import CONFIG_KEYS
 from proctor.files.text.validation_messages import Finding, explain, near_key
-from proctor.registry import METRICS
 from proctor.schema.format.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
 from proctor.schema.format.criterion import (
     EFFICIENCY_METRICS,

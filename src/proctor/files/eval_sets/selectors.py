@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
 from proctor.common.project_root import project_root
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError, SetupProblems
 
 SET_SUFFIXES = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.case_reader import Cases, Collector, SpanCases
 from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of

@@ -11,11 +11,11 @@ import json
 import math
 import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.files.text.problems import Place, Problem, SourceText, file_error
 
 _BOM = codecs.BOM_UTF8

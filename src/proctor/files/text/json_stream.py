@@ -15,6 +15,7 @@ import re
 from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -22,7 +23,6 @@ from weakref import finalize
 
 from pydantic_core import from_json
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import EvalFileError
 from proctor.files.text.json_decode import holds_refused, is_suspect
 from proctor.files.text.problems import Place, Problem, file_error

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import EvalFileError
 
 Severity = Literal["error", "warning"]

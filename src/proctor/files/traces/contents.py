@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.files.traces.messages import (
     CUT,
     ELIDED,

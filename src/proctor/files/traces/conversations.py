@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass, field
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Reader
 from proctor.files.traces.events import Call, Teller, Told
 from proctor.files.traces.messages import Message
@@ -176,7 +176,7 @@ def _turn_notes(told: Told) -> Iterable[str]:
     if told.is_bare:
         yield "of a turn only what went into the agent and came out is told: no call would be seen"
     for name, message in told.survived[:_MOST_NOTES]:
-        yield f"the agent {name!r} failed inside of a turn that went on: {without_secrets(message)}"
+        yield f"the agent {name!r} failed inside of a turn that went on: {hide_secrets(message)}"
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
@@ -223,7 +223,7 @@ def _settle_arguments(told: Told, asked: Message | None) -> None:
 def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
     if (error := _error(piece, told)) is not None:
         kind, message = error
-        said = without_secrets(message)
+        said = hide_secrets(message)
         return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=said, turn=index)
     if endless := next((span.name for span in piece.spans if not span.end), told.endless):
         message = f"the span {endless!r} never ended, or its end is not in the trace"

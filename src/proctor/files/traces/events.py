@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.common.finish_reasons import why_cut_off
 from proctor.common.limits import MAX_EVENTS
-from proctor.common.quick_dataclasses import dataclass, field
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Contents, Reader
 from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
 from proctor.files.traces.semantic_conventions import (
@@ -162,7 +162,7 @@ class Teller:
         event = {
             "author": visit.author,
             "error_code": error[0] or "error",
-            "error_message": without_secrets(error[1]),
+            "error_message": hide_secrets(error[1]),
         }
         self.told.events.append({**event, "partial": visit.is_within or None})
 

@@ -11,11 +11,10 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
-
-from proctor.common.quick_dataclasses import dataclass, field
 
 ELIDED = "<elided>"
 """What google-adk writes in place of contents that are not captured."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
-
-from proctor.common.quick_dataclasses import dataclass, field
 
 SECOND = 1_000_000_000
 """Nanoseconds, in which spans are timed."""

@@ -7,8 +7,8 @@ is an agent's, it is what follows one message of the user.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.files.traces.contents import Reader
 from proctor.files.traces.messages import Message
 from proctor.files.traces.semantic_conventions import Kind, agent_name, case_of, conversation_id, kind_of

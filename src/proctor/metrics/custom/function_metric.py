@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar, overload
 
 from proctor.common.async_tools import settle
+from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, SetupError, did_you_mean
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN
@@ -23,7 +24,6 @@ from proctor.metrics.custom.adk_references import uses_adk_classes
 from proctor.metrics.custom.results import check_agreement, read_answer, read_turn
 from proctor.metrics.custom.signature import Signature, read_adk_signature, read_signature
 from proctor.metrics.expected_turns import paired
-from proctor.registry import METRICS
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
 from proctor.schema.results.score import MetricScore, mean_score

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic.alias_generators import to_camel, to_snake
 
+from proctor.common.async_tools import gather_all
 from proctor.errors import MetricError, did_you_mean
 from proctor.judges.base import Ballot, Judge, JudgeSource, Question, Settled, V
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.vote_failures import undecided_failure
-from proctor.judges.votes import ballot_details, together
+from proctor.judges.votes import ballot_details
 from proctor.metrics.base import MetricFacts, is_adk_compatible
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.schema.evidence.trial import Failure
@@ -82,7 +83,7 @@ class JudgedMetric(Generic[C]):
         judge = self._judge
         if judge is None:
             raise MetricError(f"{self.facts.name} has no judge to ask")
-        ballots = await together(
+        ballots = await gather_all(
             [judge.ask(each, samples=self._samples, settled=is_settled) for each in questions]
         )
         return [

@@ -17,10 +17,10 @@ Names must be equal; ids are never compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proctor.common.json_values import equal_json
-from proctor.common.quick_dataclasses import dataclass
 from proctor.metrics.trajectory.match_rules import Call
 
 __all__ = ["EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Matching"]

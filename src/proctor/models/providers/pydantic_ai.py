@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from proctor.common.error_text import safe_str
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
@@ -97,7 +97,7 @@ class ProviderModel:
             if converted.fault is not ModelFault.BROKE_PROTOCOL:
                 raise converted from error
             # no provider answered yet: for example an invalid proxy or a missing package
-            detail = f"{type(error).__name__}: {without_secrets(safe_str(error))}"
+            detail = f"{type(error).__name__}: {hide_secrets(safe_str(error))}"
             raise ModelError(
                 f"{self.name} cannot be asked: {detail}", fault=ModelFault.REJECTED, requests=0
             ) from error

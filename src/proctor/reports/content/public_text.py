@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.plain.evidence import evidence_lines
@@ -32,4 +32,4 @@ def cause(failure: Failure) -> str:
 
 def hidden(text: str) -> str:
     """Return any text without secrets."""
-    return without_secrets(text[:_LONGEST])
+    return hide_secrets(text[:_LONGEST])

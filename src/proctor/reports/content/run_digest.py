@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.reports.content.reasons import warnings_of
 from proctor.schema.results.fault_attribution import WhoseFault
 from proctor.schema.results.repeats import Repeats

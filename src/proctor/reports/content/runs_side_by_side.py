@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.reports.content.run_digest import decides
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.reports.evidence.diff_kind import Kind
 from proctor.schema.results.run_result import Outcome
 

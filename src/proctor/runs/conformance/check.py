@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import ProctorError, SetupError, unknown_name
 from proctor.runs.conformance.checks import CHECKS, Check
 from proctor.runs.conformance.conversation import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 
 from proctor.agents.base import AgentInfo
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
 from proctor.runs.conformance.conversation import (
     KEY,
     ConformanceError,

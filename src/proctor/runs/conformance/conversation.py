@@ -6,11 +6,11 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from contextlib import aclosing, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, Intake
 from proctor.engine.trial.trial_runner import DEFAULT_APP, DEFAULT_USER, new_session

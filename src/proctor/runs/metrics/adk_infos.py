@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.registry import METRICS
+from proctor.common.registry import METRICS
 from proctor.schema.format.criterion import Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
 
 

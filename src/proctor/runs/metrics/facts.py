@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from proctor.common.registry import METRICS
 from proctor.errors import SetupError
 from proctor.metrics.base import NEEDS, MetricFacts, example_of, options_of
-from proctor.registry import METRICS
 from proctor.runs.metrics.page import MetricInfo, MetricsPage, OptionFacts
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
 

@@ -63,9 +63,9 @@ class JudgesOnDemand:
         """Return what is wrong with what was given, whether or not anything asks it: it is none, or has no such name."""
         if self._given is None:
             return []
+        from proctor.common.registry import MODELS
         from proctor.models.load import as_model
         from proctor.models.names import parse_name
-        from proctor.registry import MODELS
 
         try:
             if isinstance(self._given, str):

@@ -14,7 +14,7 @@ import pydantic
 
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import read_reference
-from proctor.common.secrets import redacted, redacted_text
+from proctor.common.secrets import redact_arguments, redact_text
 from proctor.common.version import __version__
 from proctor.engine.planning.judging_manifest import set_manifests
 from proctor.engine.planning.plan import Plan
@@ -54,7 +54,7 @@ def manifest_of(
         sets=set_manifests(plan, unreadable),
         num_runs=plan.num_runs,
         options=told(eval_sets, options),
-        command=redacted(sys.argv),
+        command=redact_arguments(sys.argv),
         folder=str(Path.cwd()),
         versions=versions(),
     )
@@ -65,7 +65,7 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     reference = str(agent) if isinstance(agent, str | Path) else None
     if reference is not None and ("//" in reference or reference.startswith("cmd:")):
         # an address or a command: whoever goes on with the run brings its secret again
-        reference = redacted_text(reference)
+        reference = redact_text(reference)
     folder = agent_folder(agent)
     return AgentManifest(
         reference=reference,
@@ -89,7 +89,7 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
     if (outputs := kept.pop("outputs", None)) is not None:
-        kept["outputs"] = {name: redacted(list(places)) for name, places in outputs.items()}
+        kept["outputs"] = {name: redact_arguments(list(places)) for name, places in outputs.items()}
     if all(isinstance(one, str | Path) for one in eval_sets):
         kept["eval_sets"] = [str(one) for one in eval_sets]
     return kept

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.duplicate_names import same_names
 from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
 from proctor.engine.planning.run_options import OPTIONS, RunOptions

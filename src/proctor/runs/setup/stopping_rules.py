@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from proctor.common.registry import load_object
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.stopping_rule import StoppingRule
-from proctor.registry import load_object
 from proctor.runs.options import EvaluateOptions
 from proctor.stores.base import Store
 

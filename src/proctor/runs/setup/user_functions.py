@@ -31,8 +31,8 @@ def find_user(named: str) -> str | Callable[..., Any]:
     Raises:
         SetupError: there is no such function, or no model is called so.
     """
+    from proctor.common.registry import MODELS
     from proctor.models.names import parse_name
-    from proctor.registry import MODELS
 
     if named == AN_OBJECT:
         raise SetupError(
@@ -51,8 +51,8 @@ def find_user(named: str) -> str | Callable[..., Any]:
 
 def is_function(named: str) -> bool:
     """Tell whether a function is named, and no model; nothing is imported."""
+    from proctor.common.registry import MODELS
     from proctor.models.names import ALIASES
-    from proctor.registry import MODELS
 
     prefix = named.partition(":")[0].strip().lower()
     if prefix in {*MODELS.names(), *ALIASES}:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.engine.planning.plan import CaseSource, Plan
 from proctor.files.eval_sets.duplicate_ids import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation

@@ -13,13 +13,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from proctor.common.network import is_loopback_ip
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import SetupError
 from proctor.files.traces.otlp_json import LogRecord, only_kept, spans_in
 from proctor.runs.output_guard import OutputGuard

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import TYPE_CHECKING, Any, Unpack
 
-from proctor.common.secrets import redacted
+from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.assertions import remedies
 from proctor.engine.planning.case_problems import in_case
@@ -173,7 +173,7 @@ def _manifest(prepared: Prepared, paths: Sequence[str | Path]) -> Manifest:
     manifest.sets = set_manifests(
         prepared.plan, prepared.unreadable
     )  # with the cases that came more than once
-    names = ", ".join(redacted([str(path) for path in paths]))
+    names = ", ".join(redact_arguments([str(path) for path in paths]))
     manifest.options = {**manifest.options, "imported": {"file": names, "form": "trace"}}
     return manifest
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.results.outcome import refuse_truth
 
 PASSED = "passed"

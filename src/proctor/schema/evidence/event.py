@@ -3,7 +3,6 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.lazy_object import Waiting
 from proctor.schema.evidence.fast_models import (
     WAITING_ROOM,
     count_as_given,
@@ -16,6 +15,7 @@ from proctor.schema.evidence.fast_models import (
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
 from proctor.schema.format.grounding import GroundingMetadata
 from proctor.schema.format.wire_model import WireModel
+from proctor.schema.lazy_object import LazyObject
 
 
 class Event(WireModel):
@@ -143,7 +143,7 @@ its author, a size, the tool, the id, and arguments or response, in a dict that 
 The size is in characters, of what can be kept as it is, or -1 where that takes a closer look."""
 
 
-class WaitingEvent(Waiting, Event):
+class WaitingEvent(LazyObject, Event):
     """An event that nobody has looked at yet; whoever does finds an `Event`. The engine reads its recipe instead."""
 
     __slots__ = ()

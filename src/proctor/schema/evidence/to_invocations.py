@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.evidence.event import Event, WaitingEvent, call_of, recipe_of
 from proctor.schema.evidence.fast_models import maker
 from proctor.schema.evidence.trial import Trial, Turn

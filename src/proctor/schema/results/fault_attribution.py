@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault, faults_in
 from proctor.schema.results.outcome import Outcome
 from proctor.stats.intervals import wilson

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.judged_by import JudgedBy

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.result import EvalStatus
 from proctor.schema.results.outcome import Outcome, worst

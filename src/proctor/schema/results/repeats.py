@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.results.outcome import Outcome
 from proctor.stats.intervals import ClusteredMean, Mean, pass_at, pass_hat
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.lazy_object import Waiting
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, Trial
 from proctor.schema.format.result import EvalStatus
+from proctor.schema.lazy_object import LazyObject
 from proctor.schema.results.metric_verdict import InvocationVerdict, MetricVerdict
 from proctor.schema.results.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.results.repeats import CONFIDENCE, Repeats, TrialRule
@@ -184,7 +184,7 @@ class CaseResult(_MayWait):
 _put_maker = _MayWait.__dict__["_maker"].__set__
 
 
-class _WaitingResult(Waiting, CaseResult):
+class _WaitingResult(LazyObject, CaseResult):
     __slots__ = ()
 
     def settle(self) -> None:

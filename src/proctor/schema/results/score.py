@@ -19,11 +19,11 @@ whole `MetricScore`:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.lazy_object import Waiting
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.trial import Failure
+from proctor.schema.lazy_object import LazyObject
 from proctor.schema.results.outcome import refuse_truth
 
 
@@ -71,7 +71,7 @@ class MetricScore(_MayWait):
     __bool__ = refuse_truth  # a score knows no threshold
 
 
-class _WaitingScore(Waiting, MetricScore):
+class _WaitingScore(LazyObject, MetricScore):
     __slots__ = ()
 
     def settle(self) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.repeats import TrialRule
 

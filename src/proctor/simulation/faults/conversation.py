@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
 from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
 from proctor.schema.format.case import EvalCase

@@ -9,12 +9,12 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile
 from urllib.parse import quote
 
 from proctor.common.atomic_write import sync_folder
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import StoreError
 from proctor.stores.sqlite import migrations
 from proctor.stores.sqlite.connection import PATIENCE, Connection, InUse, begin_to_write, in_words, log_ahead

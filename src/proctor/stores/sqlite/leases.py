@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import RunInUseError, StoreError
 
 SECONDS = 60.0

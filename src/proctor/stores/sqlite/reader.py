@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.schema.evidence.simulator_failure import spoiled_by
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult

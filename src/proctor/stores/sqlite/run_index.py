@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import RunEntry
 from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite.connection import Connection, sound
 from proctor.stores.sqlite.encoding import checksum, compact

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.stores.base import AnswerRecord, Committed, Record

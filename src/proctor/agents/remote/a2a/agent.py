@@ -10,6 +10,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
@@ -18,7 +19,6 @@ from proctor.agents.remote.a2a.card import Card, read_card
 from proctor.agents.remote.a2a.turn import A2ATurn, result_of
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient, Reply
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,6 @@ from proctor.agents.remote.a2a.versions import DIALECTS, Dialect
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentLoadError
 
 _KIND = "a2a+http"

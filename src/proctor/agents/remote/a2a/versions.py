@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError
 from proctor.schema.format.content import Content, Part
 from proctor.schema.format.wire_model import to_camel

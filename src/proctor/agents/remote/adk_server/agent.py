@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -24,7 +25,6 @@ from proctor.agents.remote.adk_server.sessions import RemoteSession, Sessions
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, HttpClient, Reply
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content

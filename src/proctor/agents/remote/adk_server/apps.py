@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from proctor.agents.base import AgentInfo
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.client import HttpClient
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentLoadError, did_you_mean
 
 _KIND = "adk+http"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from proctor.agents.base import Session
 from proctor.agents.remote.http.client import HttpClient
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError
 
 _EXISTS = 409

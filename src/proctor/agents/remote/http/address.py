@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from proctor.common.network import is_loopback_ip
-from proctor.common.secrets import HIDDEN, hide_in_value, is_telling, redacted_text, without_secrets
+from proctor.common.secrets import HIDDEN, hide_in_value, hide_secrets, is_secret_value, redact_text
 from proctor.errors import AgentLoadError
 
 __all__ = ["TOKEN", "Address", "read_address"]
@@ -31,10 +31,10 @@ class Address:
         """Take the parts of a URL that `read_address` has validated."""
         self._parts = parts
         self._secrets = secrets
-        self._echoed = [secret for secret in secrets if is_telling(secret)]
+        self._echoed = [secret for secret in secrets if is_secret_value(secret)]
         self.authorization = authorization
         self.url = parts.geturl()
-        self.shown = self.hide(redacted_text(self.url))
+        self.shown = self.hide(redact_text(self.url))
 
     def __repr__(self) -> str:
         return f"Address({self.shown})"
@@ -91,7 +91,7 @@ class Address:
         """Return `text`, an error of a server or of a library, without the secrets of this address and of others."""
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        return without_secrets(text)
+        return hide_secrets(text)
 
     def hide_in_answer(self, value: Any) -> Any:
         """Return the JSON of an answer without the secrets of this address, which a server may repeat."""
@@ -148,7 +148,7 @@ def _secrets_in(query: str) -> Iterator[str]:
     for pair in query.split("&"):
         name, _, value = pair.partition("=")
         told = f"?{name}={value}"
-        if value and without_secrets(redacted_text(told)) != told:
+        if value and hide_secrets(redact_text(told)) != told:
             yield from (value, unquote(value))
 
 
@@ -162,5 +162,5 @@ def _header(token: str, name: str) -> str:
 
 def _no_address(text: str, kind: str, why: str) -> AgentLoadError:
     return AgentLoadError(
-        f"The agent {redacted_text(f'{kind}:{text}')} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
+        f"The agent {redact_text(f'{kind}:{text}')} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
     )

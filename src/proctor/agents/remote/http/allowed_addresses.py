@@ -14,10 +14,10 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError
 
 __all__ = [

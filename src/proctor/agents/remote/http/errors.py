@@ -12,7 +12,7 @@ from typing import Any
 from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import TOKEN, Address
 from proctor.common.error_text import safe_repr, safe_str
-from proctor.common.secrets import redacted_text
+from proctor.common.secrets import redact_text
 from proctor.errors import (
     AgentError,
     AgentLoadError,
@@ -141,9 +141,7 @@ def _proxy_hint(address: Address) -> str:
     scheme = address.url.partition(":")[0]
     proxy = proxies.get(scheme) or proxies.get("all")
     return (
-        f" (by the proxy {redacted_text(proxy)} of the environment; NO_PROXY takes hosts out)"
-        if proxy
-        else ""
+        f" (by the proxy {redact_text(proxy)} of the environment; NO_PROXY takes hosts out)" if proxy else ""
     )
 
 

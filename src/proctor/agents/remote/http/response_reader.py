@@ -7,13 +7,13 @@ import json
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.errors import broke, excerpt, from_httpx, truncation_error
 from proctor.agents.remote.http.sse_parser import EventTooLargeError, ServerEvent, StreamReader
 from proctor.common.error_text import safe_repr
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import AgentError, AgentTruncatedError
 
 __all__ = ["EVENTS", "JSON", "Bounds", "Reply"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from proctor.common.quick_dataclasses import dataclass
+from dataclasses import dataclass
 
 __all__ = ["EventTooLargeError", "ServerEvent", "StreamReader"]
 

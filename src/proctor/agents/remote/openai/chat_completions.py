@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.json_protocol import read_json
 from proctor.common.error_text import safe_repr
 from proctor.common.finish_reasons import why_cut_off
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import AgentError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import UsageMetadata

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
 from typing import TextIO
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.diff_kind import Kind

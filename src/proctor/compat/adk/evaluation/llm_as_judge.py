@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import ValidationError
 
-from proctor.common.async_tools import together
+from proctor.common.async_tools import gather_all
 from proctor.compat.adk.argument_errors import refused, set_up
 from proctor.compat.adk.evaluation.evaluator import (
     EvalStatus,
@@ -193,13 +193,13 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         samples = self._judge_model_options.num_samples
         asking = [self._replies(judge, prompt, samples) for prompt, _ in prompts]
         results = []
-        for (made, wanted), (_, state), replies in zip(pairs, prompts, await together(asking), strict=True):
+        for (made, wanted), (_, state), replies in zip(pairs, prompts, await gather_all(asking), strict=True):
             self._enter_turn(state)
             results.append(self._result(made, wanted, replies))
         return self.aggregate_invocation_results(results) if results else EvaluationResult()
 
     async def _replies(self, judge: PromptedJudge, prompt: str, samples: int) -> list[Reply | ModelError]:
-        return await together([_answer(judge, prompt) for _ in range(samples)])
+        return await gather_all([_answer(judge, prompt) for _ in range(samples)])
 
     def _result(
         self, actual: Invocation, expected: Invocation | None, replies: Sequence[Reply | ModelError]

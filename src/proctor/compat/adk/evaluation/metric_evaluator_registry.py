@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from proctor.common.registry import METRICS
 from proctor.compat.adk.argument_errors import a_model
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.evaluator import Evaluator
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory, PrebuiltEvaluator
 from proctor.errors import unknown_name
-from proctor.registry import METRICS
 from proctor.runs.metrics.adk_infos import metric_infos
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import EvalMetric, MetricInfo

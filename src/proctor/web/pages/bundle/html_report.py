@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TextIO, cast
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text

@@ -11,10 +11,10 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import SetupError
 from proctor.reports.formats.json_data import json_line
 from proctor.schema.results.page_model import PageModel

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.registry import METRICS
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.registry import METRICS
 from proctor.runs.lookup import case_of
 from proctor.schema.format.config import EvalConfig
 from proctor.web.pages.case.judge_votes import AskedMessage, PromptPage

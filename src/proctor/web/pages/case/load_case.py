@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from proctor.analysis.calibration.labels import labels_for
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import UnknownNameError
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.lookup import case_of, judging_of, lacks_reasons, listed_run, view_case

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.authoring.check import check_files
@@ -12,7 +13,6 @@ from proctor.authoring.edit_case import CaseContent, read_case, read_set
 from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
-from proctor.common.quick_dataclasses import dataclass
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import changeable
 from proctor.files.edit.header import WITH_HEAD

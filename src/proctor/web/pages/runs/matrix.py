@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.common.safe_text import shorten
 from proctor.reports.content.runs_side_by_side import Row, line_up
 from proctor.schema.results.manifest import RunRecord

@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
 from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
@@ -35,7 +35,7 @@ def chat_agents(context: ServerContext) -> dict[str, str]:
     found = {name: app.reference for name, app in apps.items() if not app.is_remote}
     if context.agents is None:
         for reference in load_settings(context.root).agent:
-            found.setdefault(without_secrets(reference.removeprefix(f"{context.root}/")), reference)
+            found.setdefault(hide_secrets(reference.removeprefix(f"{context.root}/")), reference)
     return {name: reference for name, reference in found.items() if reference != "replay"}
 
 
@@ -108,7 +108,7 @@ class Chats:
             if isinstance(error, ProctorError | asyncio.CancelledError):
                 raise
             raise SetupError(
-                f"the agent {agent} does not begin: {type(error).__name__}: {without_secrets(str(error))}"
+                f"the agent {agent} does not begin: {type(error).__name__}: {hide_secrets(str(error))}"
             ) from error
         return chat
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.common.version import __version__
 from proctor.errors import ProctorError
 from proctor.runs.queries import store_url
@@ -44,6 +44,6 @@ def _agents(context: ServerContext) -> tuple[list[str], str]:
 
 def _store(context: ServerContext) -> str:
     try:
-        return without_secrets(as_seen_from_here(store_url(context.store_url)))
+        return hide_secrets(as_seen_from_here(store_url(context.store_url)))
     except ProctorError:  # `why_not` reports it
         return ""

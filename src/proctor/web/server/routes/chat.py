@@ -19,7 +19,7 @@ from proctor.authoring.edit_eval_set import Added, add_cases
 from proctor.authoring.eval_set_files import SetFile
 from proctor.authoring.record import case_of_talk
 from proctor.common.safe_text import has_lone_surrogate
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.add_remove_cases import require_room
 from proctor.files.edit.file_lock import alone_with
@@ -190,9 +190,7 @@ async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: Wan
         path=file.label,
         eval_id=wanted.eval_id,
         turns=len(case.conversation or ()),
-        command=shlex.join(
-            [*map(without_secrets, words), *(["--final-state"] if wanted.final_state else [])]
-        ),
+        command=shlex.join([*map(hide_secrets, words), *(["--final-state"] if wanted.final_state else [])]),
         warnings=warning_texts(added.warnings),
     )
 

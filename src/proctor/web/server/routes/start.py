@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
 
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.runs.metrics.facts import metrics_page
 from proctor.runs.metrics.page import MetricsPage
 from proctor.runs.settings import load_settings
@@ -43,7 +43,7 @@ _WRONG: dict[int | str, dict[str, Any]] = {
 def list_agents(active: ActiveRunsDep) -> AgentsPage:
     """List the agents that the page may start: those of the server's start or settings, and `replay`."""
     agents = [
-        AgentChoice(name=name, reference=without_secrets(reference))
+        AgentChoice(name=name, reference=hide_secrets(reference))
         for name, reference in startable(active.context).items()
     ]
     why_not = active.why_no_runs()

@@ -18,11 +18,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from proctor.common.quick_dataclasses import dataclass
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
 
 MESSAGES_VARIABLE = "PROCTOR_TELL"
@@ -217,7 +217,7 @@ class ChildRuns:
         self._children[run_id] = child
         # somebody must hear of its end, or a dead process would stand in the system's list
         threading.Thread(target=child.process.wait, name=f"proctor-run-{run_id}", daemon=True).start()
-        record = {"pid": child.process.pid, "words": [without_secrets(word) for word in words]}
+        record = {"pid": child.process.pid, "words": [hide_secrets(word) for word in words]}
         (self._folder / f"{run_id}.json").write_text(json.dumps(record), encoding="utf-8")
         self._forget_old()
 

@@ -12,10 +12,10 @@ import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from starlette.concurrency import run_in_threadpool
 
-from proctor.common.quick_dataclasses import dataclass, field
 from proctor.errors import ProctorError
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import Standing, Store

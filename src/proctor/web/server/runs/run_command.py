@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proctor.common.option_kinds import Flag, Names, RepeatedText
-from proctor.common.secrets import without_secrets
+from proctor.common.registry import METRICS
+from proctor.common.secrets import hide_secrets
 from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quoted
-from proctor.registry import METRICS
 from proctor.runs.settings import Settings, load_settings
 from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.web.server.adk.apps import apps_of
@@ -52,7 +52,7 @@ def startable(context: ServerContext) -> dict[str, str]:
         found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
     for reference in load_settings(context.root).agent:
         given = _relative(reference, context.root)
-        found |= {} if given in found.values() else {without_secrets(given): given}
+        found |= {} if given in found.values() else {hide_secrets(given): given}
     return {**found, "replay": "replay"}
 
 
@@ -79,7 +79,7 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
 
 def display_command(words: Sequence[str]) -> str:
     """Return a command line to copy; passwords in URLs and the like are hidden."""
-    return shlex.join(["proctor", *map(without_secrets, words)])
+    return shlex.join(["proctor", *map(hide_secrets, words)])
 
 
 def store_words(context: ServerContext) -> list[str]:

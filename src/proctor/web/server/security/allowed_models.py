@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proctor.common.registry import MODELS
 from proctor.errors import SetupError
 from proctor.models.names import parse_name
-from proctor.registry import MODELS
 from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from proctor.agents.chat_host import TurnRequest
 from proctor.common.error_text import safe_str
-from proctor.common.secrets import without_secrets
+from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
 from proctor.schema.format.content import Content
 from proctor.web.server.adk.app_state import AdkDep, AdkState
@@ -61,7 +61,7 @@ async def adk_run_live(
     except SetupError as error:
         await _close(socket, _POLICY, safe_str(error))
     except Exception as error:  # noqa: BLE001 - what an agent raises is told to the client
-        await _close(socket, _BROKEN, f"{type(error).__name__}: {without_secrets(safe_str(error))}")
+        await _close(socket, _BROKEN, f"{type(error).__name__}: {hide_secrets(safe_str(error))}")
 
 
 async def _talk(socket: WebSocket, adk: AdkState, app_name: str, user_id: str, session_id: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Waiting"]
+__all__ = ["LazyObject"]
 
 
-class Waiting:
+class LazyObject:
     """Mixin for a subclass whose objects become plain objects of the base class on first access.
 
     `class _LazyScore(LazyObject, Score): __slots__ = ()` needs a `settle`, which fills in the missing attributes, unless
@@ -43,7 +43,7 @@ class Waiting:
         return self.__reduce_ex__(protocol)
 
 
-def _settle(one: Waiting) -> None:
+def _settle(one: LazyObject) -> None:
     kind = type(one)  # read once: another thread may change it
-    if issubclass(kind, Waiting):
+    if issubclass(kind, LazyObject):
         kind.settle(one)
