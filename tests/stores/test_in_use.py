@@ -78,5 +78,5 @@ def test_a_file_that_is_no_store_is_looked_at_whenever_nobody_has_it_open(tmp_pa
     begun(store).close()
     store.close()
     file.write_bytes(b"something else, and more than a hundred bytes of it " * 3)
-    with pytest.raises(StoreError, match="no store but some other file"):
+    with pytest.raises(StoreError, match="not a store"):
         open_store(str(file))

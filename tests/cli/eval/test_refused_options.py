@@ -215,7 +215,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (store_that_is_none, 2, ["error:", "agent.py: this file is not a store"]),
     (unknown_store, 2, ["error:", "Did you mean 'sqlite'?"]),
     (two_stores, 2, ["error:", "a.sqlite3 and b.sqlite3"]),
-    (results_for_nobody, 2, ["error:", "gone: there is no such folder"]),
+    (results_for_nobody, 2, ["error:", "gone: no such folder"]),
     (storage_in_a_bucket, 2, ["error:", "gs://bucket", "not in this version"]),
     (unknown_report, 2, ["error:", "'jsn'", "'json'"]),
     (unwritable_report, 2, ["error:", "agent.py is not a folder"]),

@@ -211,7 +211,7 @@ _MEANINGS = {
     "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
     "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",
     "SQLITE_READONLY": "the store cannot be written. Make the file and its folder writable, or name another with --store",
-    "SQLITE_CANTOPEN": "the store cannot be opened. Are the file and its folder there, and yours to read and write?",
+    "SQLITE_CANTOPEN": "the store cannot be opened. Check that the file and its folder exist and that you may read and write them",
     "SQLITE_BUSY": "another process has held the store for minutes. Wait for it or stop it, then try again",
     "SQLITE_LOCKED": "another process has held the store for minutes. Wait for it or stop it, then try again",
     "SQLITE_PROTOCOL": "another process has held the store for minutes. Wait for it or stop it, then try again",
