@@ -249,7 +249,7 @@ def test_a_message_that_is_none_is_refused(client: TestClient) -> None:
     for change, status, says in (
         ({"newMessage": None}, 400, "newMessage is missing"),
         ({"newMessage": {"parts": []}}, 400, "no parts"),
-        ({"newMessage": None, "invocationId": "e-1"}, 400, "cannot go on"),
+        ({"newMessage": None, "invocationId": "e-1"}, 400, "cannot resume"),
         ({"newMessage": "hello"}, 422, "newMessage"),
         ({"appName": None}, 400, "appName is missing"),
         ({"appName": "nobody"}, 404, "No app named 'nobody'"),

@@ -249,7 +249,7 @@ def test_artifacts_of_an_agent_that_has_none(client: TestClient, session: str) -
     assert got(client, f"{at}/a.txt/versions/0", 404) == {"detail": "Artifact not found"}
     assert got(client, f"{at}/a.txt/versions/x", 422) == {"detail": "Invalid version ID"}
     body = {"filename": "a.txt", "artifact": {"text": "x"}}
-    assert "no use for artifacts" in posted(client, at, body, 400)["detail"]
+    assert "has no artifacts" in posted(client, at, body, 400)["detail"]
 
 
 def test_what_the_page_asks_besides(client: TestClient) -> None:
@@ -394,11 +394,11 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
         ({"eval_metrics": [{"metricName": "tool_trajectory_avg", "threshold": 1}]}, "Did you mean 'tool_trajectory_avg_score'?"),
         ({"eval_metrics": METRICS, "eval_case_ids": ["pari"]}, "Did you mean 'paris'?"),
         ({"eval_metrics": METRICS, "eval_case_ids": ["paris", "none"]}, "has no case `none`"),
-        ({"eval_metrics": []}, "no metric that decides"),
-        ({"eval_metrics": [{"metricName": "token_usage_v1"}]}, "no metric that decides"),
+        ({"eval_metrics": []}, "no deciding metric"),
+        ({"eval_metrics": [{"metricName": "token_usage_v1"}]}, "no deciding metric"),
         ({"eval_metrics": [{"metricName": "safety_v1"}]}, "neither a criterion nor a threshold"),
-        ({"eval_metrics": [METRICS[0], METRICS[0]]}, "asked for twice"),
-        ({"eval_metrics": [{**METRICS[0], "customFunctionPath": "os.system"}]}, "never from a request"),
+        ({"eval_metrics": [METRICS[0], METRICS[0]]}, "occurs twice"),
+        ({"eval_metrics": [{**METRICS[0], "customFunctionPath": "os.system"}]}, "never a request"),
         ({"eval_metrics": [{"metricName": "response_match_score", "threshold": 1.5}]}, "1.5"),
         ({"eval_metrics": METRICS, "user_simulator_config": {"type": "telepathy"}}, "llm_backed"),
         ({"eval_metrics": METRICS, "live_model_config": {}}, "live_model_config"),

@@ -238,7 +238,7 @@ def test_an_agent_that_fails_is_told_with_the_cause(
     told = say(client, chat, text)
     failure = next(one for one in told if one["kind"] == "failure")
     assert said in failure["text"], failure
-    assert "not kept" in failure["text"]
+    assert "discarded" in failure["text"]
     assert told[-1]["value"] == {"state": state, "turns": 1}
     if state == "broken":
         assert client.post(f"{chat}/messages", json={"text": "two"}).status_code == 409

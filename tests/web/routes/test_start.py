@@ -234,7 +234,7 @@ class TestWhatIsWrong:
             (
                 {"eval_sets": [{"path": "greetings.evalset.json", "cases": [" "]}]},
                 "eval_sets",
-                "cannot be picked",
+                "cannot be selected",
             ),
             (
                 {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a,b", "case_1"]}]},
@@ -247,7 +247,7 @@ class TestWhatIsWrong:
             ({"config": "../../config.json"}, "config", "no config file below"),
             ({"criteria": {}}, "criteria", "no metric is chosen"),
             ({"tags": ["nobody"]}, "tags", "no case carries the tag nobody"),
-            ({"failed_of": "../x", "eval_sets": []}, "failed_of", "no id of a run"),
+            ({"failed_of": "../x", "eval_sets": []}, "failed_of", "not the id of a run"),
             (
                 {"judge": "openai:gpt@http://evil.example/v1"},
                 "judge",
@@ -445,5 +445,5 @@ def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> No
 
 def test_no_more_is_asked_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.web.server.runs.child_runs.MOST_ASKED", 0)
-    with pytest.raises(TooManyRunsError, match="estimates are under way"):
+    with pytest.raises(TooManyRunsError, match="estimates are running"):
         ChildRuns(tmp_path, tmp_path / "page").ask(["eval"])

@@ -294,13 +294,13 @@ export interface paths {
         };
         /**
          * List Chats
-         * @description Return the conversations that are open.
+         * @description Return the open conversations.
          */
         get: operations["list_chats"];
         put?: never;
         /**
          * Open Chat
-         * @description Begin a conversation with an agent, in a process of its own.
+         * @description Start a conversation with an agent in a separate process.
          */
         post: operations["open_chat"];
         delete?: never;
@@ -318,7 +318,7 @@ export interface paths {
         };
         /**
          * Get Chat
-         * @description Return a conversation, as far as it is.
+         * @description Return a conversation, as far as it has come.
          */
         get: operations["get_chat"];
         put?: never;
@@ -344,7 +344,7 @@ export interface paths {
         put?: never;
         /**
          * Send Message
-         * @description Say something; what the agent does and says comes as it happens. It goes on when nobody listens.
+         * @description Send a message and stream the agent's answer. The answer continues if the client disconnects.
          */
         post: operations["send_message"];
         delete?: never;
@@ -362,7 +362,7 @@ export interface paths {
         };
         /**
          * Get Chat Events
-         * @description Go on listening to an answer, behind the entry that `Last-Event-ID` names.
+         * @description Resume the stream of an answer after the entry that `Last-Event-ID` names.
          */
         get: operations["get_chat_events"];
         put?: never;
@@ -384,7 +384,7 @@ export interface paths {
         put?: never;
         /**
          * Stop Chat
-         * @description End the answer that is under way.
+         * @description Stop the present answer.
          */
         post: operations["stop_chat"];
         delete?: never;
@@ -404,7 +404,7 @@ export interface paths {
         put?: never;
         /**
          * Undo Turn
-         * @description Take the last turn back: a new session, in which what was said before it is said again.
+         * @description Undo the last turn: send the earlier messages again in a new session.
          */
         post: operations["undo_turn"];
         delete?: never;
@@ -424,7 +424,7 @@ export interface paths {
         put?: never;
         /**
          * Say Again
-         * @description Say everything again in a new session: after an answer that failed or was stopped.
+         * @description Send all messages again in a new session, after an answer that failed or was stopped.
          */
         post: operations["say_again"];
         delete?: never;
@@ -444,7 +444,7 @@ export interface paths {
         put?: never;
         /**
          * Save Chat
-         * @description Keep the conversation as a case of a set, as `proctor record` does.
+         * @description Save the conversation as a case of a set, as `proctor record` does.
          */
         post: operations["save_chat"];
         delete?: never;
@@ -2818,7 +2818,7 @@ export interface components {
         };
         /**
          * NewChat
-         * @description A conversation to begin.
+         * @description A new conversation.
          */
         NewChat: {
             /** Agent */
@@ -2862,7 +2862,7 @@ export interface components {
         };
         /**
          * NewMessage
-         * @description What the user says: a text, or the answer to a call that waits.
+         * @description A message of the user: a text, or the response to an open call.
          */
         NewMessage: {
             /**
@@ -3654,7 +3654,7 @@ export interface components {
         };
         /**
          * ToolAnswer
-         * @description What a tool that takes long has come to, said by hand.
+         * @description The response of a long-running tool, which a person gives.
          */
         ToolAnswer: {
             /** Name */
@@ -3841,7 +3841,7 @@ export interface components {
         };
         /**
          * WantedCase
-         * @description The case that a conversation is to become.
+         * @description The new case that a conversation becomes.
          */
         WantedCase: {
             /** Eval Id */
@@ -4999,7 +4999,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description An answer is under way, or the agent has lost its session. */
+            /** @description The agent is answering, or has lost its session. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5039,7 +5039,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description An answer is under way, or the agent has lost its session. */
+            /** @description The agent is answering, or has lost its session. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5108,7 +5108,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description An answer is under way, or the agent has lost its session. */
+            /** @description The agent is answering, or has lost its session. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,7 +5146,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description An answer is under way, or the agent has lost its session. */
+            /** @description The agent is answering, or has lost its session. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -99,21 +99,21 @@ def known_judges_page(
 
 
 def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
-    known = [one for one in calibrations if one.metric == use.by.metric]
-    found = next((one for one in reversed(known) if not _differences(one, use.by)), None)
-    newest = known[-1] if known else None
-    shown = found or newest
+    newest_first = [one for one in reversed(calibrations) if one.metric == use.by.metric]
+    newest = next(iter(newest_first), None)
+    valid = next((one for one in newest_first if not _differences(one, use.by)), None)
+    shown, last = valid or newest, use.last
     return JudgeRow(
         metric=use.by.metric,
         model=use.by.model,
         prompt=use.by.prompt,
-        standing=_standing(found, newest),
-        void=_differences(newest, use.by) if newest and not found else [],
+        standing=_standing(valid, newest),
+        void=_differences(newest, use.by) if newest and not valid else [],
         calibration=_calibration(shown) if shown else None,
         runs=use.runs,
-        last_run=use.last.run_id if use.last is not None else None,
-        last_at=use.last.created_at if use.last is not None else None,
-        last_agent=use.last.agent if use.last is not None else "",
+        last_run=last.run_id if last is not None else None,
+        last_at=last.created_at if last is not None else None,
+        last_agent=last.agent if last is not None else "",
         labels=use.labels,
     )
 

@@ -202,6 +202,10 @@ def verdict_sentence(case: CaseResult) -> str:
         interval = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
         passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({interval}){', flaky' if case.flaky else ''}"
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
+    return _single_trial_sentence(case)
+
+
+def _single_trial_sentence(case: CaseResult) -> str:
     if case.passed:
         decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())
         return f"{'The metric' if decided == 1 else f'All {decided} metrics'} that decided met the criterion"

@@ -67,9 +67,7 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
     """Return a metric's score of a turn (`Score`) or of a trial (`MetricScore`)."""
     failure = score.failure if isinstance(score, MetricScore) else None
     plain = score if isinstance(score, Score) else Score(score.value, not_applicable=score.not_applicable)
-    outcome = Outcome.ERROR if failure is not None else metric.judge(plain).outcome
-    if not metric.gate and outcome is not Outcome.NOT_APPLICABLE and failure is None:
-        outcome = Outcome.INFORMATIONAL
+    outcome = Outcome.ERROR if failure is not None else _outcome(metric, plain)
     found = [*findings_of(score.details or {}, metric.name, full=True)]
     return ScorePart(
         name=metric.name,
@@ -83,6 +81,11 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
         notes=[NotePart(label=one.label, text=one.text) for one in found if isinstance(one, Note | Fact)],
         failure=cause_part(failure) if failure is not None else None,
     )
+
+
+def _outcome(metric: MetricVerdict, score: Score) -> Outcome:
+    outcome = metric.judge(score).outcome
+    return outcome if metric.gate or outcome is Outcome.NOT_APPLICABLE else Outcome.INFORMATIONAL
 
 
 def cause_part(failure: Failure) -> CausePart:

@@ -143,8 +143,7 @@ def eval_case_row(
     """Return the row of a case in the list of cases."""
     is_scenario = case.conversation_scenario is not None
     turns = (case.opening if is_scenario else case.conversation) or []
-    tags = (case.model_extra or {}).get("tags")
-    first = _first_message(case)
+    first = first_message(case)
     return EvalCaseRow(
         position=position,
         eval_id=case.eval_id,
@@ -153,7 +152,7 @@ def eval_case_row(
         turns=len(turns),
         asks=first if len(first) <= EXCERPT else f"{first[:EXCERPT]}…",
         calls=sum(len(turn.tool_calls) for turn in turns),
-        tags=[tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else [],
+        tags=case_tags(case),
         rubrics=len(case.rubrics or ()) + sum(len(turn.rubrics or ()) for turn in turns),
         has_state=bool(case.final_session_state),
         errors=sum(problem.severity == "error" for problem in problems),
@@ -161,7 +160,14 @@ def eval_case_row(
     )
 
 
-def _first_message(case: EvalCase) -> str:
+def case_tags(case: EvalCase) -> list[str]:
+    """Return the tags of a case."""
+    tags = (case.model_extra or {}).get("tags")
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+
+
+def first_message(case: EvalCase) -> str:
+    """Return the first message of the user; empty if there is none."""
     if case.conversation_scenario is not None:
         return case.conversation_scenario.starting_prompt
     return text_of(case.conversation[0].user_content) if case.conversation else ""

@@ -1,1 +1,4 @@
-"""The ADK-compatible face of the server: what google-adk's web UI and REST clients ask, answered by Proctor."""
+"""The ADK-compatible API of the server, for google-adk's web UI and REST clients.
+
+Start with `routes`; `app_state` holds the apps and their agents, `session_host` the sessions of agents of other frameworks.
+"""

@@ -1,4 +1,4 @@
-"""What every ADK-compatible route has in common: who may change things, and how errors are told."""
+"""The common parts of ADK-compatible routes: the restriction of changes to local clients, and error responses."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ _NAMES_OF_FILES = {
     "eval_set_id": "the eval set id",
     "eval_result_id": "the result id",
 }
-"""Parameters of addresses that name a file or a folder, and how a message names each."""
+"""Parameters of addresses that name a file or a folder, each with its name in messages."""
 
 
 class AdkRoute(APIRoute):
     """A route whose errors are JSON: `{"detail": ...}`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, with errors made answers."""
+        """Return the handler, which turns errors into responses."""
         handle = super().get_route_handler()
 
-        async def told(request: Request) -> Response:
+        async def respond(request: Request) -> Response:
             try:
                 _require_ids(request)
                 return await handle(FiniteRequest(request.scope, request.receive))
             except RequestValidationError as error:
-                found = [{name: one[name] for name in ("type", "loc", "msg")} for one in error.errors()]
-                return answer({"detail": found}, status_code=422)
+                problems = [{name: one[name] for name in ("type", "loc", "msg")} for one in error.errors()]
+                return answer({"detail": problems}, status_code=422)
             except Exception as error:
                 if (status := status_of(error)) is None:
                     raise
                 return answer({"detail": _error_message(error)}, status_code=status)
 
-        return told
+        return respond
 
 
 def _require_ids(request: Request) -> None:
-    """Refuse an id in the address that names a file and could lead elsewhere. Raises SetupError."""
+    """Refuse an id in the address that could lead to another file. Raises SetupError."""
     for name, what in _NAMES_OF_FILES.items():
         if name in request.path_params:
             require_path_segment(request.path_params[name], what)
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the status that an error is answered with; `None` for one that is no answer."""
+    """Return the status of the response to an error; `None` for an unexpected error."""
     if isinstance(error, AgentLoadError | MissingExtraError):
-        return 500  # the request is right, and the agent cannot be had: as google-adk's server says it
+        return 500  # the request is valid, but the agent cannot be loaded: as google-adk's server responds
     if isinstance(error, UnknownNameError | MissingEvalError):
         return 404
     if isinstance(error, SessionExistsError):
@@ -75,13 +75,13 @@ def _error_message(error: BaseException) -> str:
 
 
 def body_error(error: ValidationError, *place: str) -> RequestValidationError:
-    """Return what a body is refused with (422) that is read by hand; `place`: where in it the mistakes are."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    return RequestValidationError([{**one, "loc": ("body", *place, *one["loc"])} for one in found])
+    """Return the error (422) for a body that a route validates itself; `place`: the validated part of the body."""
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    return RequestValidationError([{**one, "loc": ("body", *place, *one["loc"])} for one in problems])
 
 
 def require_local(request: Request) -> None:
-    """Refuse who is not on this machine, or comes through a proxy: as google-adk's development server.
+    """Refuse clients on other machines or behind a proxy, as google-adk's development server does.
 
     Raises:
         HTTPException: 403.
@@ -98,4 +98,4 @@ def require_local(request: Request) -> None:
 
 
 LOCAL = [Depends(require_local)]
-"""`dependencies` of routes that only clients on this machine may ask."""
+"""`dependencies` of routes for clients on this machine only."""

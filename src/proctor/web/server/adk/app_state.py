@@ -1,4 +1,4 @@
-"""What the ADK-compatible routes work with: the apps, the agents that are open, and the loop they live on."""
+"""The state of the ADK-compatible API: the apps, the open agents, and their event loop."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ Answer = TypeVar("Answer")
 
 
 class AdkState:
-    """One server's apps. Agents are loaded when somebody first talks to them."""
+    """The apps of one server. An agent is loaded with the first request for it."""
 
     def __init__(self, context: ServerContext) -> None:
-        """Take what the server works with."""
+        """`context`: that of the server."""
         self.context = context
         self._loop = AgentLoop()
         self._hosts: dict[str, asyncio.Task[Host]] = {}
 
     def apps(self) -> dict[str, App]:
-        """Return the apps that there are now, by name."""
+        """Return the present apps by name."""
         return apps_of(self.context.agents, self.context.root)
 
     def app(self, name: str) -> App:
-        """Return an app. Raises SetupError: there is none of that name."""
+        """Return an app. Raises SetupError: there is no app of that name."""
         return find_app(self.apps(), name)
 
     async def on_loop(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Run something on the loop of the agents."""
+        """Run a coroutine on the loop of the agents."""
         return await self._loop.run(work)
 
     async def host(self, name: str) -> Host:
-        """Return what serves an app, on the loop of the agents; loads the agent where that is still to be done.
+        """Return the host of an app, on the loop of the agents; load the agent if necessary.
 
         Raises:
             SetupError: there is no such app, or its agent cannot be loaded.
@@ -57,13 +57,13 @@ class AdkState:
         try:
             return await asyncio.shield(opening)
         except BaseException:
-            # the next who asks finds it mended, perhaps; of several who waited, the first takes it out
+            # the next request tries again; of several waiting requests the first removes the failed task
             if opening.done() and self._hosts.get(name) is opening:
                 del self._hosts[name]
             raise
 
     async def ask(self, name: str, method: str, *args: Any) -> Any:
-        """Call a method of what serves an app."""
+        """Call a method of an app's host."""
 
         async def call() -> Any:
             return await getattr(await self.host(name), method)(*args)
@@ -74,16 +74,16 @@ class AdkState:
         """Yield the events of one turn."""
 
         async def events() -> AsyncGenerator[Json, None]:
-            async with aclosing((await self.host(name)).run(turn)) as found:
-                async for event in found:
+            async with aclosing((await self.host(name)).run(turn)) as host_events:
+                async for event in host_events:
                     yield event
 
-        async with aclosing(self._loop.stream(events)) as found:
-            async for event in found:
+        async with aclosing(self._loop.stream(events)) as stream:
+            async for event in stream:
                 yield event
 
     def close(self) -> None:
-        """Let all agents go."""
+        """Close all agents."""
         self._loop.close(self._farewell)
 
     async def _farewell(self) -> None:
@@ -104,7 +104,7 @@ async def _open_host(app: App) -> Host:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Let the agents go when the server ends."""
+    """Close the agents when the server ends."""
     yield
     adk: AdkState | None = getattr(app.state, "adk", None)
     if adk is not None:
@@ -120,4 +120,4 @@ def _adk_state(connection: HTTPConnection) -> AdkState:
 
 
 AdkDep = Annotated[AdkState, Depends(_adk_state)]
-"""The parameter by which a route gets its `AdkWorld`."""
+"""The type of the parameter through which a route receives its `AdkState`."""

@@ -1,4 +1,4 @@
-"""Which apps there are: the folders of agents, by name."""
+"""The apps: the folders of agents, by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proctor.runs.settings import load_settings
 
 _ADK_SERVER = "adk+http"
 _MARKS = ("agent.py", CONFIG_FILE, "__init__.py", "agent/__init__.py")
-"""What makes a folder an agent's: one of these."""
+"""A folder with one of these files is an agent's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +29,30 @@ class App:
     reference: str
     """The AGENT string."""
     is_remote: bool = False
-    """Whether its agent is an app of another server; the folder then holds its eval sets and results only."""
+    """Whether its agent is an app of another server; the folder then contains only eval sets and results."""
 
 
 def apps_of(agents: Path | None, root: Path) -> dict[str, App]:
-    """Return the apps by name, sorted: the folders in `agents`, or `agents` itself where it is one agent's.
+    """Return the apps by name, sorted: the folders in `agents`, or `agents` itself if it is an agent's folder.
 
-    Without `agents` those that the project's settings name; none named: the folders in the project's root.
+    Without `agents` the apps are those of the project's settings, else the folders in the project's root.
     """
     if agents is None:
         return _named_by_settings(root) or _in_folder(root)
     folder = agents.absolute()
-    own = not folder.is_dir() or is_app(folder)
-    found = _one(folder) if own else {}
-    return found or _in_folder(folder)
+    single = _single_app(folder) if not folder.is_dir() or is_app(folder) else {}
+    return single or _in_folder(folder)
 
 
 def is_app(folder: Path) -> bool:
-    """Whether a folder is an agent's. One with agents in it and an `__init__.py` is not."""
+    """Return whether a folder is an agent's. A folder that contains agents and an `__init__.py` is not."""
     if not any((folder / mark).is_file() for mark in _MARKS):
         return False
     return (folder / "agent.py").is_file() or (folder / CONFIG_FILE).is_file() or not _in_folder(folder)
 
 
-def _one(folder: Path) -> dict[str, App]:
-    """A folder, or a file in it (`agents/travel/flawed.py`)."""
+def _single_app(folder: Path) -> dict[str, App]:
+    """Return the app of a folder, or of a file in it (`agents/travel/flawed.py`)."""
     home = folder if folder.is_dir() else folder.parent
     return {home.name: App(home.name, home, str(folder))} if folder.exists() else {}
 
@@ -61,7 +60,7 @@ def _one(folder: Path) -> dict[str, App]:
 def _in_folder(folder: Path) -> dict[str, App]:
     if not folder.is_dir():
         return {}
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _may_be_one(entry.name))
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _may_be_app(entry.name))
     inside = {name: folder / name for name in names}
     return {
         name: App(name, place, str(place))
@@ -70,39 +69,39 @@ def _in_folder(folder: Path) -> dict[str, App]:
     }
 
 
-def _may_be_one(name: str) -> bool:
+def _may_be_app(name: str) -> bool:
     return not name.startswith((".", "__")) and name not in {"node_modules", "tests", "test"}
 
 
 def _named_by_settings(root: Path) -> dict[str, App]:
-    found: dict[str, App] = {}
+    apps: dict[str, App] = {}
     remote: list[Address] = []
     references: dict[Address, str] = {}
     for reference in load_settings(root).agent:
         if (folder := agent_folder(reference)) is not None:
-            found[folder.name] = App(folder.name, folder, reference)
+            apps[folder.name] = App(folder.name, folder, reference)
         elif (address := _adk_server(reference)) is not None:
             remote.append(address)
             references[address] = reference
     for address in remote:
-        name = _free_name(address, found)
-        found[name] = App(name, root / name, references[address], is_remote=True)
-    return dict(sorted(found.items()))
+        name = _free_name(address, apps)
+        apps[name] = App(name, root / name, references[address], is_remote=True)
+    return dict(sorted(apps.items()))
 
 
 def _adk_server(reference: str) -> Address | None:
-    """Return the address behind `adk+http:`; `None` of any other reference, and of one that is no address."""
+    """Return the address after `adk+http:`; `None` for any other reference, and for an invalid address."""
     kind, _, rest = reference.strip().partition(":")
     if kind != _ADK_SERVER:
         return None
     try:
         return read_address(rest, kind=kind)
-    except AgentLoadError:  # a run says it
+    except AgentLoadError:  # a run reports it
         return None
 
 
 def _free_name(address: Address, taken: Mapping[str, App]) -> str:
-    """Return the name of an app of another server: its own, or with the server where another app has that."""
+    """Return the name for an app of another server: its own, with the server's name if another app has it."""
     server = re.sub(r"\W+", "_", f"{address.host}_{address.port}").strip("_")
     own = unquote(address.path.rpartition("/")[2])
     if path_segment_fault(own):
@@ -114,8 +113,8 @@ def find_app(apps: Mapping[str, App], name: str) -> App:
     """Return an app.
 
     Raises:
-        UnknownNameError: there is none of that name.
-        SetupError: the name could never be one.
+        UnknownNameError: there is no app of that name.
+        SetupError: the name is invalid.
     """
     require_path_segment(name, "the app name")
     if name not in apps:

@@ -1,16 +1,16 @@
-"""A case that a client sends back: what it says, and of what it cannot know what was there.
+"""Merge a case that a client sends with the case in the file.
 
-google-adk's page sends four fields of a case and no others, and its server then forgets the others. Here a field that
-a request does not mention is kept. The rule:
+google-adk's page sends only four fields of a case, and its server then loses the others. Here a field that a request does
+not mention is kept. The rules:
 
-* a field of the case that is mentioned is as it is sent; `null` takes it out;
-* one that is not mentioned stays: `rubrics`, `finalSessionState`, `conversationScenario`, keys of one's own;
-* of the two forms of a case, the one that is sent takes the place of the other; a `conversation` that is empty does
-  not take the place of a scenario, for the page has nothing else to send for one;
-* a turn that was there before (by its `invocationId`) keeps what is not mentioned of it, but for the answer and the
-  tool calls: a turn that is sent without these is one that expects none;
-* an empty list of calls is not written where the turn had none: it is how the server sends an absent one;
-* the page's own marks in events (`invocationIndex`, `toolUseIndex`) are left out.
+* a field of the request replaces that of the file; `null` removes it;
+* a field that is not mentioned stays: `rubrics`, `finalSessionState`, `conversationScenario`, custom keys;
+* a conversation replaces a scenario and vice versa; but an empty `conversation` does not replace a scenario, because the
+  page sends nothing else for one;
+* an existing turn (by its `invocationId`) keeps the fields that are not mentioned, except the answer and the tool calls: a
+  turn without these expects none;
+* an empty list of calls is not written if the turn had none, because the server sends an absent list as an empty one;
+* the page's own marks in events (`invocationIndex`, `toolUseIndex`) are removed.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _MARKS_OF_THE_PAGE = ("invocationIndex", "toolUseIndex")
 
 
 def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
-    """Return the case that a file with `before` is to have, in the file's spelling of each key.
+    """Return the new content of a case with `before`, in the file's spelling of each key.
 
     Raises:
-        pydantic.ValidationError: it would be no case.
+        pydantic.ValidationError: the result is not a valid case.
         SetupError: a field is sent in both spellings.
     """
     _require_each_once(sent)
@@ -51,7 +51,7 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
     for name in stated:
         key = had.get(name, name)
         if written.get(name) == was.get(name):
-            continue  # it says the same, perhaps in other words
+            continue  # equal, perhaps in another spelling
         if name in written:
             merged[key] = written[name]
         else:
@@ -71,7 +71,7 @@ def _to_json(case: EvalCase) -> Json:
 
 
 def _choose_form(stated: Json, had: Mapping[str, str]) -> None:
-    """Of a conversation and a scenario one stands."""
+    """Keep either the conversation or the scenario."""
     if stated.get(_CONVERSATION) and not stated.get(_SCENARIO):
         for name in (_SCENARIO, _OPENING):
             if name in had:
@@ -79,11 +79,11 @@ def _choose_form(stated: Json, had: Mapping[str, str]) -> None:
     elif stated.get(_SCENARIO) and _CONVERSATION in had:
         stated.setdefault(_CONVERSATION, None)
     elif _SCENARIO in had and _CONVERSATION in stated and _SCENARIO not in stated:
-        del stated[_CONVERSATION]  # an empty one
+        del stated[_CONVERSATION]  # it is empty
 
 
-def _turns(sent: Any, before: Any) -> Any:
-    """The turns that are sent, each with what was there of it and is not mentioned."""
+def _turns(sent: object, before: Any) -> object:
+    """Return the turns of the request, each with the fields of the file that it does not mention."""
     if not isinstance(sent, list):
         return sent
     old = {_id(turn): turn for turn in before or () if isinstance(turn, Mapping) and _id(turn)}
@@ -101,11 +101,12 @@ def _turn(sent: Mapping[str, Any], before: Mapping[str, Any]) -> Json:
     return {**kept, **{key: _without_unstated_calls(key, value, before) for key, value in sent.items()}}
 
 
-def _without_unstated_calls(key: str, value: Any, before: Mapping[str, Any]) -> Any:
-    """Return the data of a turn without the empty list of calls that the server sends where the file states none."""
+def _without_unstated_calls(key: str, value: object, before: Mapping[str, object]) -> object:
+    """Remove an empty list of calls from the data of a turn if the file states none."""
     had = before.get("intermediate_data", before.get("intermediateData"))
-    is_data = key in {"intermediate_data", "intermediateData"} and isinstance(value, dict)
-    if not is_data or not isinstance(had, dict) or any(had.get(name) is not None for name in _CALLS):
+    if key not in {"intermediate_data", "intermediateData"} or not isinstance(value, dict):
+        return value
+    if not isinstance(had, dict) or any(had.get(name) is not None for name in _CALLS):
         return value
     return {name: item for name, item in value.items() if name not in _CALLS or item}
 
@@ -113,12 +114,14 @@ def _without_unstated_calls(key: str, value: Any, before: Mapping[str, Any]) -> 
 _CALLS = frozenset(("toolUses", "tool_uses"))
 
 
-def _without_marks(value: Any) -> Any:
-    """What is expected in a turn, without what the page notes in it for itself."""
+def _without_marks(value: object) -> object:
+    """Remove the page's own marks from the expectations of a turn."""
     if isinstance(value, dict):
         return {
-            key: [_without_mark(one) for one in found] if key in _LISTS and isinstance(found, list) else found
-            for key, found in value.items()
+            key: [_without_mark(item) for item in items]
+            if key in _LISTS and isinstance(items, list)
+            else items
+            for key, items in value.items()
         }
     return value
 
@@ -126,7 +129,7 @@ def _without_marks(value: Any) -> Any:
 _LISTS = frozenset(("invocationEvents", "invocation_events", "toolUses", "tool_uses"))
 
 
-def _without_mark(one: Any) -> Any:
+def _without_mark(one: object) -> object:
     if not isinstance(one, dict):
         return one
     return {key: value for key, value in one.items() if key not in _MARKS_OF_THE_PAGE}

@@ -1,8 +1,7 @@
-"""google-adk's own page: where its wheel has it, and what a browser is told about it.
+"""google-adk's own page: its folder in the wheel, and its Content-Security-Policy.
 
-It is off unless somebody asks for it (`proctor web --adk-ui`): the page is google-adk's, it needs styles in its markup,
-and what an agent says is shown there as google-adk shows it. So it has rules of its own, looser than ours, and they
-hold below /dev-ui/ only.
+It is off by default (`proctor web --adk-ui` enables it): the page needs inline styles, and it renders an agent's output in
+google-adk's way. It therefore has a looser policy than Proctor's page, which applies only below /dev-ui/.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def _hash(script: str) -> str:
 PAGE_CSP = "; ".join(
     (
         "default-src 'none'",
-        # the one handler in its markup, which switches its style sheet on; and a picture of graphs is drawn by WebAssembly
+        # the one handler in its markup, which enables its style sheet; and WebAssembly, which draws graphs
         f"script-src 'self' 'wasm-unsafe-eval' 'unsafe-hashes' {_hash(chr(39).join(('this.media=', 'all', '')))}",
         "style-src 'self' 'unsafe-inline' https://fonts.googleapis.com",
         "font-src 'self' data: https://fonts.gstatic.com",
@@ -37,7 +36,7 @@ PAGE_CSP = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Nothing runs that is not google-adk's own, and nothing is sent anywhere but here; its fonts are Google's."""
+"""Only google-adk's own scripts run, requests go only to this server, and fonts come from Google."""
 
 
 def find_adk_page() -> Path:

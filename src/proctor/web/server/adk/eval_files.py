@@ -1,4 +1,4 @@
-"""Eval sets in an app's folder, as google-adk's clients list, read and change them."""
+"""The eval sets in an app's folder, for google-adk's clients: list, read, change."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _NEW_ID = re.compile(r"[a-zA-Z0-9_]+")
 
 
 class MissingEvalError(SetupError):
-    """There is no set, or no case, of that id."""
+    """There is no set or no case with that id."""
 
 
 def set_ids(app: App) -> list[str]:
-    """Return the ids of an app's sets, sorted: those in its folder, in any form that a set's file may have."""
+    """Return the sorted ids of the sets in an app's folder, in any syntax of a set's file."""
     names = [entry.name for entry in app.folder.iterdir() if entry.is_file()] if app.folder.is_dir() else []
-    found = (name.removesuffix(suffix) for suffix in _SUFFIXES for name in names if name.endswith(suffix))
-    return sorted({name for name in found if name and not name.startswith(".")})
+    ids = (name.removesuffix(suffix) for suffix in _SUFFIXES for name in names if name.endswith(suffix))
+    return sorted({eval_set_id for eval_set_id in ids if eval_set_id and not eval_set_id.startswith(".")})
 
 
 def create_set(app: App, wanted: EvalSet) -> EvalSet:
-    """Write a new set, with the cases that are given.
+    """Write a new set with its cases.
 
     Raises:
-        SetupError: the id will not do, there is such a set, or the file cannot be written.
+        SetupError: the id is invalid or taken, or the file cannot be written.
     """
     if not _NEW_ID.fullmatch(wanted.eval_set_id):
         raise SetupError("Invalid Eval Set ID. Eval Set ID should have the `^[a-zA-Z0-9_]+$` format")
@@ -71,12 +71,12 @@ def create_set(app: App, wanted: EvalSet) -> EvalSet:
 def _require_different(eval_ids: Sequence[str]) -> None:
     if twice := sorted(eval_id for eval_id, count in Counter(eval_ids).items() if count > 1):
         raise SetupError(
-            f"two cases have the id {twice[0]!r}: each needs one of its own. Nothing was written."
+            f"two cases have the id {twice[0]!r}: every case needs a unique id. Nothing was written."
         )
 
 
 def delete_set(app: App, eval_set_id: str) -> None:
-    """Delete the file of a set. Raises NotThereError, SetupError: it cannot be deleted."""
+    """Delete the file of a set. Raises MissingEvalError, SetupError: it cannot be deleted."""
     path = path_of(app, eval_set_id)
     try:
         path.unlink()
@@ -88,8 +88,8 @@ def path_of(app: App, eval_set_id: str) -> Path:
     """Return the file of a set.
 
     Raises:
-        NotThereError: there is none of that id.
-        SetupError: the id cannot be one, or the file is a link that leads out of the folder.
+        MissingEvalError: there is no set with that id.
+        SetupError: the id is invalid, or the file is a link to a place outside of the folder.
     """
     require_path_segment(eval_set_id, "the eval set id")
     for suffix in _SUFFIXES:
@@ -103,18 +103,18 @@ def path_of(app: App, eval_set_id: str) -> Path:
 
 
 def open_set(app: App, eval_set_id: str) -> EvalSetFile:
-    """Open a set. Raises as `path_of`, and EvalFileError: what is wrong with the file, and where."""
+    """Open a set. Raises as `path_of`, and EvalFileError: the problem of the file, with its location."""
     return open_eval_set(path_of(app, eval_set_id), allow_empty=True)
 
 
 def case_of(app: App, eval_set_id: str, eval_id: str) -> EvalCase:
-    """Return a case. Raises as `open_set`; NotThereError: the set has no such case."""
+    """Return a case. Raises as `open_set`; MissingEvalError: the set has no such case."""
     source = open_set(app, eval_set_id)
     return source.case(_position(source, eval_set_id, eval_id))
 
 
 def add_case(app: App, eval_set_id: str, case: EvalCase) -> list[str]:
-    """Put a case behind those of a set, and return what a run would report of it: that it asserts nothing, or negative only.
+    """Append a case to a set; return a run's warnings about it: that it asserts nothing, or is negative only.
 
     Raises as `open_set`; SetupError: there is one of that id.
     """
@@ -127,9 +127,9 @@ def add_case(app: App, eval_set_id: str, case: EvalCase) -> list[str]:
 
 
 def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
-    """Let a case say what is stated; what is not is as it was (see `merged_case`).
+    """Change the stated fields of a case; the others stay (see `merged_case`).
 
-    Raises as `open_set`; ValidationError: what comes out is no case.
+    Raises as `open_set`; ValidationError: the result is not a valid case.
     """
     with _exclusive(app):
         path = path_of(app, eval_set_id)
@@ -140,7 +140,7 @@ def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
 
 
 def delete_case(app: App, eval_set_id: str, eval_id: str) -> None:
-    """Take a case out of a set. Raises as `case_of`."""
+    """Remove a case from a set. Raises as `case_of`."""
     with _exclusive(app):
         path = path_of(app, eval_set_id)
         _position(open_eval_set(path, allow_empty=True), eval_set_id, eval_id)
@@ -148,12 +148,12 @@ def delete_case(app: App, eval_set_id: str, eval_id: str) -> None:
 
 
 def require_cases(source: EvalSetFile, eval_ids: Sequence[str]) -> None:
-    """Raise NotThereError for ids that no case of a set has."""
+    """Raise MissingEvalError for unknown ids of cases."""
     known = set(source.ids())
     if unknown := [eval_id for eval_id in eval_ids if eval_id not in known]:
         hint = did_you_mean(unknown[0], source.ids())
-        said = ", ".join(f"`{eval_id}`" for eval_id in unknown)
-        raise MissingEvalError(f"eval set `{source.eval_set_id}` has no case {said}.{hint} Nothing was run.")
+        names = ", ".join(f"`{eval_id}`" for eval_id in unknown)
+        raise MissingEvalError(f"eval set `{source.eval_set_id}` has no case {names}.{hint} Nothing was run.")
 
 
 def _position(source: EvalSetFile, eval_set_id: str, eval_id: str) -> int:
@@ -165,6 +165,6 @@ def _position(source: EvalSetFile, eval_set_id: str, eval_id: str) -> int:
 
 @contextmanager
 def _exclusive(app: App) -> Iterator[None]:
-    """Of several who change sets of an app at once, one after the other does."""
+    """Serialize changes of an app's sets."""
     with FolderDocuments(app.folder).alone("."):
         yield

@@ -1,4 +1,4 @@
-"""Evaluations that google-adk's clients ask for: run by Proctor's engine, kept in its store and as google-adk keeps them."""
+"""Evaluations that google-adk's clients request: Proctor runs them, and stores them in its store and in google-adk's files."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from proctor.web.server.security.allowed_models import model_problems
 
 _ALWAYS = frozenset(name.value for name in EFFICIENCY_METRICS)
 _AT_ONCE = 4
-"""Trials at once, as google-adk's server has it."""
+"""Concurrent trials, as in google-adk's server."""
 
 
 async def run_evaluation(
     context: ServerContext, app: App, eval_set_id: str, eval_ids: Sequence[str], config: Json
 ) -> list[EvalCaseResult]:
-    """Run cases of a set (none named: all) with the agent as its files are now, and return the result of each.
+    """Run cases of a set (by default all) with the agent's present files, and return the result of each.
 
     Raises:
-        SetupError: all that is wrong with what was asked for; nothing was run.
+        SetupError: all problems of the request; nothing was run.
     """
     settings = load_settings(context.root)
-    if wrong := model_problems(config, settings):
-        raise SetupError("; ".join(wrong))
+    if problems := model_problems(config, settings):
+        raise SetupError("; ".join(problems))
     source = open_set(app, eval_set_id)
     require_cases(source, eval_ids)
     path = str(path_of(app, eval_set_id))
@@ -59,13 +59,13 @@ async def run_evaluation(
 
 
 def _write_results(run: RunResult, app: App) -> list[EvalCaseResult]:
-    """Write the results where google-adk's tools look for them, and read them back."""
+    """Write the results to google-adk's result files, and read them back."""
     written = AdkFiles(app.folder.parent, app.folder.name).write(run, timestamp=_moment(run))
     return [case for path in written for case in read_file(path).eval_case_results]
 
 
 def _moment(run: RunResult) -> float:
-    """When the run began, never a whole second: the page writes such a number in another way, and finds no result."""
+    """Return the start of the run, never a whole second, because the page writes such a number differently and finds no result."""
     began = round(run.started_at or time.time(), 6)
     return began if began % 1 else began + 1e-6
 
@@ -73,22 +73,20 @@ def _moment(run: RunResult) -> float:
 def config_of_request(
     metrics: Sequence[EvalMetric], user_simulator: Json | None, live_model: Json | None
 ) -> dict[str, Any]:
-    """Return the config that asks for these metrics.
+    """Return the config for the requested metrics.
 
     Raises:
-        SetupError: there is none, one has neither a criterion nor a threshold, comes twice, or names code.
+        SetupError: there is no metric, or one has neither a criterion nor a threshold, occurs twice, or names code.
     """
     criteria: dict[str, Any] = {}
     for metric in metrics:
         if metric.custom_function_path:
             raise SetupError(
-                f"the metric {metric.metric_name!r} names code (customFunctionPath): code is taken from a config in a file "
-                "only, never from a request. Run it with `proctor eval --config FILE`."
+                f"the metric {metric.metric_name!r} names code (customFunctionPath): only a config file may name code, "
+                "never a request. Run it with `proctor eval --config FILE`."
             )
         if metric.metric_name in criteria:
-            raise SetupError(
-                f"the metric {metric.metric_name!r} is asked for twice: which of the two counts?"
-            )
+            raise SetupError(f"the metric {metric.metric_name!r} occurs twice: send it once")
         if metric.criterion is not None:
             _require_one_threshold(metric)
             criteria[metric.metric_name] = metric.criterion.model_dump(mode="json", exclude_unset=True)
@@ -98,7 +96,7 @@ def config_of_request(
             raise SetupError(f"the metric {metric.metric_name!r} has neither a criterion nor a threshold")
     if not criteria:
         raise SetupError(
-            "no metric that decides is asked for, so every case would pass whatever the agent does"
+            "the request has no deciding metric, so every case would pass whichever way the agent behaves"
         )
     asked = {"user_simulator_config": user_simulator, "live_model_config": live_model}
     return {"criteria": criteria, **{name: value for name, value in asked.items() if value is not None}}
@@ -108,5 +106,5 @@ def _require_one_threshold(metric: EvalMetric) -> None:
     stated, own = metric.threshold, getattr(metric.criterion, "threshold", None)
     if None not in (stated, own) and stated != own:
         raise SetupError(
-            f"the metric {metric.metric_name!r} has the threshold {stated:g}, and its criterion {own:g}: which of the two counts?"
+            f"the metric {metric.metric_name!r} has the threshold {stated:g}, and its criterion {own:g}: send only one of the two"
         )

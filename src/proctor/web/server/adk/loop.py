@@ -1,6 +1,6 @@
-"""The event loop that agents live on: one thread of its own, so that an agent that blocks does not block the server.
+"""The event loop of the agents in a separate thread, so that an agent that blocks does not block the server.
 
-All agent code runs there, chats and evaluations alike: clients that agents keep (HTTP pools, models) belong to one loop.
+All agent code runs there, in chats and evaluations, because an agent's clients (HTTP pools, models) belong to one loop.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from proctor.errors import AgentRaisedError
 Answer = TypeVar("Answer")
 
 _LAST_WORDS = 5.0
-"""Seconds that agents get to close."""
+"""Seconds that agents have to close."""
 _TIDY = 1.0
-"""Seconds that what is under way then gets to notice its cancellation."""
+"""Seconds that the remaining tasks then have to end after their cancellation."""
 
 
 class AgentLoop:
@@ -35,25 +35,25 @@ class AgentLoop:
         self._ended: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
     async def run(self, main: Coroutine[Any, Any, Answer]) -> Answer:
-        """Run `main` there and await its answer; whoever is cancelled here cancels it there."""
+        """Run `main` on the loop and await its result; a cancellation here cancels it there."""
         return await asyncio.wrap_future(self._submit(main))
 
     async def stream(self, make: Callable[[], AsyncGenerator[Answer, None]]) -> AsyncGenerator[Answer, None]:
-        """Iterate there over what `make` returns; leaving early closes it there."""
+        """Iterate on the loop over the generator that `make` returns; leaving early closes it there."""
         queue: asyncio.Queue[tuple[bool, Any]] = asyncio.Queue()
         here = asyncio.get_running_loop()
 
-        def put(value: Any, *, is_last: bool) -> None:
-            with suppress(RuntimeError):  # nobody listens any more
+        def enqueue(value: object, *, is_last: bool) -> None:
+            with suppress(RuntimeError):  # the reader's loop is closed
                 here.call_soon_threadsafe(queue.put_nowait, (is_last, value))
 
         async def pump() -> None:
             async with aclosing(make()) as items:
                 async for item in items:
-                    put(item, is_last=False)
+                    enqueue(item, is_last=False)
 
         work = self._submit(pump())
-        work.add_done_callback(lambda done: put(_error_of(done), is_last=True))
+        work.add_done_callback(lambda done: enqueue(_error_of(done), is_last=True))
         try:
             while True:
                 is_last, value = await queue.get()
@@ -67,7 +67,7 @@ class AgentLoop:
             work.cancel()
 
     def close(self, farewell: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run `farewell` there and end the loop; what does not end in time is left behind with its thread."""
+        """Run `farewell` on the loop and end the loop; a task that does not end in time is abandoned with its thread."""
         loop, self._loop = self._loop, None
         if loop is None:
             return
@@ -76,7 +76,7 @@ class AgentLoop:
             asyncio.run_coroutine_threadsafe(farewell(), loop).result(_LAST_WORDS)
         except TimeoutError:
             is_blocked = True
-        except Exception:  # noqa: BLE001, S110 - an agent that cannot be closed keeps nobody here
+        except Exception:  # noqa: BLE001, S110 - an agent that cannot be closed must not block the end
             pass
         self._ended.add(loop)
         loop.call_soon_threadsafe(loop.stop)
@@ -96,17 +96,17 @@ class AgentLoop:
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
         while loop not in self._ended:
-            loop.run_forever()  # an agent that stops its loop does not stop those of others
+            loop.run_forever()  # an agent that stops the loop must not stop the other agents
         _end(loop)
 
 
 def _end(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what is under way; what does not listen is left behind."""
-    loop.set_exception_handler(lambda *_: None)  # who asked has gone
+    """Cancel the running tasks; abandon those that do not end."""
+    loop.set_exception_handler(lambda *_: None)  # the clients have disconnected
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()
-    with suppress(BaseException):  # whatever an agent does when it is cancelled
+    with suppress(BaseException):  # an agent may raise anything on cancellation
         loop.run_until_complete(asyncio.wait(tasks, timeout=_TIDY) if tasks else asyncio.sleep(0))
     stuck = [task for task in tasks if not task.done()]
     if not stuck:
@@ -115,7 +115,7 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _contain_exits(main: Coroutine[Any, Any, Answer]) -> Answer:
-    """Await `main`; what would end this loop, and then the server's, is an error of the agent that raised it."""
+    """Await `main`; turn an exit, which would end this loop and the server's, into an error of the agent."""
     with contained_exits():
         try:
             return await main

@@ -1,4 +1,4 @@
-"""What bodies of google-adk's requests have in common."""
+"""The common checks of the bodies of google-adk's requests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic_core import PydanticCustomError
 from proctor.schema.format.wire_model import to_camel
 
 _DEEPEST = 200
-"""Levels of a body: what google-adk's sessions, too, can tell again (pydantic writes 255)."""
+"""The most levels of a body, which google-adk's sessions can return, too (pydantic writes 255)."""
 
 
 class FiniteRequest(Request):  # type: ignore[misc]  # starlette is optional, and not followed by mypy
-    """A request whose body has no number that JSON does not have: in a file it would become `null`, unseen."""
+    """A request that refuses infinite numbers and NaN, which would silently become `null` in a file."""
 
     async def json(self) -> Any:
         """Return the body.
@@ -24,15 +24,15 @@ class FiniteRequest(Request):  # type: ignore[misc]  # starlette is optional, an
         Raises:
             HTTPException: 422, with the place of such a number.
         """
-        given = await super().json()
-        if (place := _non_finite_path(given)) is not None:
-            said = "Input should be a finite number: JSON has no other (write one, or null)"
-            raise HTTPException(422, [{"type": "finite_number", "loc": ["body", *place], "msg": said}])
-        return given
+        body = await super().json()
+        if (place := _non_finite_path(body)) is not None:
+            message = "Input should be a finite number: JSON has no other (write one, or null)"
+            raise HTTPException(422, [{"type": "finite_number", "loc": ["body", *place], "msg": message}])
+        return body
 
 
-def _non_finite_path(given: Any) -> list[str | int] | None:
-    """Return the way to the first number that is infinite or none; no recursion: what others nest may be deep."""
+def _non_finite_path(given: object) -> list[str | int] | None:
+    """Return the path of the first number that is infinite or NaN; without recursion, because a body may be deep."""
     left: list[tuple[Any, Any]] = [(given, None)]
     while left:
         value, way = left.pop()
@@ -49,7 +49,7 @@ def _non_finite_path(given: Any) -> list[str | int] | None:
 
 
 class AdkRequest(BaseModel):
-    """A body in either spelling; keys that nobody knows are ignored: google-adk's page sends some."""
+    """A body in either spelling; unknown keys are ignored, because google-adk's page sends some."""
 
     model_config = ConfigDict(
         extra="ignore", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
@@ -70,8 +70,8 @@ class AdkRequest(BaseModel):
         return given
 
 
-def _is_deeper(given: Any, most: int) -> bool:
-    """Whether a value has more than `most` levels of lists and objects."""
+def _is_deeper(given: object, most: int) -> bool:
+    """Return whether a value has more than `most` levels of lists and objects."""
     level = [given]
     for _ in range(most):
         level = [

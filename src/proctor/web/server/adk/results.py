@@ -1,4 +1,4 @@
-"""Result files as google-adk keeps them, read for its clients: `AGENT/.adk/eval_history/*.evalset_result.json`."""
+"""google-adk's result files, for its clients: `AGENT/.adk/eval_history/*.evalset_result.json`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def result_ids(app: App) -> list[str]:
 
 
 def read_result(app: App, result_id: str) -> EvalSetResult | None:
-    """Return a result; `None` where there is none of that id.
+    """Return a result; `None` if there is none with that id.
 
     Raises:
-        SetupError: the id cannot be one.
-        EvalFileError: the file cannot be read, or holds no result.
+        SetupError: the id is invalid.
+        EvalFileError: the file cannot be read, or is not a result.
     """
     require_path_segment(result_id, "the result id")
     path = _folder(app) / f"{result_id}{SUFFIX}"
@@ -36,7 +36,7 @@ def read_result(app: App, result_id: str) -> EvalSetResult | None:
 
 
 def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:
-    """Return the session of an evaluation (of any user: `None`) as the result of its case has it; `None`: none has."""
+    """Return the session of an evaluation from the result of its case (`user_id` `None`: any user); `None` if there is none."""
     needle = session_id.encode()
     if not needle:
         return None
@@ -45,14 +45,14 @@ def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:
             continue
         for case in _cases(path):
             details = case.session_details
-            is_theirs = user_id is None or (case.user_id or "") == user_id
-            if case.session_id == session_id and is_theirs and details is not None:
+            is_of_user = user_id is None or (case.user_id or "") == user_id
+            if case.session_id == session_id and is_of_user and details is not None:
                 return stored_session_json(details.model_dump(mode="json"), app.name)
     return None
 
 
 def _cases(path: Path) -> list[EvalCaseResult]:
-    """The cases of a result file; none of one that cannot be read: it hides no other."""
+    """Return the cases of a result file; an unreadable file has none, so that it hides no other."""
     try:
         return read_file(path).eval_case_results
     except EvalFileError:
@@ -60,19 +60,19 @@ def _cases(path: Path) -> list[EvalCaseResult]:
 
 
 def result_json(result: EvalSetResult, app: App) -> Json:
-    """Return a result as clients read it."""
+    """Return a result as JSON for clients."""
     document = wire(result)
-    for told, case in zip(document.get("evalCaseResults", ()), result.eval_case_results, strict=True):
-        _explain(told)
+    for row, case in zip(document.get("evalCaseResults", ()), result.eval_case_results, strict=True):
+        _explain(row)
         if case.session_details is not None:
-            told["sessionDetails"] = stored_session_json(
+            row["sessionDetails"] = stored_session_json(
                 case.session_details.model_dump(mode="json"), app.name
             )
     return document
 
 
 def run_result_json(case: EvalCaseResult) -> Json:
-    """Return a result as the answer to running an evaluation has it: without the session."""
+    """Return a result for the response to an evaluation: without the session."""
     document = wire(case.model_copy(update={"session_details": None}))
     _explain(document)
     document.pop("proctor", None)
@@ -80,13 +80,13 @@ def run_result_json(case: EvalCaseResult) -> Json:
 
 
 def _explain(case: Json) -> None:
-    """Say with each metric why it came to what it did: google-adk's page shows `explanation`, and its files have no place."""
-    beside = case.get("proctor")
-    ours = beside if isinstance(beside, dict) else {}
-    broken = ours.get("failure")
+    """Add the reason of each metric as `explanation`, which google-adk's page shows and its files do not contain."""
+    extras = case.get("proctor")
+    ours = extras if isinstance(extras, dict) else {}
+    case_failure = ours.get("failure")
     for result in case.get("overallEvalMetricResults", ()):
         of_metric = (ours.get("metrics") or {}).get(result["metricName"]) or {}
-        failure = of_metric.get("failure") or (broken if result.get("score") is None else None)
+        failure = of_metric.get("failure") or (case_failure if result.get("score") is None else None)
         why = of_metric.get("reason") or (of_metric.get("case") or {}).get("reason") or _cause(failure)
         if why:
             result["details"]["explanation"] = why
@@ -96,7 +96,7 @@ def _cause(failure: object) -> str:
     try:
         return Failure.model_validate(failure).cause if failure else ""
     except ValidationError:
-        return ""  # a file that was edited
+        return ""  # the file was edited
 
 
 def _folder(app: App) -> Path:
@@ -104,14 +104,14 @@ def _folder(app: App) -> Path:
 
 
 def _files(app: App) -> list[Path]:
-    """The result files, in the order in which they were written."""
-    found = []
+    """Return the result files in the order in which they were written."""
+    files = []
     for path in _folder(app).glob(f"*{SUFFIX}"):
         try:
-            found.append((path.stat().st_mtime_ns, path.name, path))
-        except OSError:  # gone meanwhile
+            files.append((path.stat().st_mtime_ns, path.name, path))
+        except OSError:  # it was removed
             continue
-    return [path for _, _, path in sorted(found)]
+    return [path for _, _, path in sorted(files)]
 
 
 def _id_of(path: Path) -> str:
@@ -126,7 +126,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def read_file(path: Path) -> EvalSetResult:
-    """Read a result file. Raises EvalFileError: it cannot be read, or holds no result."""
+    """Read a result file. Raises EvalFileError: it cannot be read, or is not a result."""
     try:
         return read_results(read_document(path, limit=RESULT_LIMIT))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Sessions of agents that are not google-adk's: kept here, in memory, with events in google-adk's JSON."""
+"""Sessions of agents of other frameworks than google-adk, in memory, with events in google-adk's JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from proctor.schema.format.content import Content
 from proctor.web.server.adk.wire import event_json, jsonable, stored_event_json
 
 _CASE = EvalCase(eval_id="chat", conversation=[])
-"""What agents are told that want to know the case when a conversation begins: there is none."""
+"""The empty case for agents that require a case at the start of a conversation."""
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class _HostedSession:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def note(self, event: Json) -> Json:
-        """Take an event in; a piece of an answer is followed by the whole, and is not kept."""
+        """Store an event, except parts of an answer, because the complete answer follows."""
         if not event.get("partial"):
             self.events.append(event)
             self.updated = event["timestamp"]
@@ -58,30 +58,30 @@ class _HostedSession:
 
 
 class SessionHost:
-    """Serves one agent through the contract that evaluations run it by."""
+    """Serves one agent through the contract that evaluations use."""
 
     artifacts: Artifacts | None = None
 
     def __init__(self, app_name: str, agent: Agent) -> None:
-        """Take an agent that is open."""
+        """`agent`: it is open."""
         self._app_name, self._agent = app_name, agent
         self._talks: OrderedDict[tuple[str, str], _HostedSession] = OrderedDict()
 
     async def create(
         self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
     ) -> Json:
-        """Make a session; events that it is to begin with are shown, and not told to the agent."""
+        """Create a session; initial events are shown, but not sent to the agent."""
         session_id = (session_id or "").strip() or str(uuid.uuid4())
         if (user_id, session_id) in self._talks:
             raise SessionExistsError(session_id)
         talk = _HostedSession(Session(session_id, self._app_name, user_id, dict(state or {})))
         for event in events:
-            told = stored_event_json(event)
-            made = {
-                "id": told.get("id") or str(uuid.uuid4()),
-                "timestamp": told.get("timestamp") or time.time(),
+            document = stored_event_json(event)
+            identity = {
+                "id": document.get("id") or str(uuid.uuid4()),
+                "timestamp": document.get("timestamp") or time.time(),
             }
-            talk.note({**told, **made})
+            talk.note({**document, **identity})
         while len(self._talks) >= MOST_SESSIONS:
             await self._leave(self._talks.popitem(last=False)[1])
         self._talks[user_id, session_id] = talk
@@ -94,8 +94,8 @@ class SessionHost:
 
     async def list(self, user_id: str) -> list[Json]:
         """Return a user's sessions, without their events."""
-        found = [talk for (owner, _), talk in self._talks.items() if owner == user_id]
-        return [{**self._json(talk), "events": []} for talk in found]
+        talks = [talk for (owner, _), talk in self._talks.items() if owner == user_id]
+        return [{**self._json(talk), "events": []} for talk in talks]
 
     async def keys(self) -> Sequence[tuple[str, str]]:
         """Return user and id of each session."""
@@ -120,16 +120,16 @@ class SessionHost:
         raise NotPossibleError("Memory service is not configured.")
 
     async def check(self, turn: TurnRequest) -> None:
-        """Refuse to go on with an invocation: only google-adk's agents know of any."""
+        """Refuse to resume an invocation: only google-adk's agents can."""
         if turn.message is None:
-            raise NotPossibleError("this agent cannot go on with an invocation: send it a newMessage")
+            raise NotPossibleError("this agent cannot resume an invocation: send it a newMessage")
 
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn."""
         talk = self._find(turn.user_id, turn.session_id)
         if talk is None or turn.message is None:
-            raise NotPossibleError("the session was forgotten meanwhile")
-        async with talk.lock:  # a session is one conversation: who speaks at the same time waits
+            raise NotPossibleError("the session was deleted")
+        async with talk.lock:  # a session is one conversation: concurrent messages wait
             invocation_id = f"e-{uuid.uuid4()}"
             self._note_user(talk, turn, turn.message, invocation_id)
             try:
@@ -144,24 +144,24 @@ class SessionHost:
                 raise
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
-        """Return nothing: what agents trace is kept of evaluations."""
+        """Return nothing: traces are stored for evaluations only."""
         return {}
 
     async def describe(self) -> AgentInfo:
-        """Return what the agent says about itself."""
+        """Return the agent's description of itself."""
         describe = getattr(self._agent, "describe", None)
         info: AgentInfo = AgentInfo(self._app_name) if describe is None else await settle(describe())
         return info
 
     async def tree(self) -> Json:
-        """Return the agents that it tells of: the one of its own name as root, the others below it."""
+        """Return the agents of its description: the one with its name as the root, the others below it."""
         info = await self.describe()
         details: dict[str, Any] = (info.app_details or {}).get("agent_details") or {}
         below = [_node(name, "", found) for name, found in details.items() if name != info.name]
         return {**_node(info.name, info.description, details.get(info.name) or {}), "sub_agents": below}
 
     async def close(self) -> None:
-        """End every session, and let the agent go."""
+        """End every session, and close the agent."""
         while self._talks:
             await self._leave(self._talks.popitem()[1])
         if (close := getattr(self._agent, "close", None)) is not None:
@@ -188,7 +188,7 @@ class SessionHost:
     async def _leave(self, talk: _HostedSession) -> None:
         end = getattr(self._agent, "end", None)
         if talk.has_begun and end is not None:
-            with suppress(Exception):  # what an agent does when it is left harms no other session
+            with suppress(Exception):  # a failure at the end of a session must not affect other sessions
                 await settle(end(talk.session))
 
     async def _broken(self, error: BaseException) -> Event:
@@ -223,22 +223,22 @@ def _node(name: str, description: str, details: Json) -> Json:
     }
 
 
-# --- One turn of an agent as it happens, taken in as evaluations take it in: checked, bounded, detached from the agent ---
+# --- one turn of an agent, recorded as in evaluations: checked, bounded, detached from the agent ---
 
 
 TURN_TIMEOUT = 300.0
-"""Seconds that an agent gets for one answer, as in an evaluation."""
+"""The time limit of one answer in seconds, as in an evaluation."""
 
 
 async def record_events(agent: Agent, message: Content, session: Session) -> AsyncGenerator[Event, None]:
-    """Yield what the agent emits, each event when it has been taken in; state changes are in the session by then.
+    """Yield the agent's events, each after it was recorded and its state changes were applied to the session.
 
-    An error that the agent reports as its last event is no exception: the event says it.
+    An error that the agent reports as its last event raises no exception.
 
     Raises:
-        AgentError: something came that is no event, or never ended.
+        AgentError: the agent emitted something else than an event, or did not stop.
         TimeoutError: the answer took too long.
-        Exception: whatever the agent raises.
+        Exception: any exception of the agent.
     """
     turn, arrived = new_turn(message), asyncio.Event()
     work = asyncio.create_task(_record(agent, session, turn, arrived))
@@ -260,16 +260,16 @@ async def record_events(agent: Agent, message: Content, session: Session) -> Asy
 
 
 async def _record(agent: Agent, session: Session, turn: Turn, arrived: asyncio.Event) -> None:
-    async def told() -> AsyncGenerator[Event, None]:
+    async def events() -> AsyncGenerator[Event, None]:
         async for event in agent.answer(copy_message(turn.user_content), session):
             yield event
-            arrived.set()  # asked for the next one: this one has been taken in
+            arrived.set()  # the recorder requests the next event, so this one is recorded
 
     try:
         with contained_exits():
             async with asyncio.timeout(TURN_TIMEOUT):
-                await record_turn(told(), turn, session, Intake(Caps(), []))
-    except SystemExit as error:  # it would end the loop that all agents live on
+                await record_turn(events(), turn, session, Intake(Caps(), []))
+    except SystemExit as error:  # it would end the loop of all agents
         raise AgentRaisedError(f"the agent called sys.exit({error.code!r})", type="SystemExit") from None
-    except KeyboardInterrupt:  # nobody's Ctrl-C: that reaches the main thread only
+    except KeyboardInterrupt:  # not a user's Ctrl-C, which reaches only the main thread
         raise AgentRaisedError("the agent raised KeyboardInterrupt", type="KeyboardInterrupt") from None

@@ -1,8 +1,8 @@
-"""Traces of a session: google-adk's page draws them as a waterfall.
+"""The spans of a session, which google-adk's page draws as a waterfall.
 
-A turn that google-adk traced is told as it was (`traced_spans.py`); every other is made of its events. Such a turn is a
-trace: the turn, the agents in it, and in these each answer of a model and each call of a tool. When something began is known
-from the event before it, so a model's time has the agent's own work in it.
+A turn that google-adk traced has its recorded spans. For every other turn the spans are derived from its events: the turn, its
+agents, and in these each answer of a model and each call of a tool. A span starts at the previous event, so the time of a
+model includes the agent's own work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proctor.schema.evidence.span import Span, SpanKind
 from proctor.web.server.adk.wire import json_bytes, parts_of
 
 Traced = Mapping[str, Sequence[Span]]
-"""What was traced of a session, by invocation."""
+"""The recorded spans of a session, by invocation."""
 
 _ADK = "gcp.vertex.agent"
 _LAST_SECOND = 9e9
@@ -26,23 +26,23 @@ _LAST_SECOND = 9e9
 
 
 def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[Json]:
-    """Return the spans of a session, turn by turn; a change of the state alone is no turn."""
+    """Return the spans of a session, turn by turn; a change of the state alone is not a turn."""
     turns: dict[str, list[Json]] = {}
     for event in session["events"]:
         turns.setdefault(event.get("invocationId", ""), []).append(event)
-    told: list[Json] = []
+    spans: list[Json] = []
     for name, events in turns.items():
         if known := (traced or {}).get(name):
-            told += recorded_spans(known, session["id"], name)
+            spans += recorded_spans(known, session["id"], name)
         elif len(events) > 1:
-            told += _turn(name, events, session)
-    return told
+            spans += _turn(name, events, session)
+    return spans
 
 
 def attributes_of(session: Mapping[str, Any], event_id: str, traced: Traced | None = None) -> Json | None:
-    """Return what is known of the model's answer, or the tool's, that an event has; `None` where none has its id."""
+    """Return the attributes of the model's or tool's span of an event; `None` if there is no such event."""
     for spans in (spans_of(session, traced), spans_of(session)):
-        # what was traced has spans of some events only
+        # recorded spans cover only some events
         for span in spans:
             if span["attributes"].get(f"{_ADK}.event_id") == event_id:
                 attributes: Json = span["attributes"]
@@ -64,16 +64,16 @@ def _turn(invocation_id: str, events: Sequence[Json], session: Mapping[str, Any]
         if author not in agents:
             agents[author] = _number(f"{invocation_id}/{author}")
             mine = [_time(one) for one in events if one.get("author") == author]
-            told = {**common, "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": author}
+            attributes = {**common, "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": author}
             name = f"invoke_agent {author}"
-            yield _span(name, trace, agents[author], root, (_time(before), max(mine)), told)
+            yield _span(name, trace, agents[author], root, (_time(before), max(mine)), attributes)
         yield _step(event, (_time(before), _time(event)), trace, agents[author], common, events)
 
 
 def _step(
     event: Json, times: tuple[int, int], trace: int, agent: int, common: Json, events: Sequence[Json]
 ) -> Json:
-    """An answer of a model, or of a tool."""
+    """Return the span of a model's or a tool's answer."""
     parts = parts_of(event)
     told = {**common, f"{_ADK}.event_id": _id(event)}
     tools = [part["functionResponse"] for part in parts if "functionResponse" in part]
@@ -93,7 +93,7 @@ def _step(
 
 
 def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
-    """The arguments of the calls that were answered, found by their ids, else by the tool's name."""
+    """Return the arguments of the answered calls, which are found by their ids, else by the tool's name."""
     calls = [part["functionCall"] for event in events for part in parts_of(event) if "functionCall" in part]
     return [
         next(
@@ -104,7 +104,7 @@ def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
     ]
 
 
-def _key(call: Json) -> Any:
+def _key(call: Json) -> object:
     return call.get("id") or call.get("name")
 
 
@@ -131,21 +131,21 @@ def _time(event: Json) -> int:
     """Nanoseconds since 1970."""
     try:
         seconds = float(event.get("timestamp") or 0)
-    except (TypeError, ValueError):  # of a file that was edited
+    except (TypeError, ValueError):  # the file was edited
         return 0
     return int(max(0.0, min(seconds, _LAST_SECOND)) * 1e9)
 
 
 def _number(text: str) -> int:
-    """An id that is the same whenever it is asked for; below 2**53, which is what a page can hold."""
+    """Return a stable id below 2**53, the limit of a page's numbers."""
     return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest()) >> 11
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json_bytes(value).decode()
 
 
-# --- Spans that google-adk made by itself, as its page reads them: one that it cannot read would cost it all others ---
+# --- recorded spans of google-adk, in the form that its page can read -------------------------------------------------
 
 
 _ADK_PREFIX = "gcp.vertex.agent"
@@ -153,13 +153,13 @@ _TEXTS = {
     SpanKind.MODEL: (f"{_ADK_PREFIX}.llm_request", f"{_ADK_PREFIX}.llm_response"),
     SpanKind.TOOL: (f"{_ADK_PREFIX}.tool_call_args", f"{_ADK_PREFIX}.tool_response"),
 }
-"""Where the page finds what was asked and answered."""
+"""The attributes in which the page expects request and response."""
 _HOLDS = 2**53
-"""Numbers below this are what a page can tell apart."""
+"""The limit of a page's numbers."""
 
 
 def recorded_spans(spans: Sequence[Span], session_id: str, invocation_id: str) -> list[Json]:
-    """Return the spans of one turn, bounded and without secrets, in the order in which they began."""
+    """Return the spans of one turn, bounded and without secrets, in order of their start."""
     kept = trace_of(spans).spans
     known = {span.id for span in kept}
     first = next((span.started_at for span in kept if span.started_at is not None), 0.0)
@@ -189,7 +189,7 @@ def _attributes(span: Span, session_id: str, invocation_id: str) -> Json:
         f"{_ADK_PREFIX}.session_id": session_id,
         f"{_ADK_PREFIX}.invocation_id": invocation_id,
     }
-    if span.kind is SpanKind.MODEL:  # the page wants one of each; a call that failed came to no event
+    if span.kind is SpanKind.MODEL:  # the page requires one; a failed call has no event
         told.setdefault(f"{_ADK_PREFIX}.event_id", span.id)
     texts = zip(_TEXTS.get(span.kind, ()), (span.request, span.response), strict=False)
     told |= {name: text for name, text in texts if text is not None}
@@ -199,5 +199,5 @@ def _attributes(span: Span, session_id: str, invocation_id: str) -> Json:
 def _trace_number(its_id: str) -> int:
     try:
         return int(its_id or "0", 16) % _HOLDS
-    except ValueError:  # not an id of OpenTelemetry: it was replaced
+    except ValueError:  # not an OpenTelemetry id
         return sum(its_id.encode()) % _HOLDS

@@ -1,4 +1,4 @@
-"""google-adk's JSON: events, sessions and models as its clients read them (camelCase, nulls left out)."""
+"""google-adk's JSON for its clients: events, sessions and models in camelCase, without nulls."""
 
 from __future__ import annotations
 
@@ -15,38 +15,36 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.format.wire_model import to_camel
 
 _ACTIONS = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
-"""What google-adk always writes under `actions`."""
+"""The keys that google-adk always writes under `actions`."""
 _DEEPEST = 200
-"""Levels of a value that is told in full; pydantic writes 255."""
+"""The most levels of a value that are written; pydantic writes 255."""
 
 
-def answer(content: Any, status_code: int = 200) -> Response:
-    """Return an answer in JSON; see `json_bytes`."""
+def answer(content: object, status_code: int = 200) -> Response:
+    """Return a JSON response; see `json_bytes`."""
     return Response(json_bytes(content), status_code, media_type="application/json")
 
 
-def json_bytes(content: Any) -> bytes:
-    """Return JSON as UTF-8; numbers that are none are null, half characters U+FFFD, foreign objects their text."""
+def json_bytes(content: object) -> bytes:
+    """Return JSON as UTF-8; NaN and infinity become null, lone surrogates U+FFFD, other objects their text."""
     try:
         return to_json(content, inf_nan_mode="null", serialize_unknown=True)
     except ValueError:
         return _whole(json.dumps(jsonable(content), ensure_ascii=False)).encode()
 
 
-def jsonable(content: Any) -> Any:
-    """Return JSON values: as `json_bytes`, but that texts keep their half characters; keys do not."""
+def jsonable(content: object) -> Any:
+    """Return JSON values as `json_bytes` does, but texts (not keys) keep their lone surrogates."""
     try:
         return to_jsonable_python(content, serialize_unknown=True)
-    except (
-        ValueError
-    ):  # a half character in a key; something that is in itself, or deeper than JSON is written
+    except ValueError:  # a lone surrogate in a key, a cycle, or too many levels
         return to_jsonable_python(_with_whole_keys(content, ()), serialize_unknown=True)
 
 
-def _with_whole_keys(value: Any, around: tuple[int, ...]) -> Any:
-    if id(value) in around or len(around) == _DEEPEST:
-        return "(it is in itself, or too deep)"
-    inside = (*around, id(value))
+def _with_whole_keys(value: object, parents: tuple[int, ...]) -> object:
+    if id(value) in parents or len(parents) == _DEEPEST:
+        return "(a cycle, or too many levels)"
+    inside = (*parents, id(value))
     if isinstance(value, dict):
         return {_whole(str(key)): _with_whole_keys(item, inside) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -59,49 +57,49 @@ def _whole(text: str) -> str:
 
 
 def wire(model: BaseModel) -> Json:
-    """Return a model of the format."""
+    """Return a model of the format as JSON."""
     document: Json = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return document
 
 
 def event_json(event: Event, **identity: Any) -> Json:
-    """Return an event that an agent of ours emitted; `identity` is its id, invocation and time."""
+    """Return an event of an agent; `identity`: its id, invocation and time."""
     return _event(wire(event), identity)
 
 
 def stored_event_json(event: Mapping[str, Any]) -> Json:
-    """Return an event of a session that stands in a result file, or that a client brings: in either spelling."""
+    """Return an event of a result file or of a client, in either spelling."""
     actions = event.get("actions")
     known = {name: value for name, value in event.items() if name != "actions" and value is not None}
     try:
         document = wire(Event.model_validate(known))
     except ValidationError:
-        document = known  # another release's, or edited: it is shown as it is
-    told = {
+        document = known  # of another release, or edited: show it unchanged
+    event_document = {
         name: value if to_camel(name) in _DATA or name in Event.model_fields else _camel(value)
         for name, value in document.items()
     }
-    return _event(told, {}, actions if isinstance(actions, Mapping) else {})
+    return _event(event_document, {}, actions if isinstance(actions, Mapping) else {})
 
 
 _DATA = frozenset(("content", "customMetadata", "output", "stateDelta", "artifactDelta", "groundingMetadata"))
-"""What is told already, or is somebody's own: its keys stay."""
+"""Values whose keys stay: they are already converted, or they are custom data."""
 
 
-def _camel(value: Any) -> Any:
+def _camel(value: object) -> object:
     if isinstance(value, dict):
         return {to_camel(str(key)): _camel(item) for key, item in value.items() if item is not None}
     return [_camel(item) for item in value] if isinstance(value, list) else value
 
 
 def _event(document: Json, identity: Mapping[str, Any], actions: Mapping[str, Any] | None = None) -> Json:
-    """Put what stands under `actions` there, and the rest at the top."""
+    """Return an event with the action keys under `actions` and all others at the top level."""
     top = {to_camel(name): value for name, value in document.items()}
     lifted = {
         name: top.pop(name) for name in ("stateDelta", "artifactDelta", "skipSummarization") if name in top
     }
-    given = {to_camel(name): value for name, value in (actions or {}).items() if value is not None}
-    top["actions"] = {**{name: {} for name in _ACTIONS}, **lifted, **given}
+    stated = {to_camel(name): value for name, value in (actions or {}).items() if value is not None}
+    top["actions"] = {**{name: {} for name in _ACTIONS}, **lifted, **stated}
     if "longRunningToolIds" not in top and _calls(top):
         top["longRunningToolIds"] = []
     author = top.get("author", "")
@@ -114,14 +112,14 @@ def _calls(event: Mapping[str, Any]) -> bool:
 
 
 def parts_of(event: Mapping[str, Any]) -> list[Json]:
-    """Return the parts of an event's content; none of content that is none."""
+    """Return the parts of an event's content; invalid content has none."""
     content = event.get("content")
     parts = content.get("parts") if isinstance(content, Mapping) else None
     return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
 
 
 def stored_session_json(session: Mapping[str, Any], app_name: str) -> Json:
-    """Return a session that stands in a result file, as one of `app_name`."""
+    """Return a session of a result file as one of `app_name`."""
     return {
         "id": session.get("id") or "",
         "appName": app_name,

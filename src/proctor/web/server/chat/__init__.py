@@ -1,4 +1,4 @@
-"""Conversations with an agent in the page.
+"""Conversations with an agent on the page.
 
 Start with `chats`.
 """

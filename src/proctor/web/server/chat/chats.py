@@ -1,6 +1,6 @@
-"""Talking to agents from the page: each conversation with a worker process of its own, all on one event loop beside the server's.
+"""All conversations of a server: each has its own worker process; they share one event loop in a separate thread.
 
-Nothing of an agent runs in the server: one that blocks, crashes or floods harms its own conversation only.
+No code of an agent runs in the server: an agent that blocks, crashes or floods harms only its own conversation.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from proctor.web.server.security.allowed_agents import guard_targets_now
 
 MOST_CHATS = 8
 ONE_TURN = 300.0
-"""Seconds that an answer may take."""
+"""The time limit of an answer in seconds."""
 
 _Found = TypeVar("_Found")
 
 
 def chat_agents(context: ServerContext) -> dict[str, str]:
-    """Return the agents that may be talked to: their names, as in the list of agents, and their AGENT strings."""
+    """Return the agents that the page may talk to: their names, as in the list of agents, and their AGENT strings."""
     apps = apps_of(context.agents, context.root)
     found = {name: app.reference for name, app in apps.items() if not app.is_remote}
     if context.agents is None:
@@ -43,7 +43,7 @@ class Chats:
     """All conversations of one server."""
 
     def __init__(self, context: ServerContext, *, idle: float = IDLE, timeout: float = ONE_TURN) -> None:
-        """Take the server's world, and the times after which conversations and answers end."""
+        """`idle`, `timeout`: the seconds after which conversations and answers end."""
         self._context, self._idle, self._timeout = context, idle, timeout
         self._open: dict[str, Chat] = {}
         self._opening = 0
@@ -53,23 +53,23 @@ class Chats:
         self._closing: set[asyncio.Task[None]] = set()
 
     def all(self) -> list[Chat]:
-        """Return the conversations that are open, oldest first."""
+        """Return the open conversations, oldest first."""
         return list(self._open.values())
 
     def find(self, chat_id: str) -> Chat:
         """Return a conversation.
 
         Raises:
-            UnknownNameError: it is not open, or no longer.
+            UnknownNameError: there is no open conversation with this id.
         """
         if (found := self._open.get(chat_id)) is None:
             raise UnknownNameError(
-                f"there is no conversation {chat_id!r}: it was closed, by hand or because nobody went on with it"
+                f"there is no open conversation {chat_id!r}: a person closed it, or it was idle for too long"
             )
         return found
 
     async def open(self, agent: str, session_input: SessionInput | None) -> Chat:
-        """Begin a conversation: the agent is loaded in a process of its own.
+        """Start a conversation: the agent is loaded in a separate process.
 
         Raises:
             SetupError: there is no agent of this name, or it cannot be loaded.
@@ -77,17 +77,17 @@ class Chats:
         """
         known = chat_agents(self._context)
         if agent not in known:
-            there = (
+            available = (
                 f" There is: {', '.join(known)}"
                 if known
-                else " The server knows none: start it with a folder of agents"
+                else " The server has no agents: start it with a folder of agents"
             )
             raise UnknownNameError(
-                f"there is no agent {agent!r} to talk to.{did_you_mean(agent, known)}{there}"
+                f"there is no agent {agent!r} to talk to.{did_you_mean(agent, known)}{available}"
             )
         with self._lock:
             if len(self._open) + self._opening >= MOST_CHATS:
-                raise BusyError(f"{MOST_CHATS} conversations are open, and that is the most: close one first")
+                raise BusyError(f"{MOST_CHATS} conversations are open, which is the maximum: close one first")
             self._opening += 1
         try:
             chat = await self.on_loop(self._begin(agent, known[agent], session_input))
@@ -108,7 +108,7 @@ class Chats:
             if isinstance(error, ProctorError | asyncio.CancelledError):
                 raise
             raise SetupError(
-                f"the agent {agent} does not begin: {type(error).__name__}: {hide_secrets(str(error))}"
+                f"the agent {agent} cannot start a conversation: {type(error).__name__}: {hide_secrets(str(error))}"
             ) from error
         return chat
 
@@ -118,14 +118,14 @@ class Chats:
             await self.on_loop(self._close(chat))
 
     async def _close(self, chat: Chat) -> None:
-        """On the loop: end a conversation, to its end though whoever asked for it goes."""
+        """End a conversation, on the loop; the end continues if the caller is cancelled."""
         closing = asyncio.get_running_loop().create_task(chat.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
         await asyncio.shield(closing)
 
     async def close_all(self) -> None:
-        """End all of them, those too that are being closed already, and the loop."""
+        """End all conversations, including those that are closing already, and the loop."""
         await asyncio.gather(*(self.close(chat) for chat in self.all()), return_exceptions=True)
         with self._lock:
             loop, self._loop = self._loop, None
@@ -135,7 +135,7 @@ class Chats:
             await asyncio.to_thread(thread.join, 2 * CLOSING)
 
     async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
-        """Do something on the loop of the conversations, and return what comes of it."""
+        """Run a coroutine on the loop of the conversations, and return its result."""
         future: Future[_Found] = asyncio.run_coroutine_threadsafe(work, self._running())
         return await asyncio.wrap_future(future)
 
@@ -160,7 +160,7 @@ class Chats:
             loop.close()
 
     async def _sweep(self) -> None:
-        """Close what nobody goes on with."""
+        """Close idle conversations."""
         while True:
             await asyncio.sleep(min(10.0, self._idle / 4))
             for chat in self.all():

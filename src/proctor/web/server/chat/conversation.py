@@ -1,4 +1,4 @@
-"""A conversation with an agent, had from the page: what is said goes into a list of entries that anybody may read."""
+"""One conversation with an agent on the page: its messages and events become a list of entries, which any thread may read."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from proctor.schema.format.session import SessionInput
 from proctor.web.pages.chat import ChatEntry, ChatPage, ChatSummary, chat_entry, entries_of
 
 MOST_ENTRIES = 2_000
-"""Entries of one answer that are shown."""
+"""The most entries of one answer."""
 MOST_SHOWN = 4 * 2**20
-"""Characters of one conversation that are shown."""
+"""The most characters of one conversation."""
 IDLE = 30 * 60.0
-"""Seconds after which a conversation that nobody goes on with is closed."""
+"""Seconds after which an idle conversation is closed."""
 CLOSING = 15.0
-"""Seconds that stopping an answer may take, and as many that the end of the agent may."""
+"""The time limit in seconds for stopping an answer, and for closing the agent."""
 _SESSION_IS_LOST = {
     FailureKind.TIMED_OUT,
     FailureKind.CRASHED,
@@ -35,20 +35,20 @@ _SESSION_IS_LOST = {
     FailureKind.TRUNCATED,
     FailureKind.CANCELLED,
 }
-"""The agent's process was left in the middle of something, and is ended."""
+"""Failures after which the agent's process has ended, so that its session is lost."""
 
 
 class BusyError(ProctorError):
-    """It cannot be done now: too many conversations, or an answer is under way."""
+    """The request is not possible now: there are too many conversations, or the agent is answering."""
 
 
 class Chat:
-    """One conversation. Its methods that are coroutines run on the loop of all conversations."""
+    """One conversation. Its coroutines run on the loop of all conversations."""
 
     def __init__(
         self, agent: str, reference: str, session_input: SessionInput | None, memory: Any, timeout: float
     ) -> None:
-        """Take the agent's name and its AGENT string, and the session to start in."""
+        """`reference`: the AGENT string; `session_input`: the initial session."""
         self.id = secrets.token_urlsafe(12)
         self.agent, self.reference = agent, reference
         self.state = "ready"
@@ -62,14 +62,14 @@ class Chat:
         )
         self._number, self._exchange, self._shown, self._in_exchange = 0, -1, 0, 0
         self._began = 0.0
-        self._said: list[Content] = []
-        """What the user said in the turns that are kept; it outlives a session that is lost."""
+        self._messages: list[Content] = []
+        """The user's messages of the complete turns; they remain if the session is lost."""
         self._task: asyncio.Task[None] | None = None
 
     # --- reading, from any thread ---
 
     def page(self) -> ChatPage:
-        """Return all of it."""
+        """Return the whole conversation."""
         session = self.talk.session_input
         return ChatPage(
             id=self.id,
@@ -83,21 +83,21 @@ class Chat:
         )
 
     def summary(self) -> ChatSummary:
-        """Return what a list of conversations shows."""
+        """Return the entry for the list of conversations."""
         first = next((one.text for one in self.entries if one.kind == "user"), "")
         return ChatSummary(
             id=self.id, agent=self.agent, state=self.state, turns=len(self.talk.turns), begins=first[:80]
         )
 
     def since(self, number: int) -> list[ChatEntry]:
-        """Return the entries behind the one of this number."""
+        """Return the entries after the one with this number."""
         entries = self.entries
         return entries[bisect_right(entries, number, key=lambda one: one.number) :]
 
     # --- talking, on the loop ---
 
     async def begin(self, message: Content) -> int:
-        """Send a message; what comes is put into `entries`. Returns the number of the last entry before it."""
+        """Send a message, whose results become entries. Return the number of the last entry before it."""
         self._require("ready")
         before = self._number
         self._new_exchange(message)
@@ -105,23 +105,23 @@ class Chat:
         return before
 
     async def replay(self, *, without_last: bool) -> int:
-        """Say everything again in a new session, without the last turn where it is to be taken back."""
+        """Send all messages again in a new session; `without_last`: undo the last turn."""
         if self.state == "answering":
             self._require("ready")
         before = self._number
-        self._said = self._said[:-1] if without_last else self._said
-        said = list(self._said)
+        self._messages = self._messages[:-1] if without_last else self._messages
+        messages = list(self._messages)
         self._exchange += 1
-        many = f"{len(said)} earlier messages are" if len(said) > 1 else "1 earlier message is"
-        told = f"; {many} said again" if said else ""
+        count = f"{len(messages)} earlier messages are" if len(messages) > 1 else "1 earlier message is"
+        replay = f"; {count} sent again" if messages else ""
         self._add_entry(
-            "note", text=f"{'the last turn is taken back' if without_last else 'a new session'}{told}"
+            "note", text=f"{'the last turn is undone' if without_last else 'a new session'}{replay}"
         )
-        self._start(self._answer(lambda: self.talk.again(self._hear, said)))
+        self._start(self._answer(lambda: self.talk.again(self._hear, messages)))
         return before
 
     async def stop(self) -> None:
-        """End the answer that is under way; its turn is not kept."""
+        """Stop the present answer; its turn is discarded."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CLOSING)
@@ -138,7 +138,7 @@ class Chat:
             raise BusyError(
                 "the agent is still answering: wait, or stop it"
                 if self.state == "answering"
-                else "the agent has lost its session: say the earlier messages again, or begin a new conversation"
+                else "the agent has lost its session: send the earlier messages again, or start a new conversation"
             )
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -153,17 +153,17 @@ class Chat:
             failure = await work()
         except asyncio.CancelledError:
             stopped = True
-        except Exception as error:  # noqa: BLE001 - a session that does not begin again is the agent's, too
+        except Exception as error:  # noqa: BLE001 - a session that cannot be restarted is a failure of the agent, too
             failure = Failure(where="agent", type=type(error).__name__, message=str(error))
         await self._end(failure, stopped=stopped)
 
     async def _end(self, failure: Failure | None, *, stopped: bool) -> None:
         if stopped:
-            self._add_entry("note", text="stopped; this turn is not kept")
+            self._add_entry("note", text="stopped; this turn is discarded")
         elif failure is not None:
-            self._add_entry("failure", text=f"{clean(failure.cause, lines=True)}; this turn is not kept")
+            self._add_entry("failure", text=f"{clean(failure.cause, lines=True)}; this turn is discarded")
         else:
-            self._said = [turn.user_content for turn in self.talk.turns]
+            self._messages = [turn.user_content for turn in self.talk.turns]
             await self._take_state()
         for note in self.talk.notes:
             self._add_entry("note", text=note)
@@ -178,9 +178,9 @@ class Chat:
         try:
             async with asyncio.timeout(CLOSING):
                 self.session_state = await self.talk.final_state()
-        except Exception as error:  # noqa: BLE001 - it does not say its state, and that is said
+        except Exception as error:  # noqa: BLE001 - a note reports that the agent does not return its state
             self._add_entry(
-                "note", text=f"the agent does not tell its state: {type(error).__name__}: {error}"
+                "note", text=f"the agent does not return its state: {type(error).__name__}: {error}"
             )
             return
         self._add_entry("session", value=self.session_state)
@@ -200,10 +200,10 @@ class Chat:
                 self._add_entry("user", text=part.text or "")
 
     def _hear(self, event: Event) -> None:
-        for found in entries_of(event):
+        for fields in entries_of(event):
             self._in_exchange += 1
             if self._in_exchange < MOST_ENTRIES:
-                self._add_entry(**found)
+                self._add_entry(**fields)
             elif self._in_exchange == MOST_ENTRIES:
                 self._add_entry(
                     "note", text=f"more than {MOST_ENTRIES:,} events in one answer: the rest is not shown"
@@ -219,11 +219,11 @@ class Chat:
                 self._number,
                 entry.exchange,
                 "note",
-                text="too long to be shown, as all that follows; it is kept",
+                text="the conversation is too long to show this entry and the following ones; they are saved all the same",
             )
             self._shown += len(entry.text)
         self.entries.append(entry)
 
     def _drop_pieces(self) -> None:
-        """What was streamed in pieces has come as a whole, too."""
+        """Remove partial texts, because the complete texts have arrived."""
         self.entries = [one for one in self.entries if not one.partial]

@@ -1,4 +1,4 @@
-"""Talking to an agent, and keeping the conversation as a case."""
+"""Conversations with an agent, and saving one as a case."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request
@@ -37,7 +37,7 @@ from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
 router = APIRouter()
 
 PAUSE = 0.04
-"""Seconds between two looks at what an agent has said."""
+"""Seconds between two checks for new entries."""
 HEARTBEAT = 15.0
 
 _SSE: dict[int | str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ _SSE: dict[int | str, dict[str, Any]] = {
         "description": "Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
-    409: {"description": "An answer is under way, or the agent has lost its session."},
+    409: {"description": "The agent is answering, or has lost its session."},
 }
 
 
@@ -65,18 +65,18 @@ class _Body(BaseModel):
 
 
 class NewChat(_Body):
-    """A conversation to begin."""
+    """A new conversation."""
 
     agent: str
     """A name from the list of agents."""
     state: dict[str, Any] = {}
-    """The session's state at the beginning."""
+    """The initial state of the session."""
     app_name: str = ""
     user_id: str = ""
 
 
 class ToolAnswer(_Body):
-    """What a tool that takes long has come to, said by hand."""
+    """The response of a long-running tool, which a person gives."""
 
     name: str
     call_id: str
@@ -84,38 +84,40 @@ class ToolAnswer(_Body):
 
 
 class NewMessage(_Body):
-    """What the user says: a text, or the answer to a call that waits."""
+    """A message of the user: a text, or the response to an open call."""
 
     text: str = Field(default="", max_length=1_000_000)
     answer: ToolAnswer | None = None
 
 
 class WantedCase(_Body):
-    """The case that a conversation is to become."""
+    """The new case that a conversation becomes."""
 
     eval_id: str
     eval_set: str | None = None
-    """The id of a set that is there; or else `new_set` says what is made."""
+    """The id of an existing set; else `new_set` is the name of a new one."""
     new_set: str | None = None
     folder: str = ""
     form: str = "json"
     final_state: bool = False
-    """It also expects the state keys that the conversation changed."""
+    """Whether the case also expects the state keys that the conversation changed."""
 
 
 @router.get("/chats")
 def list_chats(chats: ChatsDep) -> ChatList:
-    """Return the conversations that are open."""
+    """Return the open conversations."""
     return ChatList(items=[chat.summary() for chat in chats.all()], most=MOST_CHATS)
 
 
 @router.post("/chats", status_code=201)
 async def open_chat(chats: ChatsDep, wanted: NewChat) -> ChatPage:
-    """Begin a conversation with an agent, in a process of its own."""
+    """Start a conversation with an agent in a separate process."""
     _check_text(json.dumps(wanted.model_dump(), ensure_ascii=False))
-    given = wanted.state or wanted.app_name or wanted.user_id
+    has_session = wanted.state or wanted.app_name or wanted.user_id
     session = (
-        SessionInput(app_name=wanted.app_name, user_id=wanted.user_id, state=wanted.state) if given else None
+        SessionInput(app_name=wanted.app_name, user_id=wanted.user_id, state=wanted.state)
+        if has_session
+        else None
     )
     try:
         chat = await chats.open(wanted.agent, session)
@@ -126,13 +128,13 @@ async def open_chat(chats: ChatsDep, wanted: NewChat) -> ChatPage:
 
 @router.get("/chats/{chat}")
 def get_chat(chats: ChatsDep, chat: str) -> ChatPage:
-    """Return a conversation, as far as it is."""
+    """Return a conversation, as far as it has come."""
     return chats.find(chat).page()
 
 
 @router.post("/chats/{chat}/messages", responses=_SSE, response_class=EventResponse)
 async def send_message(chats: ChatsDep, chat: str, message: NewMessage) -> EventResponse:
-    """Say something; what the agent does and says comes as it happens. It goes on when nobody listens."""
+    """Send a message and stream the agent's answer. The answer continues if the client disconnects."""
     found = chats.find(chat)
     before = await _run_on_loop(chats, found.begin(_content(message)))
     return EventResponse(_stream_entries(found, before))
@@ -142,14 +144,14 @@ async def send_message(chats: ChatsDep, chat: str, message: NewMessage) -> Event
 async def get_chat_events(
     chats: ChatsDep, chat: str, last_event_id: Annotated[str, Header()] = ""
 ) -> EventResponse:
-    """Go on listening to an answer, behind the entry that `Last-Event-ID` names."""
+    """Resume the stream of an answer after the entry that `Last-Event-ID` names."""
     found = chats.find(chat)
     return EventResponse(_stream_entries(found, number_in(last_event_id)))
 
 
 @router.post("/chats/{chat}/stop")
 async def stop_chat(chats: ChatsDep, chat: str) -> ChatPage:
-    """End the answer that is under way."""
+    """Stop the present answer."""
     found = chats.find(chat)
     await chats.on_loop(found.stop())
     return found.page()
@@ -157,24 +159,24 @@ async def stop_chat(chats: ChatsDep, chat: str) -> ChatPage:
 
 @router.post("/chats/{chat}/undo", responses=_SSE, response_class=EventResponse)
 async def undo_turn(chats: ChatsDep, chat: str) -> EventResponse:
-    """Take the last turn back: a new session, in which what was said before it is said again."""
+    """Undo the last turn: send the earlier messages again in a new session."""
     return await _replay(chats, chat, without_last=True)
 
 
 @router.post("/chats/{chat}/again", responses=_SSE, response_class=EventResponse)
 async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
-    """Say everything again in a new session: after an answer that failed or was stopped."""
+    """Send all messages again in a new session, after an answer that failed or was stopped."""
     return await _replay(chats, chat, without_last=False)
 
 
 @router.post("/chats/{chat}/case", status_code=201)
 async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: WantedCase) -> ChatSaved:
-    """Keep the conversation as a case of a set, as `proctor record` does."""
+    """Save the conversation as a case of a set, as `proctor record` does."""
     found = chats.find(chat)
     if found.state == "answering":
         raise HTTPException(409, "the agent is still answering: wait, or stop it")
     if not found.talk.turns:
-        raise HTTPException(409, "nothing was said that could be kept: no turn came to its end")
+        raise HTTPException(409, "there is nothing to save: no turn is complete")
     file = await run_in_threadpool(_target, context, wanted)
     case = await chats.on_loop(case_of_talk(found.talk, wanted.eval_id, with_final_state=wanted.final_state))
     try:
@@ -201,24 +203,23 @@ async def close_chat(chats: ChatsDep, chat: str) -> None:
     await chats.close(chats.find(chat))
 
 
-# --- what they share ---------------------------------------------------------------------------------------------------
+# --- helpers ---------------------------------------------------------------------------------------------------
 
 
 async def _replay(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
     found = chats.find(chat)
     if without_last and not found.talk.turns:
-        raise HTTPException(409, "there is no turn to take back")
+        raise HTTPException(409, "there is no turn to undo")
     return EventResponse(
         _stream_entries(found, await _run_on_loop(chats, found.replay(without_last=without_last)))
     )
 
 
-async def _run_on_loop(chats: Chats, work: Any) -> int:
+async def _run_on_loop(chats: Chats, work: Coroutine[Any, Any, int]) -> int:
     try:
-        number: int = await chats.on_loop(work)
+        return await chats.on_loop(work)
     except BusyError as error:
         raise HTTPException(409, str(error)) from None
-    return number
 
 
 def _content(message: NewMessage) -> Content:
@@ -227,27 +228,25 @@ def _content(message: NewMessage) -> Content:
         given = FunctionResponse(id=answer.call_id or None, name=answer.name, response=answer.response)
         return Content(role="user", parts=[Part(function_response=given)])
     if not message.text.strip():
-        raise HTTPException(
-            422, "text: a message with nothing in it; say something, or answer a call that waits"
-        )
+        raise HTTPException(422, "text: the message is empty; write a text, or answer an open call")
     return user_text(message.text)
 
 
 def _check_text(text: str) -> None:
     if "\0" in text or "\\u0000" in text or has_lone_surrogate(text):
-        raise HTTPException(422, "this has characters that no file can keep (NUL, or half a character)")
+        raise HTTPException(422, "the text has characters that no file can store (NUL, or a lone surrogate)")
 
 
 def _target(context: ContextDep, wanted: WantedCase) -> SetFile:
-    """Where the case goes; what would keep it from being written is said now."""
+    """Return the file for the case; report the problems that would prevent writing it."""
     sets = edit_session(context).sets
     require_new_case_id(wanted.eval_id)
     if (wanted.eval_set is None) == (wanted.new_set is None):
-        raise SetupError("name either a set that is there (`eval_set`) or one to be made (`new_set`)")
+        raise SetupError("name either an existing set (`eval_set`) or a new one (`new_set`)")
     if wanted.new_set is not None:
         file = sets.new(wanted.new_set, wanted.folder, wanted.form)
         if file.path.exists():
-            raise HTTPException(409, f"{file.label}: this file is there already: choose it, or another name")
+            raise HTTPException(409, f"{file.label}: this file exists already: choose it, or another name")
     else:
         file = sets.find(wanted.eval_set or "")
         if file.fault:
@@ -265,10 +264,10 @@ def _write(file: SetFile, case: EvalCase) -> Added:
 
 
 async def _stream_entries(chat: Chat, number: int) -> AsyncIterator[bytes]:
-    """What has happened since the entry of this number, until the answer is at its end."""
+    """Yield the entries after this number until the answer is complete."""
     quiet = 0.0
     while True:
-        is_over = chat.state != "answering"  # looked at first: what came before the end is in the entries
+        is_over = chat.state != "answering"  # read first, so that the last entries are not missed
         news = chat.since(number)
         for entry in news:
             number, quiet = entry.number, 0.0

@@ -1,8 +1,8 @@
-"""Runs that this server starts: each a process of its own, the command line that a person would type.
+"""Runs that this server starts: each is a separate process with a command line that a person could type.
 
-So a run that crashes takes no server along, one that hangs can be ended, and a server that is killed takes no run
-along: it writes to the store as always, and a server that comes back finds it there and can still cancel it. What a
-server remembers of its runs stands in a folder beside the store: the output of each, and which process it was.
+So a crash of a run does not affect the server, a run that hangs can be ended, and a run continues if the server is killed: it
+writes to the store as always, and the next server can still cancel it. A folder next to the store contains the output and
+the process id of each run.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
 
 MESSAGES_VARIABLE = "PROCTOR_TELL"
-"""The variable that names the file in which `proctor` tells what began, or what is wrong (see `cli/telling.py`)."""
+"""The environment variable with the file to which `proctor` writes that its run has started, or its problems."""
 ARGUMENTS_VARIABLE = "PROCTOR_WORDS"
-"""The variable that has `proctor` take its command line from standard input (see `cli/handed.py`): addresses of agents and
-stores may have passwords in them, and everybody may read the arguments of a process."""
+"""The environment variable that makes `proctor` read its command line from standard input: addresses of agents and stores
+may contain passwords, and every user of the machine can read the arguments of a process."""
 MOST_AT_ONCE = 3
 MOST_ASKED = 8
-"""Questions to `proctor` that may be under way at once: each is a process, and somebody waits for it."""
+"""The most estimates at once: each is a process for which a client waits."""
 _KEPT = 50
-"""Runs whose output is kept."""
+"""The runs whose output is stored."""
 _LOOK_EVERY = 0.02
 _LONGEST_START = 600.0
 _LONGEST_ESTIMATE = 120.0
@@ -43,7 +43,7 @@ _LAST_LINES = 20
 
 @dataclass(slots=True)
 class ChildRun:
-    """A process that was started."""
+    """A process of this server."""
 
     process: subprocess.Popen[bytes]
     told: Path
@@ -51,7 +51,7 @@ class ChildRun:
 
 
 class NotStartedError(SetupError):
-    """Nothing was run: all that is wrong, as the command told it."""
+    """Nothing was run, because of the problems that the command reports."""
 
     def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
         self.problems = list(problems)
@@ -59,46 +59,46 @@ class NotStartedError(SetupError):
 
 
 class TooManyRunsError(SetupError):
-    """As many runs as may be are under way."""
+    """The maximum number of runs is running."""
 
 
 class ChildRuns:
-    """The runs of one server. Any thread may use it; nothing here waits for a run to end."""
+    """The runs of one server. Any thread may use it; no method waits for the end of a run."""
 
     def __init__(self, root: Path, folder: Path, *, most: int = MOST_AT_ONCE) -> None:
-        """Take the project's folder, in which commands run, and the one for what is remembered."""
+        """`root`: the project's folder, in which commands run; `folder`: for outputs and process ids."""
         self._root, self._folder, self._most = root, folder, most
         self._children: dict[str, ChildRun] = {}
         self._starting = self._questions = 0
         self._nameless: list[tuple[subprocess.Popen[bytes], int]] = []
-        """What was started and is no run, or none yet; and the signal that ends it."""
+        """Processes whose run is not known yet, or that are not runs, each with the signal that ends it."""
         self._is_closed = False
         self._lock = threading.Lock()
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
     def start(self, words: Sequence[str]) -> dict[str, Any]:
-        """Run `proctor WORDS…`, and return what it tells when its run has begun: `run` and `trials`.
+        """Run `proctor WORDS…`, and return its message when the run has started: `run` and `trials`.
 
         Raises:
-            NotStartedError: it ended before any run began.
-            TooManyRunsError: as many as may be are under way.
+            NotStartedError: it ended before a run started.
+            TooManyRunsError: the maximum number of runs is running.
         """
         with self._lock:
             under_way = self.under_way()
             if len(under_way) + self._starting >= self._most:
                 raise TooManyRunsError(
-                    f"{len(under_way) + self._starting} runs of this page are under way ({', '.join(under_way)}), and "
-                    f"{self._most} may be: wait for one to end, or cancel it"
+                    f"{len(under_way) + self._starting} runs of this page are running ({', '.join(under_way)}); the limit is "
+                    f"{self._most}: wait for one to end, or cancel it"
                 )
             self._starting += 1
         try:
             child = self._spawn(words)
             with self._ends_with_server(child.process, signal.SIGINT):
-                told = self._wait_for_start(child, _LONGEST_START)
+                message = self._wait_for_start(child, _LONGEST_START)
                 with self._lock:
-                    self._remember(told["run"], child, words)
-            return told
+                    self._remember(message["run"], child, words)
+            return message
         finally:
             with self._lock:
                 self._starting -= 1
@@ -107,13 +107,13 @@ class ChildRuns:
         """Run `proctor WORDS…` to its end, and return the JSON that it writes to stdout.
 
         Raises:
-            NotStartedError: what is wrong, as it told it.
-            TooManyRunsError: as much is asked already as may be.
+            NotStartedError: the problems that it reports.
+            TooManyRunsError: the maximum number of estimates is running.
         """
         with self._lock:
             if self._questions >= MOST_ASKED:
                 raise TooManyRunsError(
-                    f"{MOST_ASKED} estimates are under way, and no more may be: wait a moment"
+                    f"{MOST_ASKED} estimates are running, which is the maximum: wait a moment"
                 )
             self._questions += 1
         told = self._path("asked.jsonl")
@@ -125,7 +125,9 @@ class ChildRuns:
                 raise NotStartedError(problems or [_problem(errors)])
             return document
         except subprocess.TimeoutExpired:
-            words_ = f"the agent took more than {_LONGEST_ESTIMATE:.0f} s to load: look at what it does when it is imported"
+            words_ = (
+                f"the agent took more than {_LONGEST_ESTIMATE:.0f} s to load: check what it does on import"
+            )
             raise NotStartedError([{"message": words_, "kind": "AgentLoadError"}]) from None
         finally:
             told.unlink(missing_ok=True)
@@ -133,12 +135,12 @@ class ChildRuns:
                 self._questions -= 1
 
     def _outputs(self, words: Sequence[str], told: Path) -> tuple[bytes, bytes]:
-        with _command_line_file(words) as given:
+        with _command_line_file(words) as arguments:
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
+                self._command(words), cwd=self._root, env=self._environment(told), stdin=arguments,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
-        with process, self._ends_with_server(process, signal.SIGKILL):  # it keeps nothing
+        with process, self._ends_with_server(process, signal.SIGKILL):  # an estimate stores nothing
             try:
                 return process.communicate(timeout=_LONGEST_ESTIMATE)
             except BaseException:
@@ -147,7 +149,7 @@ class ChildRuns:
 
     @contextmanager
     def _ends_with_server(self, process: subprocess.Popen[bytes], ends_by: int) -> Iterator[None]:
-        """Until its run is known a process ends with the server, too."""
+        """End a process with the server as long as its run is not known."""
         with self._lock:
             self._nameless.append((process, ends_by))
             is_late = self._is_closed
@@ -161,16 +163,16 @@ class ChildRuns:
 
     def _spawn(self, words: Sequence[str]) -> ChildRun:
         told, output = self._path("told.jsonl"), self._path("log")
-        with _command_line_file(words) as given, output.open("wb") as log:
+        with _command_line_file(words) as arguments, output.open("wb") as log:
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
+                self._command(words), cwd=self._root, env=self._environment(told), stdin=arguments,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         return ChildRun(process, told, output)
 
     @staticmethod
     def _command(words: Sequence[str]) -> list[str]:
-        """What is seen of it: which command it is."""
+        """Return the visible part of the command line: only the command's name."""
         return [sys.executable, "-m", "proctor", *words[:1]]
 
     @staticmethod
@@ -182,27 +184,27 @@ class ChildRuns:
         return self._folder / f"{secrets.token_hex(6)}.{suffix}"
 
     def _wait_for_start(self, child: ChildRun, seconds: float) -> dict[str, Any]:
-        """Wait until the command says that its run began; it ends instead where something is wrong."""
+        """Wait until the command reports that its run has started; raise if it ends or reports problems."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             ended = child.process.poll() is not None
-            for one in _read_messages(child.told):
-                if "run" in one:
-                    return one
-                self._give_up(child, one["problems"])
+            for message in _read_messages(child.told):
+                if "run" in message:
+                    return message
+                self._give_up(child, message["problems"])
             if ended:
                 self._give_up(child, [_problem(child.output.read_bytes())])
             time.sleep(_LOOK_EVERY)
         child.process.kill()
-        words = f"no run had begun after {seconds:.0f} s: look at what the agent does when it is imported and opened"
-        self._give_up(child, [{"message": words, "kind": "AgentLoadError"}])
+        text = f"no run started within {seconds:.0f} s: check what the agent does on import and when it is opened"
+        self._give_up(child, [{"message": text, "kind": "AgentLoadError"}])
         raise AssertionError("unreachable")
 
     @staticmethod
     def _give_up(child: ChildRun, problems: Sequence[Mapping[str, Any]]) -> None:
         try:
             child.process.wait(5)
-        except subprocess.TimeoutExpired:  # nothing was run, and nobody would hear of its end any more
+        except subprocess.TimeoutExpired:  # nothing was run, and no one would wait for its end
             child.process.kill()
             child.process.wait()
         child.told.unlink(missing_ok=True)
@@ -215,7 +217,7 @@ class ChildRuns:
         child.told.unlink(missing_ok=True)
         child.output = child.output.replace(self._folder / f"{run_id}.log")
         self._children[run_id] = child
-        # somebody must hear of its end, or a dead process would stand in the system's list
+        # wait for its end, else it would become a zombie process
         threading.Thread(target=child.process.wait, name=f"proctor-run-{run_id}", daemon=True).start()
         record = {"pid": child.process.pid, "words": [hide_secrets(word) for word in words]}
         (self._folder / f"{run_id}.json").write_text(json.dumps(record), encoding="utf-8")
@@ -233,7 +235,7 @@ class ChildRuns:
         return [run for run, child in list(self._children.items()) if child.process.poll() is None]
 
     def process_of(self, run_id: str) -> int | None:
-        """Return which process this server, or one before it, started for a run."""
+        """Return the id of the process that this server, or an earlier one, started for a run."""
         if (child := self._children.get(run_id)) is not None:
             return child.process.pid
         if not run_id.isalnum():
@@ -244,7 +246,7 @@ class ChildRuns:
             return None
 
     def last_output(self, run_id: str) -> str:
-        """Return the last lines that a run of this server wrote; empty where nothing is known of it."""
+        """Return the last lines of the output of a run; empty if this server has none."""
         if not run_id.isalnum():
             return ""
         try:
@@ -255,18 +257,18 @@ class ChildRuns:
 
     @staticmethod
     def interrupt(pid: int) -> None:
-        """Tell a process to end as Ctrl-C does: what is under way may finish, and what finished is kept."""
+        """Interrupt a process as Ctrl-C does: running trials may finish, and finished ones are kept."""
         ChildRuns._signal(pid, signal.SIGINT)
 
     @staticmethod
     def _signal(pid: int, number: int) -> None:
-        with suppress(ProcessLookupError):  # it has just ended by itself
+        with suppress(ProcessLookupError):  # it has already ended
             os.kill(pid, number)
 
     def close(self, *, at_once: bool = False) -> None:
-        """Tell the runs of this server to end; they are kept, and can be gone on with.
+        """Interrupt the runs of this server; they are kept and can be resumed.
 
-        What is under way in them may finish, as after Ctrl-C; `at_once` it may not, as after a second one.
+        Running trials may finish, as after Ctrl-C; with `at_once` they may not, as after a second one.
         """
         with self._lock:
             self._is_closed = True
@@ -277,24 +279,24 @@ class ChildRuns:
             self._signal(pid, ends_by)
         for run_id in self.under_way():
             self.interrupt(self._children[run_id].process.pid)
-            if at_once:  # another signal: of two that are the same a process may see one
+            if at_once:  # another signal, because two equal ones may be merged
                 self._signal(self._children[run_id].process.pid, signal.SIGTERM)
 
 
 @contextmanager
 def _command_line_file(words: Sequence[str]) -> Iterator[IO[bytes]]:
-    """Give a file without a name in which a process finds its command line."""
+    """Yield an unnamed file with a command line for a process."""
     if any("\0" in word for word in words):
-        message = "what was asked for holds NUL, which no name has; no command line can have it"
+        message = "the request contains NUL, which no command line may contain"
         raise NotStartedError([{"message": message, "kind": ""}])
-    with tempfile.TemporaryFile() as given:
-        given.write(json.dumps(list(words)).encode())
-        given.seek(0)
-        yield given
+    with tempfile.TemporaryFile() as file:
+        file.write(json.dumps(list(words)).encode())
+        file.seek(0)
+        yield file
 
 
 def _read_messages(path: Path) -> list[dict[str, Any]]:
-    """Return what was told so far; a line that is being written is not there yet."""
+    """Return the messages so far, without a line that is still being written."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
@@ -304,13 +306,13 @@ def _read_messages(path: Path) -> list[dict[str, Any]]:
 
 def _json(text: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _problem(output: bytes) -> dict[str, Any]:
     lines = output.decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
     text = "\n".join(lines).removeprefix("error: ").removeprefix("nothing to run: ")
-    return {"message": text or "it ended without a word", "kind": ""}
+    return {"message": text or "it ended without a message", "kind": ""}

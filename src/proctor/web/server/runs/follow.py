@@ -1,8 +1,8 @@
-"""Following runs: one look at the store for all who watch a run, whichever process is at work on it.
+"""Watching runs: one reader of the store serves all clients that watch a run, independent of the process that executes it.
 
-What has happened is a log of positions in the order in which their cases were decided. Whoever listens has a place in
-the log, and nothing else: there is no queue that could fill up, and whoever comes back names the place. Rows are made
-when they are sent; those of the newest cases are kept for the others.
+The log of a run contains the positions of its cases in the order of their verdicts. A client has a place in the log and no
+queue that could fill up; a client that reconnects names its place. Rows are made when they are sent; those of the newest
+cases are cached for the other clients.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ from proctor.web.pages.runs.case_table import CaseRow
 from proctor.web.pages.runs.run_events import LiveEnd, LiveProgress
 
 PAUSE = 0.25
-"""Seconds between two looks at a run under way."""
+"""Seconds between two reads of a running run."""
 TELL_AT_LEAST_EVERY = 1.0
-"""Seconds after which progress is told although nothing has happened: time goes on."""
+"""Seconds after which progress is sent even if nothing has changed, because time has passed."""
 LINGER = 60.0
-"""Seconds that a log outlives its last listener, so that one that comes back finds its place."""
+"""Seconds that a log outlives its last listener, so that a client can reconnect."""
 NEWEST = 2_000
-"""Rows that are kept for the others who listen."""
+"""The rows that are cached for other listeners."""
 AT_ONCE = 250
-"""Rows that are made with one look, and sent with one event loop's turn."""
+"""The most rows that are read and sent at once."""
 _WINDOW = 30.0
-"""Seconds over which the rate is taken."""
+"""The sliding window of the rate in seconds."""
 
 RowsOf = Callable[[Store, str, int, Sequence[int]], Sequence[CaseRow]]
-"""Makes the rows of some cases: store, run, judging, positions."""
+"""Returns the rows of some cases, given store, run, scoring and positions."""
 
 
 Ours = Callable[[str, Standing], bool]
-"""Tells whether the process at work on a run is one of this server's."""
+"""Returns whether this server started the process that executes a run."""
 
 
 @dataclass(slots=True)
 class _Update:
-    """What one look at the store found."""
+    """The news of one read of the store."""
 
     standing: Standing
     decided: list[int] = field(default_factory=list)
-    """Positions whose verdict is new, in order."""
+    """The positions with a new verdict, in order."""
     rows: Sequence[CaseRow] = ()
-    """Of cases whose cost was not known yet."""
+    """The rows of cases whose cost was unknown."""
     end: LiveEnd | None = None
 
 
 class Rate:
-    """Trials a second over a sliding window."""
+    """Trials per second over a sliding window."""
 
     def __init__(self, window: float = _WINDOW) -> None:
-        """Take the window in seconds."""
+        """`window`: in seconds."""
         self._window = window
         self._marks: deque[tuple[float, int]] = deque()
         self._latest = (0.0, 0)
 
     def see(self, now: float, trials: int) -> None:
-        """Note how many trials there are at `now` (seconds, from any start)."""
+        """Record the number of trials at `now` (seconds from any start)."""
         self._latest = now, trials
         if not self._marks or now - self._marks[-1][0] >= self._window / 60:
             self._marks.append(self._latest)
@@ -73,7 +73,7 @@ class Rate:
             self._marks.popleft()
 
     def now(self) -> float | None:
-        """Return trials a second; `None` while nothing was seen to happen."""
+        """Return trials per second; `None` until the number has changed."""
         if not self._marks:
             return None
         (since, before), (now, trials) = self._marks[0], self._latest
@@ -81,7 +81,7 @@ class Rate:
 
 
 class Follower:
-    """Follows one judging of one run. Used on the event loop; it looks at the store in threads."""
+    """Follows one scoring of one run. It is used on the event loop, and reads the store in threads."""
 
     def __init__(
         self,
@@ -92,15 +92,15 @@ class Follower:
         rows_of: RowsOf,
         ours: Ours,
     ) -> None:
-        """Take the run by its whole id; `ours` tells whether this server began it."""
+        """`run_id`: the complete id; `ours`: returns whether this server started a run."""
         self.run_id, self.judging = run_id, judging
         self.epoch = secrets.token_hex(4)
-        """Names this log: places in another one mean nothing here."""
+        """The id of this log: places of other logs are invalid here."""
         self.log: list[int] = []
         self.progress: LiveProgress | None = None
         self.end: LiveEnd | None = None
         self.error: str = ""
-        """Why the store can no longer be read; then nothing more comes."""
+        """Why the store can no longer be read; then no more events follow."""
         self.listeners = 0
         self.left_at = time.monotonic()
         self._open_store, self._rows_of, self._ours = open_store, rows_of, ours
@@ -111,44 +111,44 @@ class Follower:
         self._costs: dict[int, float | None] = {}
         self._newest: OrderedDict[int, bytes] = OrderedDict()
         self._rate = Rate()
-        self._told_at = 0.0
+        self._notified_at = 0.0
         self.version = 0
-        """Counts what was told: who has seen this one has nothing new to look at."""
+        """Counts the updates, so that a listener can wait for the next one."""
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    # --- whoever listens ---------------------------------------------------------------------------------------------
+    # --- listeners ---------------------------------------------------------------------------------------------
 
     def add_listener(self) -> None:
-        """Count one more who listens."""
+        """Add a listener."""
         self.listeners += 1
 
     def remove_listener(self) -> None:
-        """Count one less, and note when it was."""
+        """Remove a listener, and record the time."""
         self.listeners -= 1
         self.left_at = time.monotonic()
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether no more events follow."""
         return self.end is not None or bool(self.error)
 
     async def has_resumed(self) -> bool:
-        """Tell whether the run has gone on since it came to its end here."""
+        """Return whether the run was resumed after its end."""
         if self.end is None or self._store is None:
             return False
         standing = await run_in_threadpool(self._store.standing, self.run_id, self.judging)
         return bool(standing != self._last)
 
     async def ready(self) -> None:
-        """Return when the run was looked at once."""
+        """Wait until the run was read once."""
         if self._task is None:
             self._task = asyncio.create_task(self._follow(), name=f"following {self.run_id}")
         while self.progress is None and not self.error:
             await self.news(self.version, TELL_AT_LEAST_EVERY)
 
     async def news(self, seen: int, seconds: float) -> bool:
-        """Return when something has changed since version `seen`: false when nothing did for so long."""
+        """Wait for a change after version `seen`; return false if there is none within `seconds`."""
         if self.version != seen:
             return True
         try:
@@ -159,59 +159,64 @@ class Follower:
         return True
 
     async def rows(self, positions: Sequence[int]) -> list[bytes]:
-        """Return the rows of cases as JSON, in order; those that nobody has asked for yet are read."""
+        """Return the rows of cases as JSON, in order; rows that are not cached are read."""
         missing = [position for position in dict.fromkeys(positions) if position not in self._newest]
-        made = {position: self._newest[position] for position in positions if position in self._newest}
+        documents = {position: self._newest[position] for position in positions if position in self._newest}
         if missing and self._store is not None:
             rows = await run_in_threadpool(self._read_rows, self._store, missing)
-            made |= {row.position: _keep(self._newest, row) for row in rows}
-        return [made[position] for position in positions if position in made]  # none once this is closed
+            documents |= {row.position: _keep(self._newest, row) for row in rows}
+        return [documents[position] for position in positions if position in documents]  # empty after `close`
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------------------------------------
 
     async def _follow(self) -> None:
         try:
             while True:
                 began = time.monotonic()
-                self._take(await run_in_threadpool(self._look))
+                self._apply(await run_in_threadpool(self._read))
                 if self.is_over or self._may_go(time.monotonic()):
                     return
                 took = time.monotonic() - began
-                await asyncio.sleep(max(PAUSE, 2 * took))  # a store that is slow is not asked all the time
+                await asyncio.sleep(max(PAUSE, 2 * took))  # do not overload a slow store
         except ProctorError as error:
             self.error = str(error)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001 - it would be lost with the task, and all would wait forever
+        except Exception as error:  # noqa: BLE001 - it would be lost with the task, and the listeners would wait forever
             self.error = f"{type(error).__name__}: {error}"
         finally:
-            self._tell()
+            self._notify()
 
     def _may_go(self, now: float) -> bool:
         return not self.listeners and now - self.left_at > LINGER
 
-    def _look(self) -> _Update:
-        """Look at the store, in a thread."""
+    def _read(self) -> _Update:
+        """Read the store, in a thread."""
         if self._store is None:
             self._store = self._open_store()
             manifest = self._store.manifest(self.run_id)
             self._planned = sum(one.cases * one.num_runs for one in manifest.sets if one.failure is None)
         store = self._store
-        seen = _Update(store.standing(self.run_id, self.judging))
+        update = _Update(store.standing(self.run_id, self.judging))
+        has_ended = update.standing.state is not RunState.RUNNING
         before = self._last.counts if self._last is not None else None
-        if seen.standing.counts != before or self._is_over(seen.standing):
-            found = store.outcomes(self.run_id, self.judging)
-            seen.decided = [at for at, outcome in found.items() if self._known.get(at) != outcome]
-            self._known.update({at: str(found[at]) for at in seen.decided})
-        without_cost = len(self._costs) < len(self._known)
-        wanted = [at for at in (*seen.decided, *self.log) if at not in self._costs] if without_cost else []
-        seen.rows = self._read_rows(store, wanted[:AT_ONCE])
-        if self._is_over(seen.standing):
-            seen.end = self._end_event(store, seen.standing)
-        return seen
+        if update.standing.counts != before or has_ended:
+            update.decided = self._new_verdicts(store)
+        update.rows = self._read_rows(store, self._positions_without_cost(update.decided)[:AT_ONCE])
+        if has_ended:
+            update.end = self._end_event(store, update.standing)
+        return update
 
-    def _is_over(self, standing: Standing) -> bool:
-        return standing.state is not RunState.RUNNING
+    def _new_verdicts(self, store: Store) -> list[int]:
+        outcomes = store.outcomes(self.run_id, self.judging)
+        decided = [at for at, outcome in outcomes.items() if self._known.get(at) != outcome]
+        self._known.update({at: str(outcomes[at]) for at in decided})
+        return decided
+
+    def _positions_without_cost(self, decided: Sequence[int]) -> list[int]:
+        if len(self._costs) >= len(self._known):
+            return []
+        return [at for at in (*decided, *self.log) if at not in self._costs]
 
     def _end_event(self, store: Store, standing: Standing) -> LiveEnd:
         summary = store.summary(self.run_id, self.judging)
@@ -228,20 +233,20 @@ class Follower:
 
     # --- on the event loop -------------------------------------------------------------------------------------------
 
-    def _take(self, seen: _Update) -> None:
-        for at in seen.decided:
-            self._newest.pop(at, None)  # decided again: the old row is stale
-        for row in seen.rows:
+    def _apply(self, update: _Update) -> None:
+        for at in update.decided:
+            self._newest.pop(at, None)  # an older row of the case is stale
+        for row in update.rows:
             self._costs[row.position] = row.cost
             _keep(self._newest, row)
-        self.log += seen.decided
+        self.log += update.decided
         now = time.monotonic()
-        self._rate.see(now, seen.standing.trials)
-        moved = self._last != seen.standing or seen.rows or seen.end is not None
-        if moved or now - self._told_at >= TELL_AT_LEAST_EVERY:
-            self.progress, self.end = self._progress(seen.standing), seen.end
-            self._told_at, self._last = now, seen.standing
-            self._tell()
+        self._rate.see(now, update.standing.trials)
+        moved = self._last != update.standing or update.rows or update.end is not None
+        if moved or now - self._notified_at >= TELL_AT_LEAST_EVERY:
+            self.progress, self.end = self._progress(update.standing), update.end
+            self._notified_at, self._last = now, update.standing
+            self._notify()
 
     def _progress(self, standing: Standing) -> LiveProgress:
         rate = self._rate.now()
@@ -265,15 +270,15 @@ class Follower:
             ours=self._ours(self.run_id, standing),
         )
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self.version += 1
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
     async def close(self) -> None:
-        """Stop following; whoever listens hears of it."""
+        """Stop following; the listeners receive the last event."""
         self.error = self.error or "the server stops following this run"
-        self._tell()
+        self._notify()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -283,7 +288,7 @@ class Follower:
 
 
 def _keep(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
-    """Keep a row as JSON, and let go of the oldest one."""
+    """Cache a row as JSON, and remove the oldest ones beyond the limit."""
     document = row.model_dump_json().encode()
     newest[row.position] = document
     newest.move_to_end(row.position)
@@ -293,35 +298,35 @@ def _keep(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
 
 
 class Followers:
-    """Those who follow, a run and a judging each."""
+    """The followers of a server, one per run and scoring."""
 
     def __init__(self, open_store: Callable[[], Store], *, rows_of: RowsOf, ours: Ours) -> None:
-        """Take how to open the store for reading, how rows are made, and which runs this server began."""
+        """The arguments are those of `Follower`."""
         self._open_store, self._rows_of, self._ours = open_store, rows_of, ours
         self._followers: dict[tuple[str, int], Follower] = {}
 
     async def follower(self, run_id: str, judging: int) -> Follower:
-        """Return who follows a run; one that came to its end is looked at anew when the run has gone on since."""
-        await self._let_go()
-        found = self._followers.get((run_id, judging))
-        if found is not None and (found.error or await found.has_resumed()):
+        """Return the follower of a run; replace one that has ended if the run was resumed since."""
+        await self._close_idle()
+        follower = self._followers.get((run_id, judging))
+        if follower is not None and (follower.error or await follower.has_resumed()):
             del self._followers[run_id, judging]
-            await found.close()
-            found = None
-        if found is None:
-            found = Follower(self._open_store, run_id, judging, rows_of=self._rows_of, ours=self._ours)
-            self._followers[run_id, judging] = found
-        await found.ready()
-        return found
+            await follower.close()
+            follower = None
+        if follower is None:
+            follower = Follower(self._open_store, run_id, judging, rows_of=self._rows_of, ours=self._ours)
+            self._followers[run_id, judging] = follower
+        await follower.ready()
+        return follower
 
     def __len__(self) -> int:
         return len(self._followers)
 
     def all(self) -> Iterable[Follower]:
-        """Return all of them."""
+        """Return all followers."""
         return list(self._followers.values())
 
-    async def _let_go(self) -> None:
+    async def _close_idle(self) -> None:
         now = time.monotonic()
         for key, follower in list(self._followers.items()):
             if not follower.listeners and now - follower.left_at > LINGER:
@@ -329,7 +334,7 @@ class Followers:
                 await follower.close()
 
     async def close(self) -> None:
-        """Let go of all; whoever listens hears that the server stops."""
+        """Close all followers; the listeners receive the last event."""
         followers = [*self._followers.values()]
         self._followers.clear()
         for follower in followers:

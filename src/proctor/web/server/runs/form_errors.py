@@ -1,4 +1,4 @@
-"""All that is wrong with a run that was asked for, each thing with the field of the form that it is about."""
+"""The problems of a requested run, each with the field of the form that it concerns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from proctor.common.safe_text import clean
 from proctor.web.pages.start import StartProblem, StartProblems, StartRun
 
 _OUR_FILE = re.compile(r"^\.proctor/criteria/\w+\.json(:\d+)*: ")
-"""What was chosen on the page stands in a file that nobody there has seen."""
+"""The location of a problem in the file of generated criteria, which the user of the page does not know."""
 
 
 class ProblemsError(Exception):
-    """What was asked for cannot be run."""
+    """The requested run has problems."""
 
     def __init__(self, problems: Sequence[StartProblem]) -> None:
         self.problems = list(problems)
@@ -33,15 +33,15 @@ async def problems_response(_request: Request, error: Exception) -> JSONResponse
 
 
 def attribute_problems(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[StartProblem]:
-    """Return what the command said, each thing with its field; without `asked` there is no form."""
-    return [_attribute(one, asked) for one in problems]
+    """Return the command's problems, each with its field; without `asked` there is no form."""
+    return [_attribute(problem, asked) for problem in problems]
 
 
-def _attribute(said: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
-    message, kind = _OUR_FILE.sub("", str(said["message"])), str(said.get("kind", ""))
+def _attribute(problem: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
+    message, kind = _OUR_FILE.sub("", str(problem["message"])), str(problem.get("kind", ""))
     if asked is None:
         return StartProblem(field="", message=message, metric="")
-    metric = _metric(message, [str(part) for part in said.get("path") or ()], asked.criteria or {})
+    metric = _metric(message, [str(part) for part in problem.get("path") or ()], asked.criteria or {})
     signs = _signs(message, kind, metric, asked)
     return StartProblem(
         field=next((field for field, holds in signs if holds), ""), message=message, metric=metric
@@ -58,7 +58,7 @@ def _metric(message: str, path: Sequence[str], chosen: Collection[str]) -> str:
 
 
 def _signs(message: str, kind: str, metric: str, asked: StartRun) -> list[tuple[str, bool]]:
-    """Fields, and whether a problem seems to be about them; the first one is it."""
+    """Return fields, and whether a problem seems to concern them; the first match applies."""
     of_metrics = "criteria" if asked.criteria is not None else "config"
     named = any(chosen.path in message for chosen in asked.eval_sets)
     return [

@@ -1,8 +1,8 @@
-"""A run that the page asks for, as the command line that does the same.
+"""The command line of a run that the page requests.
 
-Nothing that came from the page becomes a word of a command, or a path, before it was found among what there is: agents
-by their names, files below the project's folder, metrics in the registry. A judge may be any model of a known provider,
-but not one at an address of its own: its key would go there.
+A value of the request becomes a part of the command, or a path, only after it was found among the known ones: agents by
+their names, files below the project's folder, metrics in the registry. A judge may be any model of a known provider, but
+not one with a URL, because its key would be sent there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHECKED = {"config", "metrics", "judge"}
 
 
 class InvalidRunError(SetupError):
-    """What was asked for cannot be put into a command; `words` is what is left of it, to find out what else is wrong."""
+    """The request is invalid; `words`: the valid part of the command, to find further problems."""
 
     def __init__(self, problems: Sequence[StartProblem], words: Sequence[str]) -> None:
         self.problems, self.words = list(problems), list(words)
@@ -43,13 +43,15 @@ class InvalidRunError(SetupError):
 
 
 def startable(context: ServerContext) -> dict[str, str]:
-    """Return the agents that may be started: name, and what `proctor eval` is given, as seen from the project's folder."""
+    """Return the agents that the page may start: names and AGENT arguments, relative to the project's folder."""
     found: dict[str, str] = {}
     for name, app in apps_of(context.agents, context.root).items():
-        if app.is_remote:  # it is named as the settings name it, below
+        if app.is_remote:  # the settings name it, see below
             continue
-        given = _relative(app.reference, context.root)
-        found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
+        reference = _relative(app.reference, context.root)
+        found[name if Path(reference).name == name else reference] = (
+            reference  # a file is only a part of its folder
+        )
     for reference in load_settings(context.root).agent:
         given = _relative(reference, context.root)
         found |= {} if given in found.values() else {hide_secrets(given): given}
@@ -57,10 +59,10 @@ def startable(context: ServerContext) -> dict[str, str]:
 
 
 def command_of(asked: StartRun, context: ServerContext) -> list[str]:
-    """Return the words behind `proctor` that run what is asked for.
+    """Return the words after `proctor` for a requested run.
 
     Raises:
-        RefusedError: what there is not, or may not be named from a page.
+        InvalidRunError: a name is unknown, or a page may not use it.
     """
     problems: list[StartProblem] = []
     settings = load_settings(context.root)
@@ -78,12 +80,12 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
 
 
 def display_command(words: Sequence[str]) -> str:
-    """Return a command line to copy; passwords in URLs and the like are hidden."""
+    """Return a command line to copy, without passwords."""
     return shlex.join(["proctor", *map(hide_secrets, words)])
 
 
 def store_words(context: ServerContext) -> list[str]:
-    """Return the option that names the server's store, where it is not the project's own."""
+    """Return the option for the server's store, if it is not the project's own."""
     return [] if context.store_url is None else [f"--store={_relative(str(context.store_url), context.root)}"]
 
 
@@ -133,7 +135,7 @@ def _sets(asked: StartRun, root: Path, problems: list[StartProblem]) -> Iterator
         if asked.failed_of.isalnum():
             yield f"--failed={asked.failed_of}"
         else:
-            problems.append(_problem("failed_of", f"{asked.failed_of!r} is no id of a run"))
+            problems.append(_problem("failed_of", f"{asked.failed_of!r} is not the id of a run"))
     elif not asked.eval_sets:
         problems.append(_problem("eval_sets", "no eval set is chosen: choose at least one"))
     for chosen in asked.eval_sets:
@@ -150,7 +152,7 @@ def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> 
     problems += [
         _problem(
             "eval_sets",
-            f"{chosen.path}: the case {case!r} cannot be picked by its id: run the whole set, or choose by tag",
+            f"{chosen.path}: the case {case!r} cannot be selected by its id: run the whole set, or select by tag",
         )
         for case in chosen.cases or ()
         if not case.strip()
@@ -172,12 +174,12 @@ def _judging(
     elif asked.criteria is not None:
         yield from _criteria(asked, context, settings, problems)
     if asked.metrics is not None:
-        wrong = [name for name in asked.metrics if "," in name]
-        problems += [_problem("metrics", f"{name!r} is no name of a metric") for name in wrong]
+        invalid = [name for name in asked.metrics if "," in name]
+        problems += [_problem("metrics", f"{name!r} is not the name of a metric") for name in invalid]
         yield from _words("metrics", asked.metrics)
     if asked.judge is not None:
-        if said := model_problem(asked.judge, settings):
-            problems.append(_problem("judge", said))
+        if problem := model_problem(asked.judge, settings):
+            problems.append(_problem("judge", problem))
         else:
             yield from _words("judge", asked.judge)
 
@@ -185,31 +187,32 @@ def _judging(
 def _criteria(
     asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
-    """Keep the criteria as a config in a file named by its content: the run can be gone on with, and the command repeated."""
+    """Write the criteria to a config file named by its content, so that the run can be resumed and the command repeated."""
     criteria = asked.criteria or {}
-    known = METRICS.names()
-    for name in criteria:
-        if name not in known:
-            said = f"no metric named {name!r}.{did_you_mean(name, known)}"
-            problems.append(_problem("criteria", said, name))
-    refused = {name: model_problems(options, settings) for name, options in criteria.items()}
-    problems += [_problem("criteria", said, name) for name, all_said in refused.items() for said in all_said]
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
-    criteria = {name: options for name, options in criteria.items() if name in known and not refused[name]}
+    faults = {name: _criterion_faults(name, options, settings) for name, options in criteria.items()}
+    problems += [_problem("criteria", fault, name) for name, texts in faults.items() for fault in texts]
+    criteria = {name: options for name, options in criteria.items() if not faults[name]}
+    if not criteria:
+        return
     document = json.dumps({"criteria": criteria}, indent=2, ensure_ascii=False) + "\n"
     name = hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    folder = context.root / ".proctor" / "criteria"
-    path = folder / f"{name}.json"
-    if criteria and not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    path = context.root / ".proctor" / "criteria" / f"{name}.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8", errors="replace")
-    if criteria:
-        yield from _words("config", path.relative_to(context.root))
+    yield from _words("config", path.relative_to(context.root))
+
+
+def _criterion_faults(name: str, options: object, settings: Settings) -> list[str]:
+    known = METRICS.names()
+    unknown = [] if name in known else [f"no metric named {name!r}.{did_you_mean(name, known)}"]
+    return [*unknown, *model_problems(options, settings)]
 
 
 def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:
-    """Return the file that `name` is, seen from `root`; `None` where there is none, or it leads out of the folder."""
+    """Return the file `name`, relative to `root`; `None` if there is none, or if it is outside of the folder."""
     if "\0" in name or ":" in name or not name.lower().endswith(tuple(suffixes)):
         return None
     try:
@@ -221,7 +224,7 @@ def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:
 
 
 def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
-    """Return the files below `root` whose names end so, as seen from there; hidden folders and libraries are left out."""
+    """Return the relative paths of the files below `root` with these suffixes, without hidden folders and libraries."""
     found: list[str] = []
     for place, folders, files in os.walk(root):
         folders[:] = sorted(

@@ -1,10 +1,8 @@
-"""The eval sets below the project's folder, to choose a run's cases from."""
+"""The eval sets and configs of the project, to choose from for a run."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
 
 from proctor.common.safe_text import shorten
 from proctor.errors import ProctorError, UnknownNameError
@@ -12,6 +10,8 @@ from proctor.files.eval_sets.load import load_eval_set
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES, find_config
 from proctor.runs.settings import load_settings
 from proctor.schema.format.case import EvalCase
+from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.eval_sets.set_list import case_tags, first_message
 from proctor.web.pages.start import SetFile, StartCase, StartPage, StartSet
 from proctor.web.server.runs.run_command import file_below, files_below
 
@@ -19,12 +19,11 @@ _LONGEST = 120
 _MOST_READ = 20
 _CONFIG = "config"
 
-_read: OrderedDict[tuple[str, int, int], StartSet] = OrderedDict()
-_lock = Lock()
+_sets: BoundedCache[StartSet] = BoundedCache(_MOST_READ)
 
 
 def start_page(root: Path) -> StartPage:
-    """Return what there is to choose from."""
+    """Return the eval sets, configs and defaults for a run."""
     settings = load_settings(root)
     configs = [name for name in files_below(root, (".json", ".yaml", ".yml")) if _is_config_name(name)]
     return StartPage(
@@ -38,7 +37,7 @@ def start_page(root: Path) -> StartPage:
 
 
 def set_page(root: Path, name: str) -> StartSet:
-    """Return one eval set with its cases; what is wrong with it is said in it.
+    """Return one eval set with its cases, or with the problem that prevents a run.
 
     Raises:
         UnknownNameError: there is no such file below `root`.
@@ -47,17 +46,7 @@ def set_page(root: Path, name: str) -> StartSet:
     if path is None:
         raise UnknownNameError(f"{name}: no eval set below {root.name}")
     status = path.stat()
-    key = (str(path), status.st_mtime_ns, status.st_size)
-    with _lock:
-        if key in _read:
-            _read.move_to_end(key)
-            return _read[key]
-    page = _page(path, name)
-    with _lock:
-        _read[key] = page
-        while len(_read) > _MOST_READ:
-            _read.popitem(last=False)
-    return page
+    return _sets.get(path, lambda: _page(path, name), stamp=(status.st_mtime_ns, status.st_size))
 
 
 def _page(path: Path, name: str) -> StartSet:
@@ -76,16 +65,7 @@ def _page(path: Path, name: str) -> StartSet:
 
 
 def _case(case: EvalCase) -> StartCase:
-    tags = (case.model_extra or {}).get("tags")
-    first = case.conversation[0].user_content if case.conversation else None
-    said = " ".join(part.text for part in (first.parts or ()) if part.text) if first is not None else ""
-    if not said and case.conversation_scenario is not None:
-        said = case.conversation_scenario.starting_prompt
-    return StartCase(
-        eval_id=case.eval_id,
-        tags=[str(tag) for tag in tags] if isinstance(tags, list) else [],
-        says=shorten(said, _LONGEST),
-    )
+    return StartCase(eval_id=case.eval_id, tags=case_tags(case), says=shorten(first_message(case), _LONGEST))
 
 
 def _is_config_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The routes, one module a subject; each has a `router`. `adk_router()` has them all."""
+"""The routes of the ADK-compatible API: one module per subject, each with a `router`; `adk_router()` has all of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUBJECTS = (
 
 
 def adk_router() -> APIRouter:
-    """Return the routes of the ADK-compatible API, without a prefix: it is google-adk's own paths that clients ask."""
+    """Return the routes of the ADK-compatible API, without a prefix, because clients use google-adk's own paths."""
     router = APIRouter()
     for name in SUBJECTS:
         router.include_router(import_module(f"{__name__}.{name}").router)

@@ -1,4 +1,4 @@
-"""What the server is, and which apps it has."""
+"""The server's health and version, its apps and their agents."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ router = APIRouter(route_class=AdkRoute, tags=["ADK: apps"])
 
 @router.get("/health")
 def adk_health() -> dict[str, str]:
-    """Whether the server is there."""
+    """Respond if the server is running."""
     return {"status": "ok"}
 
 
 @router.get("/version")
 def adk_version() -> dict[str, str]:
-    """Proctor's version, and Python's."""
+    """Return Proctor's and Python's version."""
     return {"version": __version__, "language": "python", "language_version": platform.python_version()}
 
 
@@ -34,16 +34,18 @@ def adk_version() -> dict[str, str]:
 async def adk_list_apps(
     adk: AdkDep,
     *,
-    detailed: Annotated[bool, Query(description="What each app is, too; loads the agents.")] = False,
+    detailed: Annotated[
+        bool, Query(description="Include a description of each app; loads the agents.")
+    ] = False,
 ) -> list[str] | Json:
-    """The names of the apps, sorted; with `detailed` what each of them is."""
+    """List the names of the apps, sorted; with `detailed` also their descriptions."""
     apps = adk.apps()
     return {"apps": [await _row(adk, name) for name in apps]} if detailed else list(apps)
 
 
 @router.get("/apps/{app_name}/app-info", response_model=None)
 async def adk_app_info(adk: AdkDep, app_name: str) -> Json:
-    """What an app is, with its agents: instructions and tools."""
+    """Return an app with its agents, their instructions and tools."""
     find_app(adk.apps(), app_name)
     info: AgentInfo = await adk.ask(app_name, "describe")
     tree = await adk.ask(app_name, "tree")
@@ -51,7 +53,7 @@ async def adk_app_info(adk: AdkDep, app_name: str) -> Json:
 
 
 async def _row(adk: AdkState, name: str) -> Json:
-    """An app in the list; of one that cannot be loaded what is known of it, and why it cannot."""
+    """Return the row of an app in the list; the description of an app that cannot be loaded is the reason."""
     try:
         info: AgentInfo = await adk.ask(name, "describe")
     except SetupError as error:
@@ -74,7 +76,7 @@ def _info(name: str, info: AgentInfo) -> Json:
 
 
 def _flat(node: Json) -> list[Json]:
-    return [node, *(one for below in node["sub_agents"] for one in _flat(below))]
+    return [node, *(agent for child in node["sub_agents"] for agent in _flat(child))]
 
 
 def _agent(node: Json) -> dict[str, Any]:
@@ -83,5 +85,5 @@ def _agent(node: Json) -> dict[str, Any]:
         "description": node["description"],
         "instruction": node["instruction"],
         "tools": [{"functionDeclarations": [tool]} for tool in node["tools"]],
-        "sub_agents": [below["name"] for below in node["sub_agents"]],  # spelled so by google-adk, too
+        "sub_agents": [child["name"] for child in node["sub_agents"]],  # google-adk's spelling
     }

@@ -1,4 +1,4 @@
-"""Artifacts: the files that agents of google-adk and their users keep in sessions."""
+"""Artifacts: the files that agents of google-adk and their users store in sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE = f"{_ALL}/{{artifact_name:path}}"
 
 
 class SaveArtifact(AdkRequest):
-    """A further version of an artifact."""
+    """A new version of an artifact."""
 
     filename: str
     artifact: dict[str, Any]
@@ -27,7 +27,7 @@ class SaveArtifact(AdkRequest):
 
 @router.get(_ALL, response_model=None)
 async def adk_list_artifacts(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
-    """The names of a session's artifacts."""
+    """List the names of a session's artifacts."""
     return answer(await _ask(adk, app_name, "names", [], user_id, session_id))
 
 
@@ -35,11 +35,11 @@ async def adk_list_artifacts(adk: AdkDep, app_name: str, user_id: str, session_i
 async def adk_save_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, request: SaveArtifact
 ) -> Response:
-    """Keep a further version of an artifact."""
+    """Store a new version of an artifact."""
     part, metadata = request.artifact, request.custom_metadata
     made = await _ask(adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
     if made is None:
-        raise NotPossibleError("this agent has no use for artifacts: only agents of google-adk have")
+        raise NotPossibleError("this agent has no artifacts: only agents of google-adk support them")
     return answer(made)
 
 
@@ -47,7 +47,7 @@ async def adk_save_artifact(
 async def adk_describe_artifact_version(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
-    """What is known of one version."""
+    """Return the metadata of one version."""
     found = await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name)
     version = _version(version_id)
     named = [one for one in found if version is None or one.get("version") == version]
@@ -58,7 +58,7 @@ async def adk_describe_artifact_version(
 async def adk_describe_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
-    """What is known of each version."""
+    """Return the metadata of all versions."""
     return answer(await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name))
 
 
@@ -66,7 +66,7 @@ async def adk_describe_artifact(
 async def adk_load_artifact_version(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
-    """An artifact in one version, or the `latest`."""
+    """Return an artifact in one version, or in the `latest`."""
     version = _version(version_id)
     found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(_there(found, "Artifact not found"))
@@ -76,7 +76,7 @@ async def adk_load_artifact_version(
 async def adk_list_artifact_versions(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
-    """The versions of an artifact."""
+    """List the versions of an artifact."""
     return answer(await _ask(adk, app_name, "versions", [], user_id, session_id, artifact_name))
 
 
@@ -89,7 +89,7 @@ async def adk_load_artifact(
     artifact_name: str,
     version: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """An artifact, in its last version or the one that is asked for."""
+    """Return an artifact, by default in its last version."""
     found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(_there(found, "Artifact not found"))
 
@@ -98,12 +98,12 @@ async def adk_load_artifact(
 async def adk_delete_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> None:
-    """Forget an artifact with all its versions."""
+    """Delete an artifact with all its versions."""
     await _ask(adk, app_name, "delete", None, user_id, session_id, artifact_name)
 
 
 async def _ask(adk: AdkState, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
-    """Ask an app's artifacts; `otherwise` is the answer of an agent that has none."""
+    """Call a method of an app's artifacts; return `otherwise` if the agent has none."""
 
     async def call() -> Any:
         artifacts = (await adk.host(app_name)).artifacts

@@ -1,4 +1,4 @@
-"""Cases of an eval set: listed, read, changed, deleted."""
+"""Cases of an eval set: list, read, change, delete."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _ONE_OLD = "/dev/apps/{app_name}/eval_sets/{eval_set_id}/evals/{eval_case_id}"
 @router.get("/dev/apps/{app_name}/eval_sets/{eval_set_id}/evals", response_model=None)
 @router.get("/dev/apps/{app_name}/eval-sets/{eval_set_id}/eval-cases", response_model=None)
 def adk_list_cases(adk: AdkDep, app_name: str, eval_set_id: str) -> Response:
-    """The ids of a set's cases, sorted."""
+    """List the ids of a set's cases, sorted."""
     try:
         return answer(sorted(eval_files.open_set(adk.app(app_name), eval_set_id).ids()))
     except eval_files.MissingEvalError as error:
-        raise HTTPException(400, str(error)) from None  # as google-adk's server says it
+        raise HTTPException(400, str(error)) from None  # as google-adk's server responds
 
 
 @router.get(_ONE, response_model=None)
 @router.get(_ONE_OLD, response_model=None, include_in_schema=False)
 def adk_get_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str) -> Response:
-    """A case."""
+    """Return a case."""
     return answer(wire(eval_files.case_of(adk.app(app_name), eval_set_id, eval_case_id)))
 
 
@@ -39,7 +39,7 @@ def adk_get_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str
 def adk_update_case(
     adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str, case: dict[str, Any]
 ) -> None:
-    """Change a case. What the request does not mention stays as it is: see docs/adk-rest.md."""
+    """Change a case. Fields that the request does not mention stay: see docs/adk-rest.md."""
     stated_id = next((case[key] for key in ("evalId", "eval_id", "id") if key in case), eval_case_id)
     if stated_id != eval_case_id:
         raise HTTPException(
@@ -55,5 +55,5 @@ def adk_update_case(
 @router.delete(_ONE, dependencies=LOCAL)
 @router.delete(_ONE_OLD, dependencies=LOCAL, include_in_schema=False)
 def adk_delete_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
-    """Take a case out of its set."""
+    """Remove a case from its set."""
     eval_files.delete_case(adk.app(app_name), eval_set_id, eval_case_id)

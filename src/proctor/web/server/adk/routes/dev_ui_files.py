@@ -1,4 +1,4 @@
-"""google-adk's own page at /dev-ui/, where the server was asked to serve it."""
+"""google-adk's own page at /dev-ui/, if the server serves it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ router = APIRouter(route_class=AdkRoute, tags=["ADK: page"])
 
 @router.get(f"{AT}/assets/config/runtime-config.json", response_model=None)
 def adk_page_config() -> Response:
-    """What the page is told: that its server is this one, and that nothing is reported to anybody."""
+    """Return the page's configuration: this server as its backend, and no telemetry."""
     return answer({"backendUrl": "", "telemetry": False})
 
 
 @router.get(AT, response_model=None, include_in_schema=False)
 def adk_page_slash() -> Response:
-    """The page's addresses are relative to /dev-ui/."""
+    """Redirect to /dev-ui/, to which the page's addresses are relative."""
     return RedirectResponse(f"{AT}/")
 
 
 @router.get(f"{AT}/{{path:path}}", response_model=None, include_in_schema=False)
 def adk_page(context: ContextDep, path: str) -> Response:
-    """A file of the page."""
+    """Return a file of the page."""
     if context.adk_page is None:
         raise HTTPException(
             404, "google-adk's own page is not served context: start with `proctor web --adk-ui`"

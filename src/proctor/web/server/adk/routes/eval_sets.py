@@ -1,4 +1,4 @@
-"""Eval sets of an app: listed, made, read, deleted; and sessions put into them as cases."""
+"""Eval sets of an app: list, create, read, delete; and add sessions as cases."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _OF_APP = "/dev/apps/{app_name}"
 
 
 class CreateSet(AdkRequest):
-    """The set to be made."""
+    """The new set."""
 
     eval_set: dict[str, Any]
 
 
 class AddSession(AdkRequest):
-    """The session that is to be a case."""
+    """The session to add as a case."""
 
     eval_id: str
     session_id: str
@@ -48,19 +48,19 @@ class AddSession(AdkRequest):
 
 @router.get(f"{_OF_APP}/eval-sets", response_model=None)
 def adk_list_eval_sets(adk: AdkDep, app_name: str) -> Response:
-    """The ids of an app's eval sets; of an app that is not there, none."""
+    """List the ids of an app's eval sets; an unknown app has none."""
     return answer({"evalSetIds": _ids(adk, app_name)})
 
 
 @router.get(f"{_OF_APP}/eval_sets", response_model=None)
 def adk_list_eval_sets_bare(adk: AdkDep, app_name: str) -> Response:
-    """The same as a bare list."""
+    """Return the same as a bare list."""
     return answer(_ids(adk, app_name))
 
 
 @router.post(f"{_OF_APP}/eval-sets", response_model=None, dependencies=LOCAL)
 def adk_create_eval_set(adk: AdkDep, app_name: str, request: CreateSet) -> Response:
-    """Make an eval set, with the cases that it is given."""
+    """Create an eval set with its cases."""
     known = {name: value for name, value in request.eval_set.items() if value is not None}
     if "evalCases" not in known:
         known.setdefault("eval_cases", [])
@@ -73,20 +73,20 @@ def adk_create_eval_set(adk: AdkDep, app_name: str, request: CreateSet) -> Respo
 
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}", dependencies=LOCAL)
 def adk_create_eval_set_bare(adk: AdkDep, app_name: str, eval_set_id: str) -> None:
-    """Make an empty eval set."""
+    """Create an empty eval set."""
     eval_files.create_set(adk.app(app_name), EvalSet(eval_set_id=eval_set_id, eval_cases=[]))
 
 
 @router.get(f"{_OF_APP}/eval-sets/{{eval_set_id}}", response_model=None)
 @router.get(f"{_OF_APP}/eval_sets/{{eval_set_id}}", response_model=None, include_in_schema=False)
 def adk_get_eval_set(adk: AdkDep, app_name: str, eval_set_id: str) -> Response:
-    """A whole eval set."""
+    """Return a whole eval set."""
     return answer(wire(eval_files.open_set(adk.app(app_name), eval_set_id).eval_set()))
 
 
 @router.delete(f"{_OF_APP}/eval-sets/{{eval_set_id}}", dependencies=LOCAL)
 def adk_delete_eval_set(adk: AdkDep, app_name: str, eval_set_id: str) -> None:
-    """Delete an eval set with all its cases. Results of it stay."""
+    """Delete an eval set with all its cases. Its results stay."""
     eval_files.delete_set(adk.app(app_name), eval_set_id)
 
 
@@ -95,10 +95,10 @@ def adk_delete_eval_set(adk: AdkDep, app_name: str, eval_set_id: str) -> None:
 async def adk_add_session(
     adk: AdkDep, app_name: str, eval_set_id: str, request: AddSession, response: Response
 ) -> None:
-    """Put a session into an eval set, as a case that expects what the agent did.
+    """Add a session to an eval set, as a case that expects the agent's behaviour.
 
-    The header `Proctor-Warnings` is a JSON list of what a run would report of the case: that it asserts nothing, or is
-    negative only.
+    The header `Proctor-Warnings` is a JSON list of a run's warnings about the case: that it asserts nothing, or is negative
+    only.
     """
     app = adk.app(app_name)
     eval_files.path_of(app, eval_set_id)
@@ -109,13 +109,13 @@ async def adk_add_session(
     state = placeholders(await adk.ask(app_name, "tree"))
     case = case_of_session(request.eval_id, session, state)
     if warnings := eval_files.add_case(app, eval_set_id, case):
-        response.headers[WARNINGS] = json.dumps(warnings)  # in ASCII, as a header has to be
+        response.headers[WARNINGS] = json.dumps(warnings)  # in ASCII, as headers require
         for warning in warnings:
             _log.warning("eval set %s: %s", eval_set_id, clean(warning))
 
 
 WARNINGS = "Proctor-Warnings"
-"""The body that google-adk's clients expect is null."""
+"""The header for warnings, because google-adk's clients expect null as the body."""
 _log = logging.getLogger("proctor.web.server")
 
 
@@ -124,19 +124,19 @@ def _ids(adk: AdkState, app_name: str) -> list[str]:
     return [] if app is None else eval_files.set_ids(app)
 
 
-# --- A session becomes a case that expects what the agent did in it, as google-adk makes one --------------------------
+# --- the case of a session, as google-adk makes it ----------------------------------------------------------------------
 
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
 def case_of_session(eval_id: str, session: Json, state: dict[str, Any]) -> EvalCase:
-    """Return the case; `state` is what its session starts with.
+    """Return the case of a session; `state`: its initial state.
 
-    Turns in which no user said anything (a change of the state alone) are left out: there is nothing to repeat.
+    Turns without a user message (a change of the state alone) are left out, because they cannot be repeated.
 
     Raises:
-        SetupError: the id could not be named on a command line, or nobody said anything in the session.
+        SetupError: the id could not be written on a command line, or the session has no user message.
     """
     require_new_case_id(eval_id)
     turns = to_invocations(Event.from_adk(event) for event in session["events"])
@@ -154,7 +154,7 @@ def case_of_session(eval_id: str, session: Json, state: dict[str, Any]) -> EvalC
 
 
 def _writable(turn: Invocation) -> Invocation:
-    """Return a turn in which nothing was done in the form that a file can hold: an empty list of events is not written."""
+    """Return a turn without events in a form that a file can contain, because an empty list of events is not written."""
     data = turn.intermediate_data
     if isinstance(data, InvocationEvents) and not data.invocation_events:
         return turn.model_copy(update={"intermediate_data": IntermediateData()})
@@ -162,7 +162,7 @@ def _writable(turn: Invocation) -> Invocation:
 
 
 def placeholders(agent: Json) -> dict[str, Any]:
-    """Return a state with an empty text for each `{word}` in the instructions of an agent and those below it."""
+    """Return a state with an empty text for each `{word}` in the instructions of an agent and its sub-agents."""
     found = dict.fromkeys(_PLACEHOLDER.findall(str(agent.get("instruction") or "")), "")
     for below in agent.get("sub_agents") or ():
         found |= placeholders(below)

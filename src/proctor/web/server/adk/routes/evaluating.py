@@ -1,4 +1,4 @@
-"""Evaluations: run, their results, and the metrics that there are."""
+"""Evaluations: run them, read their results, list the metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNTS = Interval(min_value=0, max_value=2**53 - 1)
 
 
 class RunEval(AdkRequest):
-    """Which cases are to be run, and what judges them."""
+    """The cases to run, and the metrics."""
 
     eval_metrics: list[EvalMetric]
     eval_case_ids: list[str] = Field(default_factory=list)
@@ -37,32 +37,32 @@ class RunEval(AdkRequest):
 
 @router.post(f"{_OF_APP}/eval-sets/{{eval_set_id}}/run", response_model=None, dependencies=LOCAL)
 async def adk_run_eval(adk: AdkDep, app_name: str, eval_set_id: str, request: RunEval) -> Response:
-    """Run cases of a set (none named: all), and return the verdicts when all is done."""
+    """Run cases of a set (by default all), and return the verdicts at the end."""
     return answer({"runEvalResults": await _run(adk, app_name, eval_set_id, request)})
 
 
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}/run_eval", response_model=None, dependencies=LOCAL)
 async def adk_run_eval_bare(adk: AdkDep, app_name: str, eval_set_id: str, request: RunEval) -> Response:
-    """The same, as a bare list."""
+    """Return the same as a bare list."""
     return answer(await _run(adk, app_name, eval_set_id, request))
 
 
 @router.get(f"{_OF_APP}/eval-results", response_model=None)
 def adk_list_eval_results(adk: AdkDep, app_name: str) -> Response:
-    """The ids of an app's results, oldest first."""
+    """List the ids of an app's results, oldest first."""
     return answer({"evalResultIds": _ids(adk, app_name)})
 
 
 @router.get(f"{_OF_APP}/eval_results", response_model=None)
 def adk_list_eval_results_bare(adk: AdkDep, app_name: str) -> Response:
-    """The same, as a bare list."""
+    """Return the same as a bare list."""
     return answer(_ids(adk, app_name))
 
 
 @router.get(f"{_OF_APP}/eval-results/{{eval_result_id}}", response_model=None)
 @router.get(f"{_OF_APP}/eval_results/{{eval_result_id}}", response_model=None, include_in_schema=False)
 def adk_get_eval_result(adk: AdkDep, app_name: str, eval_result_id: str) -> Response:
-    """A result, with the sessions of its cases."""
+    """Return a result with the sessions of its cases."""
     app = adk.app(app_name)
     found = read_result(app, eval_result_id)
     if found is None:
@@ -72,13 +72,13 @@ def adk_get_eval_result(adk: AdkDep, app_name: str, eval_result_id: str) -> Resp
 
 @router.get(f"{_OF_APP}/metrics-info", response_model=None)
 def adk_metrics_info(adk: AdkDep, app_name: str) -> Response:
-    """The metrics that an evaluation may ask for, the same for every app."""
+    """List the metrics for evaluations, which are the same for every app."""
     adk.app(app_name)
     return answer({"metricsInfo": [_with_interval(wire(info)) for info in metric_infos()]})
 
 
 def _with_interval(info: Json) -> Json:
-    """Give a metric without an interval one: pages read `metricValueInfo.interval` of each metric."""
+    """Add an interval if a metric has none, because pages read `metricValueInfo.interval` of each metric."""
     info["metricValueInfo"].setdefault("interval", wire(_COUNTS))
     return info
 
@@ -88,14 +88,14 @@ async def _run(adk: AdkState, app_name: str, eval_set_id: str, request: RunEval)
     config = config_of_request(asked.eval_metrics, asked.user_simulator_config, asked.live_model_config)
     if asked.eval_case_ids and asked.eval_ids and set(asked.eval_case_ids) != set(asked.eval_ids):
         raise HTTPException(
-            400, "evalCaseIds and evalIds (its older name) say different cases: send one of them"
+            400, "evalCaseIds and evalIds (its older name) name different cases: send one of them"
         )
     eval_ids = asked.eval_case_ids or asked.eval_ids
     try:
-        found = await adk.on_loop(run_evaluation(adk.context, app, eval_set_id, eval_ids, config))
+        results = await adk.on_loop(run_evaluation(adk.context, app, eval_set_id, eval_ids, config))
     except MissingEvalError as error:
-        raise HTTPException(400, str(error)) from None  # as google-adk's server says it of a set
-    return [run_result_json(case) for case in found]
+        raise HTTPException(400, str(error)) from None  # as google-adk's server responds for a set
+    return [run_result_json(case) for case in results]
 
 
 def _ids(adk: AdkState, app_name: str) -> list[str]:

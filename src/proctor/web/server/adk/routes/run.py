@@ -1,4 +1,4 @@
-"""Turns with an agent: the whole answer, or event by event as it comes."""
+"""Turns with an agent: the complete answer, or a stream of its events."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.wire import answer, json_bytes, parts_of
 
 _LOOKS_EVERY = 0.5
-"""Seconds after which it is looked whether the client is still there."""
+"""Seconds between two checks whether the client is still connected."""
 _CLIENT_LEFT = 499
-"""As google-adk's server says it; nobody hears it."""
+"""The status of google-adk's server in this case; no client receives it."""
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: run"])
 
 
 class RunAgent(AdkRequest):
-    """One message to an agent, in a session that is there."""
+    """One message to an agent, in an existing session."""
 
     app_name: str | None = None
     user_id: str
@@ -44,7 +44,7 @@ class RunAgent(AdkRequest):
 
 @router.post("/run", response_model=None)
 async def adk_run(adk: AdkDep, request: RunAgent, connection: Request) -> Response:
-    """Let an agent answer, and return all events."""
+    """Run one turn of an agent, and return all events."""
     app_name, turn = await _check_request(adk, request, streaming=False)
     try:
         events = adk.run(app_name, turn)
@@ -57,7 +57,7 @@ async def adk_run(adk: AdkDep, request: RunAgent, connection: Request) -> Respon
 
 @router.post("/run_sse", response_model=None)
 async def adk_run_sse(adk: AdkDep, request: RunAgent) -> StreamingResponse:
-    """Let an agent answer, and send each event as it comes (`data: EVENT`); what it raises is the last one."""
+    """Run one turn of an agent, and stream its events (`data: EVENT`); an exception of the agent is the last one."""
     app_name, turn = await _check_request(adk, request, streaming=request.streaming)
     events = adk.run(app_name, turn)
     splits = not request.function_call_event_id
@@ -65,7 +65,7 @@ async def adk_run_sse(adk: AdkDep, request: RunAgent) -> StreamingResponse:
 
 
 async def _unless_left(connection: Request, events: AsyncGenerator[Json, None]) -> Response:
-    """Answer with all events; where the client leaves before, the agent is stopped."""
+    """Return all events; stop the agent if the client disconnects."""
     work = asyncio.ensure_future(_all(events))
     try:
         while not work.done():
@@ -78,12 +78,12 @@ async def _unless_left(connection: Request, events: AsyncGenerator[Json, None]) 
 
 
 async def _all(events: AsyncGenerator[Json, None]) -> list[Json]:
-    async with aclosing(events) as found:
-        return [event async for event in found]
+    async with aclosing(events) as stream:
+        return [event async for event in stream]
 
 
 async def _check_request(adk: AdkState, request: RunAgent, *, streaming: bool) -> tuple[str, TurnRequest]:
-    """Return the app and the turn; what is wrong with them is said before anything is answered."""
+    """Return the app and the turn; report their problems before the response starts."""
     if not request.app_name:
         raise HTTPException(
             400, f"appName is missing: it names one of the apps {', '.join(adk.apps()) or '(none)'}"
@@ -91,9 +91,9 @@ async def _check_request(adk: AdkState, request: RunAgent, *, streaming: bool) -
     if await adk.ask(request.app_name, "get", request.user_id, request.session_id) is None:
         raise HTTPException(404, f"Session not found: {request.session_id}")
     if request.new_message is None and request.invocation_id is None:
-        raise HTTPException(400, "newMessage is missing: what the user says, as {role, parts: [{text}]}")
+        raise HTTPException(400, "newMessage is missing: the user's message, as {role, parts: [{text}]}")
     if request.new_message is not None and not request.new_message.parts:
-        raise HTTPException(400, "newMessage has no parts: an agent is sent at least one, such as {text}")
+        raise HTTPException(400, "newMessage has no parts: send at least one, such as {text}")
     turn = _turn(request, streaming=streaming)
     await adk.ask(request.app_name, "check", turn)
     return request.app_name, turn
@@ -120,21 +120,21 @@ async def _lines(events: AsyncGenerator[Json, None], *, splits: bool) -> AsyncGe
             async for event in found:
                 for one in split_artifacts(event) if splits else (event,):
                     yield b"data: " + json_bytes(one) + b"\n\n"
-    except Exception as error:  # noqa: BLE001 - the answer has begun: what an agent raises is told in it
+    except Exception as error:  # noqa: BLE001 - the response has started, so it has to contain the agent's exception
         yield b"data: " + json_bytes(error_json(error)) + b"\n\n"
 
 
 def split_artifacts(event: Json) -> list[Json]:
-    """Return an event with content and new artifacts as two: the page shows artifacts by events without content."""
+    """Split an event with content and new artifacts into two, because the page shows artifacts only of events without content."""
     delta = event["actions"].get("artifactDelta")
     if not delta or not parts_of(event):
         return [event]
-    said = {**event, "actions": {**event["actions"], "artifactDelta": {}}}
-    return [said, {name: value for name, value in event.items() if name != "content"}]
+    content = {**event, "actions": {**event["actions"], "artifactDelta": {}}}
+    return [content, {name: value for name, value in event.items() if name != "content"}]
 
 
 def error_json(error: BaseException) -> Json:
-    """Return what ends the events of a turn in which something was raised."""
+    """Return the last event of a turn in which the agent raised an exception."""
     kind = getattr(error, "type", "") or type(error).__name__
     details = {"error_type": kind, "error_message": safe_str(error), "timestamp": time.time()}
     return {"error": _error_text(error), "error_details": details}

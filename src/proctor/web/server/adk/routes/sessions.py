@@ -1,4 +1,4 @@
-"""Sessions: made, read, changed, forgotten; and put into an agent's memory."""
+"""Sessions: create, read, change and delete them, and add them to an agent's memory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ALL = "/apps/{app_name}/users/{user_id}/sessions"
 _ONE = f"{_ALL}/{{session_id}}"
 _OF_EVALS = (SESSION_PREFIX, "___eval___session___")
 _RESERVED = frozenset(("adk_request_credential", "adk_request_confirmation", "adk_request_input"))
-"""Calls that google-adk makes itself; nobody else may put them into a session."""
+"""Calls that only google-adk itself may add to a session."""
 
 
 class CreateSession(AdkRequest):
-    """What a new session is to be. Everything may be left out."""
+    """A new session. All fields are optional."""
 
     session_id: str | None = None
     state: dict[str, Any] | None = None
@@ -41,14 +41,14 @@ class PatchSession(AdkRequest):
 
 
 class Remember(AdkRequest):
-    """Which session is to be put into the memory."""
+    """The session to add to the memory."""
 
     session_id: str
 
 
 @router.get(_ALL, response_model=None)
 async def adk_list_sessions(adk: AdkDep, app_name: str, user_id: str) -> Response:
-    """A user's sessions, without their events; those of evaluations are left out."""
+    """List a user's sessions without their events, except those of evaluations."""
     found = await adk.ask(app_name, "list", user_id)
     return answer([session for session in found if not session["id"].startswith(_OF_EVALS)])
 
@@ -57,7 +57,7 @@ async def adk_list_sessions(adk: AdkDep, app_name: str, user_id: str) -> Respons
 async def adk_create_session(
     adk: AdkDep, app_name: str, user_id: str, request: CreateSession | None = None
 ) -> Response:
-    """Make a session."""
+    """Create a session."""
     asked = request or CreateSession()
     if asked.options:
         raise HTTPException(
@@ -70,7 +70,7 @@ async def adk_create_session(
 
 @router.get(_ONE, response_model=None)
 async def adk_get_session(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
-    """A session with its events; one of an evaluation, too."""
+    """Return a session with its events, including a session of an evaluation."""
     found = await adk.ask(app_name, "get", user_id, session_id)
     if found is None:
         found = kept_session(adk.app(app_name), user_id, session_id)
@@ -85,7 +85,7 @@ async def adk_create_session_with_id(
     session_id: str,
     state: dict[str, Any] | None = None,
 ) -> Response:
-    """Make a session of that id; the body is its state."""
+    """Create a session with that id; the body is its state."""
     try:
         asked = CreateSession(session_id=session_id, state=state)
     except ValidationError as error:
@@ -103,13 +103,13 @@ async def adk_patch_session(
 
 @router.delete(_ONE)
 async def adk_delete_session(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> None:
-    """Forget a session; one that is not there is forgotten already."""
+    """Delete a session; if there is none, nothing happens."""
     await adk.ask(app_name, "delete", user_id, session_id)
 
 
 @router.patch("/apps/{app_name}/users/{user_id}/memory")
 async def adk_remember_session(adk: AdkDep, app_name: str, user_id: str, request: Remember) -> None:
-    """Put a session into the memory of an agent of google-adk."""
+    """Add a session to the memory of an agent of google-adk."""
     _there(await adk.ask(app_name, "get", user_id, request.session_id))
     await adk.ask(app_name, "remember", user_id, request.session_id)
 
@@ -127,7 +127,7 @@ def _there(session: Json | None) -> Json:
 
 
 def _check_event(index: int, given: dict[str, Any]) -> None:
-    """Refuse an event that only an agent can have made, or that is none."""
+    """Refuse an invalid event, and one that only an agent may make."""
     try:
         event = Event.model_validate({name: value for name, value in given.items() if name != "actions"})
     except ValidationError as error:
@@ -138,13 +138,16 @@ def _check_event(index: int, given: dict[str, Any]) -> None:
         raise HTTPException(422, f"events.{index}.id: expected a text")
     if event.timestamp is not None and not math.isfinite(event.timestamp):
         raise HTTPException(422, f"events.{index}.timestamp: expected a finite number")
+    _refuse_agent_parts(index, event, given.get("actions"))
+
+
+def _refuse_agent_parts(index: int, event: Event, actions: object) -> None:
     parts = (event.content and event.content.parts) or ()
     names = {call.name for part in parts for call in (part.function_call, part.function_response) if call}
-    actions = given.get("actions")
-    for what, found in (
+    for what, value in (
         ("long-running tool IDs", event.long_running_tool_ids),
         ("event actions", any(actions.values()) if isinstance(actions, dict) else actions),
         ("ADK protocol function calls", names & _RESERVED),
     ):
-        if found:
+        if value:
             raise HTTPException(400, f"Session initialization event {index} cannot include {what}.")

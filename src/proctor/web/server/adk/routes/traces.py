@@ -1,4 +1,4 @@
-"""What happened in a session over time, and the graph of an app."""
+"""The spans of a session, and the graph of an app."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_APP = "/dev/apps/{app_name}"
 
 @router.get(f"{_OF_APP}/debug/trace/session/{{session_id}}", response_model=None)
 async def adk_session_trace(adk: AdkDep, app_name: str, session_id: str) -> Response:
-    """The spans of a session: google-adk's own, else made of its events; of one that is not there, none."""
+    """Return the spans of a session: google-adk's own, else derived from its events; an unknown session has none."""
     app = adk.app(app_name)
     for user_id, known in await adk.ask(app_name, "keys"):
         if known == session_id and (session := await adk.ask(app_name, "get", user_id, known)) is not None:
@@ -33,7 +33,7 @@ async def adk_session_trace(adk: AdkDep, app_name: str, session_id: str) -> Resp
 
 @router.get(f"{_OF_APP}/debug/trace/{{event_id}}", response_model=None)
 async def adk_event_trace(adk: AdkDep, app_name: str, event_id: str) -> Response:
-    """What is known of the model call, or the tool call, that an event came of."""
+    """Return the attributes of the model call or tool call that caused an event."""
     app = adk.app(app_name)
     for user_id, session_id in await adk.ask(app_name, "keys"):
         session = await adk.ask(app_name, "get", user_id, session_id)
@@ -51,17 +51,17 @@ async def adk_event_trace(adk: AdkDep, app_name: str, event_id: str) -> Response
 
 @router.get(f"{_OF_APP}/build_graph", response_model=None)
 async def adk_build_graph(adk: AdkDep, app_name: str) -> Response:
-    """An app's agents, from its root down, with their instructions and tools; and its README, where it has one."""
+    """Return an app's agents from the root down, with instructions and tools; and its README, if it has one."""
     app = adk.app(app_name)
-    told = {"name": app_name, "root_agent": await adk.ask(app_name, "tree")}
-    return answer({**told, "readme": readme} if (readme := _readme(app)) else told)
+    graph = {"name": app_name, "root_agent": await adk.ask(app_name, "tree")}
+    return answer({**graph, "readme": readme} if (readme := _readme(app)) else graph)
 
 
 @router.get(f"{_OF_APP}/build_graph_image", response_model=None)
 async def adk_build_graph_image(
     adk: AdkDep, app_name: str, *, dark_mode: bool = False, node: Annotated[str, Query()] = ""
 ) -> Response:
-    """The same as a picture (DOT), from the agent `node` down."""
+    """Return the graph as a picture (DOT), from the agent `node` down."""
     found = node_at(await adk.ask(app_name, "tree"), node)
     if found is None:
         raise HTTPException(404, f"Node not found: {node}")
@@ -70,7 +70,7 @@ async def adk_build_graph_image(
 
 @router.get(f"{_OF_APP}/graph", response_model=None)
 async def adk_graph(adk: AdkDep, app_name: str, *, dark_mode: bool = False) -> Response:
-    """The same, from the root down."""
+    """Return the graph as a picture (DOT), from the root down."""
     return answer({"dotSrc": dot_of(await adk.ask(app_name, "tree"), dark=dark_mode)})
 
 
@@ -80,7 +80,7 @@ async def adk_graph(adk: AdkDep, app_name: str, *, dark_mode: bool = False) -> R
 async def adk_event_graph(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, event_id: str, *, dark_mode: bool = False
 ) -> Response:
-    """An app's graph, with the agent and the tools of one event standing out; `{}` for an event that is not there."""
+    """Return an app's graph with the agent and the tools of one event highlighted; `{}` for an unknown event."""
     session = await _session(adk, app_name, user_id, session_id)
     event = next((one for one in session["events"] if one.get("id") == event_id), None)
     if event is None:
@@ -107,7 +107,7 @@ def _readme(app: App) -> str:
         return ""
 
 
-# --- An app's agents and tools as a graph, in the language of Graphviz (DOT), which google-adk's page draws -----------
+# --- the graph in Graphviz' language (DOT), which google-adk's page draws ---------------------------------------------
 
 
 _LIGHT = {"line": "#5f6368", "text": "#202124", "lit": "#0f5223", "lit_text": "#ffffff"}
@@ -115,7 +115,7 @@ _DARK = {"line": "#9aa0a6", "text": "#e8eaed", "lit": "#81c995", "lit_text": "#2
 
 
 def dot_of(tree: Json, *, lit: Collection[str] = (), dark: bool = False) -> str:
-    """Return the graph of the agent `tree`; the names in `lit` stand out."""
+    """Return the graph of the agent `tree`; the names in `lit` are highlighted."""
     colors = _DARK if dark else _LIGHT
     head = (
         f'  bgcolor="transparent" rankdir=LR\n  node [color="{colors["line"]}" fontcolor="{colors["text"]}"]'
@@ -125,7 +125,7 @@ def dot_of(tree: Json, *, lit: Collection[str] = (), dark: bool = False) -> str:
 
 
 def node_at(tree: Json, path: str) -> Json | None:
-    """Return an agent by the names on the way to it (`root/planner`); empty: the root. `None`: there is none."""
+    """Return an agent by its path (`root/planner`); empty: the root; `None`: there is no such agent."""
     found = tree
     for step in [step for step in path.split("/") if step and step != tree["name"]]:
         below = next((one for one in found["sub_agents"] if one["name"] == step), None)
@@ -152,5 +152,5 @@ def _box(name: str, shape: str, lit: Collection[str], colors: dict[str, str]) ->
 
 
 def _quote(name: str) -> str:
-    """A name as DOT has it: only quotes and backslashes mean something in it."""
+    """Quote a name for DOT, in which only quotes and backslashes are special."""
     return json.dumps(name, ensure_ascii=False)

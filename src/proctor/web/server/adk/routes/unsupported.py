@@ -1,4 +1,4 @@
-"""What google-adk's page asks besides: its switch for telemetry, tests of agents, the builder. And what nobody serves."""
+"""Features of google-adk's server that Proctor does not offer: telemetry (always off), tests and builder (read-only), others (404)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from proctor.web.server.adk.adk_route import AdkRoute
 from proctor.web.server.adk.app_state import AdkDep
 from proctor.web.server.http.not_found import NOT_SERVED, methods_at
 
-router = APIRouter(route_class=AdkRoute, tags=["ADK: others"])
+router = APIRouter(route_class=AdkRoute, tags=["ADK: unsupported"])
 _OF_APP = "/dev/apps/{app_name}"
 
 
 @router.get("/config/telemetry")
 @router.post("/config/telemetry")
 def adk_telemetry() -> dict[str, bool]:
-    """Whether anything is reported to anybody: never, whatever is asked for."""
+    """Report that telemetry is off; it cannot be enabled."""
     return {"telemetry": False}
 
 
 @router.get(f"{_OF_APP}/tests")
 def adk_list_tests(adk: AdkDep, app_name: str) -> list[str]:
-    """The names of an app's test files (`tests/*.json`), which `adk test` plays; here they are only listed."""
+    """List an app's test files (`tests/*.json`), which `adk test` runs; Proctor only lists them."""
     folder = adk.app(app_name).folder / "tests"
     return sorted(path.name for path in folder.glob("*.json")) if folder.is_dir() else []
 
 
 @router.get(f"{_OF_APP}/builder", response_model=None)
 def adk_builder(adk: AdkDep, app_name: str, file_path: str = "") -> Response:
-    """The YAML of an app that is written in YAML, to be read; empty for all others. It is not changed here."""
+    """Return the YAML of an app that is defined in YAML (else an empty text); it cannot be changed here."""
     file = adk.app(app_name).folder / CONFIG_FILE
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() and not file_path else ""
     return PlainTextResponse(text)
@@ -53,9 +53,7 @@ def adk_builder(adk: AdkDep, app_name: str, file_path: str = "") -> Response:
     name=NOT_SERVED,
 )
 def adk_reject(request: Request, path: str) -> NoReturn:
-    """Say so: google-adk's agent tests, its builder of YAML agents and its deployment are not offered here."""
+    """Refuse unsupported features: running agent tests, building YAML agents, deployment."""
     if methods_at(request):
         raise HTTPException(405)
-    raise HTTPException(
-        404, f"Not Found: Proctor does not serve {path!r} (docs/adk-rest.md says what it serves)"
-    )
+    raise HTTPException(404, f"Not Found: Proctor does not serve {path!r} (see docs/adk-rest.md)")

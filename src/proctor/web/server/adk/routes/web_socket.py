@@ -1,4 +1,4 @@
-"""Turns over a web socket: text in, events out. Audio and video are for agents that answer in real time; none here does."""
+"""Turns over a web socket: text in, events out. Audio and video are not supported."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ router = APIRouter()
 _POLICY, _PROTOCOL, _UNSUPPORTED, _BROKEN = 1008, 1002, 1003, 1011
 _TEXT_ONLY = "this server takes text only: send {content}, not audio or video (google-adk's own server does)"
 _LONGEST_REASON = 123
-"""Bytes that a web socket has for why it is closed."""
+"""The most bytes of a web socket's closing reason."""
 
 
 class LiveRequest(AdkRequest):
-    """What a client sends: a message; or that it ends. Others (audio) are refused."""
+    """A client's message, or the end of the conversation. Other content (audio) is refused."""
 
     content: Content | None = None
     close: bool = False
@@ -36,7 +36,7 @@ class LiveRequest(AdkRequest):
 
 
 class _RefusedError(Exception):
-    """The conversation ends; with a code and a reason."""
+    """The conversation ends with a code and a reason."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ class _RefusedError(Exception):
 async def adk_run_live(
     socket: WebSocket, adk: AdkDep, user_id: str, session_id: str, app_name: str | None = None
 ) -> None:
-    """Take messages, and send the events of each answer, until the client leaves."""
+    """Receive messages, and send the events of each answer, until the client disconnects."""
     if not app_name:
         await socket.close(_POLICY, "app_name query parameter is required")
         return
@@ -60,7 +60,7 @@ async def adk_run_live(
         await _close(socket, refused.code, refused.reason)
     except SetupError as error:
         await _close(socket, _POLICY, safe_str(error))
-    except Exception as error:  # noqa: BLE001 - what an agent raises is told to the client
+    except Exception as error:  # noqa: BLE001 - the client receives any exception of an agent
         await _close(socket, _BROKEN, f"{type(error).__name__}: {hide_secrets(safe_str(error))}")
 
 
@@ -76,7 +76,7 @@ async def _talk(socket: WebSocket, adk: AdkState, app_name: str, user_id: str, s
 
 
 async def _text(socket: WebSocket) -> str:
-    """What the client says next. A frame of bytes is audio to google-adk's own server."""
+    """Return the client's next message. google-adk's own server takes a binary frame as audio."""
     try:
         text: str = await socket.receive_text()
     except KeyError:
@@ -85,7 +85,7 @@ async def _text(socket: WebSocket) -> str:
 
 
 def _message(text: str) -> Content | None:
-    """What the user says; `None` when the client ends the conversation."""
+    """Return the user's message; `None` if the client ends the conversation."""
     try:
         request = LiveRequest.model_validate(json.loads(text))
     except (ValueError, ValidationError) as error:
@@ -105,5 +105,5 @@ def _message(text: str) -> Content | None:
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
     short = reason.encode()[:_LONGEST_REASON].decode(errors="ignore")
-    with suppress(RuntimeError):  # the client was faster
+    with suppress(RuntimeError):  # the client has already closed it
         await socket.close(code, short)
