@@ -1,4 +1,4 @@
-"""How well faults of played users are found, and what users that get worse do to the agent's figures.
+"""How well faults of simulated users are found, and what users that get worse do to the agent's figures.
 
     python benchmarks/simulator_faults.py [EACH]
 

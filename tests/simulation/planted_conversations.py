@@ -1,4 +1,4 @@
-"""Conversations with planted faults of their played users, and clean ones: read from `planted/*.yaml`, played by scripts."""
+"""Conversations with planted faults of their simulated users, and clean ones: read from `planted/*.yaml`, played by scripts."""
 
 from __future__ import annotations
 

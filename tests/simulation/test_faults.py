@@ -1,4 +1,4 @@
-"""Rules over a finished conversation: what is a fault of the played user, and above all what is none."""
+"""Rules over a finished conversation: what is a fault of the simulated user, and above all what is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A played user: its first message word for word, then a model or a function that is told plan and conversation."""
+"""A simulated user: its first message word for word, then a model or a function that is told plan and conversation."""
 
 from __future__ import annotations
 

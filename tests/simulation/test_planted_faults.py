@@ -1,4 +1,4 @@
-"""Planted faults of played users, found by rules: how many of each kind, and that nobody is accused who kept to the plan.
+"""Planted faults of simulated users, found by rules: how many of each kind, and that nobody is accused who kept to the plan.
 
 The conversations are in `planted/`: texts of their own for each fault, no template. The rules were adjusted on those of
 `tuned.yaml`, later on those of `second_look.yaml`; none was for one of `held_out.yaml`, but for two about how values are written.
