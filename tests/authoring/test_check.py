@@ -398,4 +398,4 @@ def test_a_config_of_one_s_own_choice(tmp_path: Path) -> None:
     (said,) = errors(check_files(files, config=strict))
     assert "strict.json" in said
     (tmp_path / "test_config.yaml").write_text("criteria: {}")
-    assert "which of them judges" in "".join(errors(check_files(files[:1])))
+    assert "only one may configure" in "".join(errors(check_files(files[:1])))

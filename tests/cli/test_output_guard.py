@@ -143,7 +143,7 @@ def test_a_set_that_is_there_grows_and_is_never_made_again(authored: Path) -> No
         assert done.returncode == 0, done.stderr
     assert len(proctor.load_eval_set("cases.evalset.json").eval_cases) == 3
     refused = in_this_process("eval-set", "create", "cases.evalset.json")
-    assert (refused.returncode, "this file is there already" in refused.stderr) == (2, True)
+    assert (refused.returncode, "the file already exists" in refused.stderr) == (2, True)
 
 
 def test_what_is_recorded_does_not_go_into_the_file_that_it_is_read_from(authored: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 import proctor
 from proctor.authoring.bless import Blessing, bless
 from proctor.errors import EvalFileError, SetupProblems
-from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.text.json_tree import JsonNode
 from proctor.runs.queries import open_store
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
@@ -604,5 +605,7 @@ def test_old_forms_are_converted_first(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.test.json"
     file.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
     result = proctor.evaluate_sync(agent(text="x"), file, config=CONFIG, store=store)
-    with pytest.raises(SetupProblems, match="cannot be changed in place; `proctor convert` it to JSON first"):
+    with pytest.raises(
+        SetupProblems, match="cannot be edited in place; use `proctor convert` to make it JSON first"
+    ):
         bless(result.run_id, store=store)

@@ -113,7 +113,7 @@ def test_a_mistake_in_the_options_stops_before_the_first_call(options: dict[str,
         ({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": []}]}, "no turns"),
         ({"eval_cases": 3}, "<eval set>:1:"),
         ([SET, "gone.evalset.json"], "gone.evalset.json"),
-        ({**SET, "eval_cases": SET["eval_cases"] * 2}, "the id 'hi' is already that of the case at 1:"),  # type: ignore[operator]  # it is a list
+        ({**SET, "eval_cases": SET["eval_cases"] * 2}, "the id 'hi' is already used by the case at 1:"),  # type: ignore[operator]  # it is a list
         ({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [{}]}]}, "user_content"),
     ],
     ids=lambda given: str(given)[:60],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
-from proctor.files.edit.bless import same_calls, same_text, stated_turns
+from proctor.files.edit.bless import same_calls, same_text, turns_to_bless
 from proctor.files.edit.editable_file import editable, text_of_file
 from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
@@ -310,7 +310,7 @@ class _File:
             (made.cases if changed else made.unchanged).append(case.eval_id)
             trials[case.eval_id] = trial
             made.trials[case.eval_id] = trial.number
-        made.after, made.lost = text.text(), text.lost()
+        made.after, made.lost = text.text(), text.lost_comments()
         _check(made, self._source, trials)
         return made
 
@@ -343,7 +343,7 @@ def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial])
     """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
     cases = check_edit(blessing.path, source, blessing.after, changed=blessing.cases)
     for eval_id, case in cases.items():
-        for _, expected, actual in stated_turns(case, trials[eval_id].invocations):
+        for _, expected, actual in turns_to_bless(case, trials[eval_id].invocations):
             if not (same_text(expected, actual) and same_calls(expected, actual)):
                 raise EvalFileError(
                     f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "

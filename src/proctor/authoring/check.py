@@ -20,7 +20,7 @@ from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNam
 from proctor.files.eval_sets.check import NO_CASES, Report, check_file
 from proctor.files.eval_sets.documents import Document, problems_at
 from proctor.files.eval_sets.source import EvalSetFile
-from proctor.files.text.message_location import finding_told
+from proctor.files.text.message_location import locate_message
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import Finding, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
@@ -206,7 +206,7 @@ class _Meaning:
                 report.problems += _in_config(report.content, doubt, "warning")
         for report in self._by_path.values():
             report.problems = _without_echoes(report.problems)
-            report.in_order()
+            report.sort_problems()
         named = {id(report) for report in self._named}
         others = (report for report in self._by_path.values() if id(report) not in named)
         return [report for report in others if any(map(_refuses, report.problems))]
@@ -267,7 +267,7 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
 
 def _in_case(message: str, value: Any) -> Finding:
     """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
-    finding = finding_told(message, value)
+    finding = locate_message(message, value)
     return replace(finding, hint=REMEDIES) if message == ASSERTS_NOTHING else finding
 
 
@@ -282,7 +282,7 @@ def _in_config(document: Document, problem: SetupError, severity: Severity) -> l
         finding = Finding(path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True)
         return problems_at(document, [finding]) if near else []  # else code of the user's own may register it
     parts = [part.rpartition(" does not fit: ")[2] for part in problem.parts or [str(problem)]]
-    findings = [finding_told(part, value, path) for part in parts]
+    findings = [locate_message(part, value, path) for part in parts]
     if not problem.is_mistake:
         severity = "warning"
         findings = [

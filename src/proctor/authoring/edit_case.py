@@ -19,14 +19,14 @@ from proctor.authoring.eval_set_files import SetFile
 from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
-from proctor.files.edit.case import EditedText, changeable, findings_in, with_case
+from proctor.files.edit.case import EditedText, read_edited_case, reason_not_editable, with_case
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.file_lock import alone_with
+from proctor.files.edit.file_lock import lock_folder
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.json_decode import parse
-from proctor.files.text.message_location import finding_told
+from proctor.files.text.message_location import locate_message
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.case import EvalCase
 
@@ -48,7 +48,7 @@ class NotACaseError(SetupError):
 
     def __init__(self, findings: list[Finding], what: str = "this is not a case") -> None:
         self.findings = findings
-        super().__init__(f"{what}: " + "; ".join(one.said for one in findings[:5]))
+        super().__init__(f"{what}: " + "; ".join(one.one_line for one in findings[:5]))
 
 
 class CommentsWouldGoError(SetupError):
@@ -114,7 +114,7 @@ def read_case(source: EvalSetFile, eval_id: str) -> CaseContent:
     """
     index = _position(source, eval_id)
     value = source.value(index)
-    _, _, doubtful = findings_in(value)
+    _, _, doubtful = read_edited_case(value)
     return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
 
 
@@ -129,7 +129,7 @@ def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
     warnings = _warnings_about(value, source, eval_id)
     before = text_of_file(file.path)
     edited = with_case(file.path, source, before, _position(source, eval_id), value)
-    return Draft(before, edited.text, edited.lost, warnings)
+    return Draft(before, edited.text, edited.lost_comments, warnings)
 
 
 def replace_case(
@@ -141,7 +141,7 @@ def replace_case(
         ChangedMeanwhileError: the file has another version of it, or none.
         NotACaseError, CommentsWouldGoError, EvalFileError: see `preview`; nothing was written.
     """
-    with alone_with(file.path):
+    with lock_folder(file.path):
         source = _with_version(file, eval_id, version)
         doubtful = _warnings_about(value, source, eval_id)
         index = _position(source, eval_id)
@@ -165,7 +165,7 @@ def add_case(file: SetFile, value: Any) -> CaseContent:
     """
     case, _ = case_of(value)
     require_new_case_id(case.eval_id)
-    with alone_with(file.path):
+    with lock_folder(file.path):
         source = read_set(file)
         _require_free(source, case)
         written = add_remove_cases.add_cases(file.path, [case], source)
@@ -178,7 +178,7 @@ def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
     Raises:
         ChangedMeanwhileError, EvalFileError: as `replace_case`; then none of them was removed.
     """
-    with alone_with(file.path):
+    with lock_folder(file.path):
         source = read_set(file)
         for eval_id, version in versions.items():
             _require_version(source, file, eval_id, version)
@@ -193,7 +193,7 @@ def restore(file: SetFile, now: str, before: str) -> None:
     Raises:
         ChangedMeanwhileError: the case was changed since it was read.
     """
-    with alone_with(file.path):
+    with lock_folder(file.path):
         if text_of_file(file.path) != now:
             raise ChangedMeanwhileError(
                 f"{file.label}: the file was changed since; undoing would lose that. Nothing was written",
@@ -229,7 +229,7 @@ def _warnings_about(value: Any, source: EvalSetFile, eval_id: str) -> list[Findi
 def case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
     """A case that can be written, and what is doubtful in it."""
     require_writable(value)
-    case, wrong, doubtful = findings_in(value)
+    case, wrong, doubtful = read_edited_case(value)
     if case is None:
         raise NotACaseError(wrong)
     return case, doubtful
@@ -263,7 +263,7 @@ def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
 
 
 def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: str) -> None:
-    if why := changeable(source):
+    if why := reason_not_editable(source):
         raise EvalFileError(f"{file.label}: {why}")
     if source.position(eval_id) is None:
         raise ChangedMeanwhileError(
@@ -285,8 +285,8 @@ def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: 
         CommentsWouldGoError: comments would be lost, and may not.
         EvalFileError: the text of the file is not `before`.
     """
-    if edited.lost and not comments_may_go:
-        raise CommentsWouldGoError(edited.lost)
+    if edited.lost_comments and not comments_may_go:
+        raise CommentsWouldGoError(edited.lost_comments)
     if text_of_file(path) != before:
         raise EvalFileError(f"{path}: the file was changed since it was read; nothing was written to it")
     if edited.text != before:
@@ -322,7 +322,7 @@ def check_case(value: Any, path: Path | None = None) -> CheckedCase:
     unasserted = [] if path is None else assertion_findings(case, path)
     problems = dict.fromkeys(problems_of(case, checks_of(())))
     return CheckedCase(
-        refused=[_at_its_field(finding_told(one, value), value) for one in problems],
+        refused=[_at_its_field(locate_message(one, value), value) for one in problems],
         doubtful=[*doubtful, *unasserted],
     )
 

@@ -93,7 +93,7 @@ def add_cases(path: str | Path, cases: Sequence[EvalCase], *, make_parents: bool
     """
     file = Path(path)
     check_growing_set(file, make_parents=make_parents)
-    if add_remove_cases.holds_text(file):
+    if add_remove_cases.is_occupied(file):
         add_remove_cases.add_cases(file, cases)
     else:
         add_remove_cases.create_set(file, cases=cases)
@@ -148,7 +148,7 @@ def add_scenarios(
         session_input = load_session_input(session_input)
     file = Path(path)
     check_growing_set(file, make_parents=make_parents)
-    is_new = not add_remove_cases.holds_text(file)
+    is_new = not add_remove_cases.is_occupied(file)
     there = set() if is_new else set(open_eval_set(file, allow_empty=True).ids())
     cases: dict[str, EvalCase] = {}
     skipped = []

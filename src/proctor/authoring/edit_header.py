@@ -16,8 +16,8 @@ from proctor.authoring.edit_case import (
 )
 from proctor.authoring.eval_set_files import SetFile
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.file_lock import alone_with
-from proctor.files.edit.header import Head, head_findings, read_head, with_head
+from proctor.files.edit.file_lock import lock_folder
+from proctor.files.edit.header import Header, header_findings, read_header_of_file, with_header
 from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.validation_messages import Finding
 
@@ -32,7 +32,7 @@ class HeadContent:
 
     eval_set_id: str
     """Where the file names none: the one that it goes by."""
-    value: Head
+    value: Header
     """As plain data, in the file's own spelling; of YAML in the words of the format."""
     version: str
     findings: list[Finding]
@@ -46,10 +46,10 @@ def head_of(file: SetFile) -> HeadContent:
         EvalFileError: the set cannot be read, or its file has no place for one.
     """
     source = read_set(file)
-    return _content(source, read_head(file.path, source, text_of_file(file.path)))
+    return _content(source, read_header_of_file(file.path, source, text_of_file(file.path)))
 
 
-def preview_head(file: SetFile, value: Head) -> Draft:
+def preview_head(file: SetFile, value: Header) -> Draft:
     """Return what a file would be with another head.
 
     Raises:
@@ -57,12 +57,12 @@ def preview_head(file: SetFile, value: Head) -> Draft:
         EvalFileError: the file cannot be read, or not be changed in place.
     """
     source, before = read_set(file), text_of_file(file.path)
-    doubtful = _warnings_about(source, read_head(file.path, source, before), value)
-    edited = with_head(file.path, source, before, value)
-    return Draft(before, edited.text, edited.lost, doubtful)
+    doubtful = _warnings_about(source, read_header_of_file(file.path, source, before), value)
+    edited = with_header(file.path, source, before, value)
+    return Draft(before, edited.text, edited.lost_comments, doubtful)
 
 
-def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: bool = False) -> HeadContent:
+def replace_head(file: SetFile, value: Header, *, version: str, comments_may_go: bool = False) -> HeadContent:
     """Replace the head of a set, and return the new head.
 
     Raises:
@@ -70,9 +70,9 @@ def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: b
         CommentsWouldGoError: comments would be lost, and may not.
         NotAHeadError, EvalFileError: as `preview_head`; nothing was written.
     """
-    with alone_with(file.path):
+    with lock_folder(file.path):
         source, before = read_set(file), text_of_file(file.path)
-        there = read_head(file.path, source, before)
+        there = read_header_of_file(file.path, source, before)
         if version_of(there) != version:
             raise ChangedMeanwhileError(
                 f"{file.label}: the keys of this set were changed since they were read; nothing was written",
@@ -80,18 +80,18 @@ def replace_head(file: SetFile, value: Head, *, version: str, comments_may_go: b
                 version_of(there),
             )
         _warnings_about(source, there, value)
-        edited = with_head(file.path, source, before, value)
+        edited = with_header(file.path, source, before, value)
         write_edit(file.path, before, edited, comments_may_go=comments_may_go)
     return head_of(file)
 
 
-def _content(source: EvalSetFile, head: Head) -> HeadContent:
-    return HeadContent(source.eval_set_id, head, version_of(head), head_findings(source, head, head)[1])
+def _content(source: EvalSetFile, head: Header) -> HeadContent:
+    return HeadContent(source.eval_set_id, head, version_of(head), header_findings(source, head, head)[1])
 
 
-def _warnings_about(source: EvalSetFile, before: Head, value: Any) -> list[Finding]:
+def _warnings_about(source: EvalSetFile, before: Header, value: Any) -> list[Finding]:
     require_writable(value)
-    wrong, doubtful = head_findings(source, before, value)
+    wrong, doubtful = header_findings(source, before, value)
     if wrong:
         raise NotAHeadError(wrong, "these keys are not valid in this set")
     return doubtful

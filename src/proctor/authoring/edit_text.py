@@ -15,11 +15,11 @@ from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.file_lock import alone_with
+from proctor.files.edit.file_lock import lock_folder
 from proctor.files.eval_sets.check import check_file
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.files.text.line_ends import plain, with_ends_of
+from proctor.files.text.line_ends import normalize_line_ends, restore_line_ends
 from proctor.files.text.problems import Problem
 
 LARGEST = 2 << 20
@@ -55,7 +55,7 @@ def text_of(file: SetFile) -> TextContent:
 def check_text(file: SetFile, text: str) -> TextContent:
     """Return the problems of a new text for the file; nothing is written."""
     before = _text(file)
-    return _looked_at(file, with_ends_of(_encodable(text), before))
+    return _looked_at(file, restore_line_ends(_encodable(text), before))
 
 
 def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: bool = False) -> TextContent:
@@ -66,18 +66,18 @@ def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: b
         StillUnreadableError: it could not be opened as an eval set, and `unreadable_may_be` is not set.
         EvalFileError: as `text_of`; or it cannot be written.
     """
-    with alone_with(file.path):
+    with lock_folder(file.path):
         before = _text(file)
         if _version(before) != version:
             raise ChangedMeanwhileError(
                 f"{file.label}: the file was changed since it was read; nothing was written",
-                plain(before),
+                normalize_line_ends(before),
                 _version(before),
             )
-        after = with_ends_of(_encodable(text), before)
+        after = restore_line_ends(_encodable(text), before)
         found = _looked_at(file, after)
         if not found.readable and not unreadable_may_be:
-            first = next((one.said for one in found.problems if one.severity == "error"), "")
+            first = next((each.without_severity for each in found.problems if each.severity == "error"), "")
             raise StillUnreadableError(
                 f"this still cannot be read as an eval set, and was not written: {first}. Put that right, too, or say that "
                 "it may be kept so"
@@ -125,7 +125,7 @@ def _looked_at(file: SetFile, text: str) -> TextContent:
         except EvalFileError as error:
             readable = False
             problems += [one for one in error.problems if one not in problems]
-    return TextContent(plain(text), _version(text), problems, readable)
+    return TextContent(normalize_line_ends(text), _version(text), problems, readable)
 
 
 def _version(text: str) -> str:

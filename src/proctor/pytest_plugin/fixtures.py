@@ -13,7 +13,7 @@ import pytest
 from proctor import api
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.eval_sets.selectors import find_config, find_sets, split_where_found
+from proctor.files.eval_sets.selectors import find_config, find_sets, split_existing
 from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
 from proctor.pytest_plugin.session_watch import watch_of
@@ -86,7 +86,7 @@ def origin_of(case: Any, config: pytest.Config) -> Origin | None:
 
 def seen_from(selector: str, folder: Path) -> str:
     """Return a path as it is meant in a test: from the test file's folder where it is there, else from the working one."""
-    name = split_where_found(selector, folder)[0]
+    name = split_existing(selector, folder)[0]
     path = folder / name
     if Path(name).is_absolute() or not name or not path.exists():
         return selector

@@ -214,7 +214,7 @@ def test_a_row_that_cannot_be_is_refused(store: Path, tmp_path: Path, place: int
     data = json.loads(file.read_text())
     data["cases"][0][place] = value
     file.write_text(json.dumps(data))
-    with pytest.raises(proctor.EvalFileError, match="no baseline that can be read"):
+    with pytest.raises(proctor.EvalFileError, match="not a valid baseline"):
         proctor.load_baseline(str(file))
 
 
@@ -229,7 +229,7 @@ def test_a_config_that_cannot_be_is_refused(store: Path, tmp_path: Path, name: s
     else:
         data["judging"]["sets"][0]["config"][name] = ["x"]
     file.write_text(json.dumps(data))
-    with pytest.raises(proctor.EvalFileError, match=rf"no baseline that can be read: .*{name}"):
+    with pytest.raises(proctor.EvalFileError, match=rf"not a valid baseline: .*{name}"):
         proctor.compare_sync(baseline=file, store=store)
 
 

@@ -151,7 +151,7 @@ def test_it_starts_in_a_session_of_ones_own() -> None:
 REFUSED = {
     "no agent": (["record", "--into", "x.evalset.yaml"], "no agent given"),
     "an agent that is not there": (["record", "nosuch", "--into", "x.evalset.yaml"], "nosuch"),
-    "a name that is none": (["record", "agent:weather", "--into", "x.txt"], "a set is called NAME"),
+    "a name that is none": (["record", "agent:weather", "--into", "x.txt"], "name the file NAME"),
     "both": (
         ["record", "agent:weather", "--into", "x.evalset.yaml", "--from-session", "s.json"],
         "leave the agent out",
@@ -171,7 +171,7 @@ def test_a_case_that_is_there_is_not_talked_about_in_vain() -> None:
     record("agent:weather", "hello")
     done = record("agent:weather", "hello")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "x.evalset.yaml:3: the set has a case one already" in done.stderr
+    assert "x.evalset.yaml:3: the set already has a case one" in done.stderr
 
 
 def test_an_agent_that_leaves_loses_its_turn_and_no_other() -> None:
@@ -196,7 +196,7 @@ def test_a_set_that_cannot_grow_is_told_before_anybody_talks() -> None:
     Path("x.evalset.yaml").write_text("case: one bare case\nask: hi\nexpect: hello\n")
     done = record("agent:weather", "hello")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "cannot be changed in place" in done.stderr or "single case" in done.stderr
+    assert "cannot be edited in place" in done.stderr or "single case" in done.stderr
 
 
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------

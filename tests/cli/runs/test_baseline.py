@@ -50,7 +50,7 @@ def test_one_that_cannot_be_read_is_named_and_can_be_removed(store: Path) -> Non
     file = store.with_name(f"{store.name}.baselines") / "main.json"
     file.write_text("{")
     listed = call(store, "baseline", "list")
-    assert (listed.exit_code, f"{file}: no baseline: it is no JSON" in listed.stderr) == (2, True)
+    assert (listed.exit_code, f"{file}: not a baseline: not JSON" in listed.stderr) == (2, True)
     assert call(store, "baseline", "remove", "main").exit_code == 0
     assert call(store, "baseline", "list").exit_code == 0
 

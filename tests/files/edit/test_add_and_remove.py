@@ -14,6 +14,7 @@ from proctor.files.edit.add_remove_cases import add_cases, create_set, remove_ca
 from proctor.files.edit.editable_file import cases_of, edit_of
 from proctor.files.edit.json_edit import JsonEdit
 from proctor.files.eval_sets.source import load_eval_set, open_eval_set
+from proctor.files.text.json_tree import JsonNode, JsonTree, Wanted
 
 
 def case(eval_id: str, text: str = "hi") -> EvalCase:
@@ -84,7 +85,7 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case("a")])
     before = path.read_bytes()
-    with pytest.raises(EvalFileError, match=r"s\.evalset\.json:5: the set has a case a already"):
+    with pytest.raises(EvalFileError, match=r"s\.evalset\.json:5: the set already has a case a"):
         add_cases(path, [case("b"), case("a")])
     assert path.read_bytes() == before
 
@@ -92,27 +93,27 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case("apple")])
-    with pytest.raises(SetupError, match=r"there is no case 'aple'\. Did you mean 'apple'\?"):
+    with pytest.raises(SetupError, match=r"no case 'aple'\. Did you mean 'apple'\?"):
         remove_cases(path, ["aple"])
 
 
 def test_a_file_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path)
-    with pytest.raises(EvalFileError, match="this file is there already"):
+    with pytest.raises(EvalFileError, match="the file already exists"):
         create_set(path)
 
 
 @pytest.mark.parametrize("name", ["s.json", "s", ".evalset.json", "s.evalset.txt"])
 def test_a_set_is_known_by_its_name(name: str, tmp_path: Path) -> None:
-    with pytest.raises(EvalFileError, match=r"a set is called NAME\.evalset\.json"):
+    with pytest.raises(EvalFileError, match=r"name the file NAME\.evalset\.json"):
         create_set(tmp_path / name)
 
 
 def test_old_forms_are_not_changed_in_place(tmp_path: Path) -> None:
     path = tmp_path / "s.test.json"
     path.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
-    with pytest.raises(EvalFileError, match="cannot be changed in place; `proctor migrate`"):
+    with pytest.raises(EvalFileError, match="cannot be edited in place; use `proctor migrate`"):
         add_cases(path, [case("a")])
 
 
@@ -233,13 +234,13 @@ def test_a_large_set_is_not_read_word_by_word(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case(f"c{number}") for number in range(300)])
     looked_at: list[int] = []
-    members = JsonEdit._members
+    read_members = JsonTree._read_members
 
-    def counted(edit: JsonEdit, node: object) -> None:
+    def counted(tree: JsonTree, node: JsonNode, wanted: Wanted | None) -> None:
         looked_at.append(1)
-        members(edit, node)  # type: ignore[arg-type]  # passed on as it came
+        read_members(tree, node, wanted)
 
-    monkeypatch.setattr(JsonEdit, "_members", counted)
+    monkeypatch.setattr(JsonTree, "_read_members", counted)
     add_cases(path, [case("new")])
     remove_cases(path, ["new", "c7"])
     assert len(looked_at) == 2

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings, strategies as st
 from proctor.errors import EvalFileError
 from proctor.files.edit.case import EditedText, with_case
 from proctor.files.edit.editable_file import IN_PLACE, text_of_file
-from proctor.files.edit.json_edit import JsonEdit
-from proctor.files.edit.json_merge import change_value, same_json
+from proctor.files.edit.json_edit import JsonEdit, same_json
+from proctor.files.edit.json_merge import change_value
 from proctor.files.eval_sets.convert import yaml_text
 from proctor.files.eval_sets.source import load_eval_set_text, open_eval_set
 from proctor.schema.format.case import EvalCase
@@ -115,7 +115,7 @@ def test_comments_that_would_go_are_named() -> None:
     value = edit.value(edit.root)
     _swap(value)
     change_value(edit, edit.root, value)
-    assert list(edit.lost()) == [(6, "// the second")]
+    assert edit.lost_comments() == ["6: // the second"]
 
 
 # --- sets --------------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_a_field_of_every_set_of_the_corpus(shared: Path) -> None:
         index = len(source) // 2
         for value in _field_changes(source.value(index)):
             changed = with_case(path, source, text, index, value)
-            assert changed.lost == [], path
+            assert changed.lost_comments == [], path
             _check_the_rest(path, text, changed.text, index, value)
             looked_at += 1
     assert looked_at > 200
@@ -256,13 +256,13 @@ def test_only_an_entry_of_a_yaml_case_is_written(
     change(value)
     found = edited(path, index, value)
     assert found.text == YAML.replace(old, new)
-    assert found.lost == []
+    assert found.lost_comments == []
 
 
 def test_an_old_format_is_only_read(tmp_path: Path) -> None:
     path = tmp_path / "s.test.json"
     path.write_text('[{"query": "hi", "expected_tool_use": [], "reference": "hello"}]')
-    with pytest.raises(EvalFileError, match="only read: migrate it first"):
+    with pytest.raises(EvalFileError, match="read-only: migrate it first"):
         edited(path, 0, open_eval_set(path).value(0))
 
 
@@ -295,7 +295,7 @@ def test_yaml_with_rules_and_expectations_keeps_its_words_and_comments(
     source = open_eval_set(path)
     value = {**source.value(0), **change}
     edited = with_case(path, source, text, 0, value)
-    assert edited.lost == []
+    assert edited.lost_comments == []
     path.write_text(edited.text)
     assert open_eval_set(path).value(0) == value
     assert [line for line in text.splitlines() if line not in edited.text.splitlines()] == (

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.text.json_tree import JsonNode
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -180,7 +181,7 @@ def test_comments_that_go_with_what_is_replaced_are_told() -> None:
     edit = JsonEdit('{\n  "a": [1, // one\n    2],\n  "b": 3 // three\n}')
     edit.replace(node_at(edit, "a"), [1, 3])
     edit.replace(node_at(edit, "b"), 4)
-    assert list(edit.lost()) == [(2, "// one")]
+    assert edit.lost_comments() == ["2: // one"]
 
 
 @pytest.mark.parametrize("comma", ["", ","], ids=["no comma behind the last", "a comma behind the last"])

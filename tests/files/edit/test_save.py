@@ -130,7 +130,7 @@ def test_a_file_without_comments_is_rewritten(tmp_path: Path, text: str) -> None
 
 
 def test_json_is_not_written_into_a_yaml_file(tmp_path: Path) -> None:
-    with pytest.raises(EvalFileError, match="JSON into a YAML file"):
+    with pytest.raises(EvalFileError, match="JSON cannot be written to a YAML file"):
         save_eval_set(SET, tmp_path / "s.yaml")
 
 

@@ -46,8 +46,8 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        pytest.param({"criteria": {"tool_trajectory_avg": 1}}, ["3:3: criteria.tool_trajectory_avg: 'tool_trajectory_avg' is not a metric that is known here (did you mean `tool_trajectory_avg_score`?)"], id="metric misspelt"),
-        pytest.param({"criteria": {"politeness": 1}}, ["3:3: criteria.politeness: 'politeness' is not a metric that is known here (a metric of your own is registered or in `custom_metrics`)"], id="unknown metric"),
+        pytest.param({"criteria": {"tool_trajectory_avg": 1}}, ["3:3: criteria.tool_trajectory_avg: unknown metric 'tool_trajectory_avg' (did you mean `tool_trajectory_avg_score`?)"], id="metric misspelt"),
+        pytest.param({"criteria": {"politeness": 1}}, ["3:3: criteria.politeness: unknown metric 'politeness' (register a custom metric, or name it in `custom_metrics`)"], id="unknown metric"),
         pytest.param({"criteria": {"response_match_score": 7}}, ["3:27: criteria.response_match_score: the threshold 7 can never pass: scores are from 0 to 1"], id="cannot pass"),
         pytest.param({"criteria": {"response_evaluation_score": 0.5}}, ["3:32: criteria.response_evaluation_score: the threshold 0.5 can never fail: scores are from 1 to 5"], id="cannot fail"),
         pytest.param({"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_typ": "ANY_ORDER"}}}, ["5:4: criteria.tool_trajectory_avg_score.match_typ: unknown option (did you mean `match_type`?)"], id="option misspelt"),
@@ -55,8 +55,8 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
         pytest.param({"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_type": True}}}, ["5:18: criteria.tool_trajectory_avg_score.match_type: expected EXACT, IN_ORDER or ANY_ORDER (or 0, 1, 2), got true"], id="a bool for a number"),
         pytest.param({"criteria": {"token_usage_v1": 5}}, ["3:21: criteria.token_usage_v1: this metric is always reported and takes no threshold (ADK cannot evaluate it so)"], id="efficiency metric"),
         pytest.param({"criteria": {"response_match_score": 1}, "live_model_config": {}}, ["5:2: live_model_config: live mode is not supported: a run with this config is refused (remove `live_model_config` to run without live streaming)"], id="live mode"),
-        pytest.param({"criteria": {"response_match_score": 1}, "userSimulatorConfig": {"type": "llm_audio"}}, ["6:11: userSimulatorConfig.type: users that speak (llm_audio) are not supported: a scenario run with this config is refused (use `llm_backed`)"], id="speaking users"),
-        pytest.param({"criteria": {}, "custom_metrics": {"mine": {"code_config": {"name": "a.b"}}}}, ["2:14: criteria: no criteria: this config judges nothing (name at least one metric in `criteria`)", "4:3: custom_metrics.mine: this metric is not in `criteria`: it is not computed"], id="custom metric that nothing asks for"),
+        pytest.param({"criteria": {"response_match_score": 1}, "userSimulatorConfig": {"type": "llm_audio"}}, ["6:11: userSimulatorConfig.type: simulated users with audio (llm_audio) are not supported: a scenario run with this config is refused (use `llm_backed`)"], id="speaking users"),
+        pytest.param({"criteria": {}, "custom_metrics": {"mine": {"code_config": {"name": "a.b"}}}}, ["2:14: criteria: no criteria: this config scores nothing (name at least one metric in `criteria`)", "4:3: custom_metrics.mine: this metric is not in `criteria`: it is not computed"], id="custom metric that nothing asks for"),
     ],
 )  # fmt: skip
 def test_what_would_silently_change_what_is_judged_is_warned_about(
@@ -70,14 +70,14 @@ def test_what_would_silently_change_what_is_judged_is_warned_about(
     [
         ({"criteria": {"m": None}}, "3:8: error: criteria.m: expected a number"),
         ({"criteria": {"m": {"min_score": 1}}}, "there is `min_score`"),
-        ({"criteria": {"m": {"treshold": 1}}}, "is `treshold` a slip of it?"),
+        ({"criteria": {"m": {"treshold": 1}}}, "is `treshold` a misspelling of it?"),
         ({"criteria": [1]}, "2:14: error: criteria: expected an object, got a list"),
         ({"user_simulator_config": {"type": "other"}}, "llm_backed or llm_audio"),
         ({"criteria": {"m": 1, "n": "x"}, "custom_metrics": {"n": {}}}, "`code_config` is missing"),
         ({"eval_set_id": "s", "eval_cases": []}, "expected an eval config, but this is an eval set"),
         ([{"query": "q"}], "expected an eval config, but this is an old test file"),
         ([], "expected an eval config"),
-        ('{"criteria": {"m": NaN}}', "1:20: error: criteria.m: NaN is not a number"),
+        ('{"criteria": {"m": NaN}}', "1:20: error: criteria.m: JSON has no number NaN"),
         ("", "the file is empty"),
     ],
 )
@@ -122,7 +122,7 @@ def test_scenarios_and_session_inputs_in_both_spellings(tmp_path: Path) -> None:
         (load_scenarios, {"criteria": {}}, "this is an eval config"),
         (load_scenarios, {"senarios": []}, "is `senarios` meant to be `scenarios`?"),
         (load_session_input, {"app_name": "a"}, "`user_id` is missing"),
-        (load_session_input, {"app_nme": "a", "user_id": "u"}, "is `app_nme` a slip of it?"),
+        (load_session_input, {"app_nme": "a", "user_id": "u"}, "is `app_nme` a misspelling of it?"),
         (load_results, {"eval_cases": []}, "this is an eval set"),
         (load_results, {"eval_set_result_id": "x"}, "`eval_set_id` is missing"),
     ],

@@ -14,7 +14,7 @@ from proctor.files.eval_sets.selectors import (
     find_config,
     find_sets,
     path_segment_fault,
-    quoted,
+    quote_case_id,
     require_new_set_id,
     require_path_segment,
     set_path,
@@ -60,8 +60,8 @@ def test_an_id_with_a_comma_or_a_colon_goes_in_double_quotes(cases: str, expecte
 
 @given(st.lists(st.text('ab ",:\n').filter(str.strip), min_size=1))
 def test_whatever_ids_are_quoted_are_read_again(ids: list[str]) -> None:
-    assert split_selector(f"set.json:{','.join(map(quoted, ids))}") == ("set.json", ids, "")
-    assert [quoted(one) for one in ("case_1", "two words", "a,b")] == ["case_1", "two words", '"a,b"']
+    assert split_selector(f"set.json:{','.join(map(quote_case_id, ids))}") == ("set.json", ids, "")
+    assert [quote_case_id(one) for one in ("case_1", "two words", "a,b")] == ["case_1", "two words", '"a,b"']
 
 
 def test_identifiers_are_taken_as_recorded(shared: Path) -> None:
@@ -167,14 +167,14 @@ class TestFindSets:
 
     def test_a_link_that_leads_nowhere_is_told(self, folder: Path) -> None:
         (folder / "gone.evalset.json").symlink_to("nowhere.json")
-        with pytest.raises(SetupProblems, match=r"\(it is a link to nowhere\.json, which is not there\)"):
+        with pytest.raises(SetupProblems, match=r"\(it is a link to nowhere\.json, which does not exist\)"):
             found("gone.evalset.json")
 
     def test_a_config_that_is_a_link_to_nowhere_is_not_passed_over(self, folder: Path) -> None:
         (folder / "deep" / "test_config.json").symlink_to("nowhere.json")
         config = find_config(folder / "deep" / "c.test.json")
         assert config == folder / "deep" / "test_config.json"
-        with pytest.raises(EvalFileError, match=r"\(it is a link to nowhere\.json, which is not there\)"):
+        with pytest.raises(EvalFileError, match=r"\(it is a link to nowhere\.json, which does not exist\)"):
             load_config(config)
 
     def test_a_folder_is_all_sets_in_it_sorted_without_hidden_ones_and_results(self) -> None:
@@ -201,10 +201,10 @@ class TestFindSets:
         ("selector", "says"),
         [
             ("a.evalset.jso", r"a\.evalset\.jso: no such file or folder \(did you mean a\.evalset\.json"),
-            ("nowhere/x.json", "there is no folder nowhere"),
-            ("", "names no eval set"),
-            (":", "names no eval set"),
-            (".hidden/..:x", "is a folder; cases are picked from one file"),
+            ("nowhere/x.json", "the folder nowhere does not exist"),
+            ("", "does not name an eval set"),
+            (":", "does not name an eval set"),
+            (".hidden/..:x", "is a folder; name cases of one file"),
             (".adk", r"no eval sets in the folder \.adk"),
             ("a.evalset.json:x:y", "two colons"),
             ("a\0b", "no such file"),
@@ -217,10 +217,10 @@ class TestFindSets:
     def test_an_unknown_id_names_the_known_ones(self) -> None:
         with pytest.raises(
             SetupProblems,
-            match=r"knwn: no such file, and no eval set of this id in agent \(did you mean known\?\)",
+            match=r"knwn: no such file, and no eval set with this id in agent \(did you mean known\?\)",
         ):
             found("knwn", agent="agent")
-        with pytest.raises(SetupProblems, match="sets there: known, words"):
+        with pytest.raises(SetupProblems, match="sets in it: known, words"):
             found("qqqq", agent="agent")
 
     def test_ids_do_not_lead_out_of_the_agents_folder(self) -> None:
@@ -261,7 +261,7 @@ class TestFindConfig:
         for name in ("test_config.json", "test_config.yaml"):
             (project / name).write_text("criteria: {}")
         with pytest.raises(
-            SetupError, match=r"test_config.json and .*test_config.yaml: which of them judges x"
+            SetupError, match=r"test_config.json and .*test_config.yaml: only one may configure x"
         ):
             find_config(project / "evals/deep/x.evalset.json")
 

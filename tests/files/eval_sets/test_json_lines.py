@@ -140,19 +140,19 @@ def test_the_same_cases_as_the_json_set_of_them(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param(f"{HEADER}\n{A}\n{B[:30]}", ["3:1: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="a torn last line"),
-        pytest.param(f"{A}{B}", [f"1:{len(A) + 1}: error: text after the end of the document: got “{{” (a line holds one case, and nothing else)"], id="two cases in the last line"),
-        pytest.param(f"{HEADER}\n{A}\n  {B[:3]}", ["3:3: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="torn inside a key"),
-        pytest.param(f"{A}\n{B}\n".encode()[:-3] + "é".encode()[:1], ["2:1: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="torn inside a character"),
+        pytest.param(f"{HEADER}\n{A}\n{B[:30]}", ["3:1: error: the last line is incomplete (the file was cut off when it was written or copied: complete the line, or remove it)"], id="a torn last line"),
+        pytest.param(f"{A}{B}", [f"1:{len(A) + 1}: error: text after the end of the document: got “{{” (a line contains one case and nothing else)"], id="two cases in the last line"),
+        pytest.param(f"{HEADER}\n{A}\n  {B[:3]}", ["3:3: error: the last line is incomplete (the file was cut off when it was written or copied: complete the line, or remove it)"], id="torn inside a key"),
+        pytest.param(f"{A}\n{B}\n".encode()[:-3] + "é".encode()[:1], ["2:1: error: the last line is incomplete (the file was cut off when it was written or copied: complete the line, or remove it)"], id="torn inside a character"),
         pytest.param(lines(HEADER, A[:-1], B), ["2:97: error: conversation: the text ends inside the `{` opened at 2:1 (`}` is missing; was the file cut off?)"], id="torn in the middle of the file"),
-        pytest.param(json.dumps(eval_set(), indent=1), ["1:1: error: the line ends in the middle; in JSON lines each case is one line (is this one JSON document over several lines? Then name it .json)"], id="a JSON document"),
-        pytest.param(json.dumps(eval_set()), ["1:1: error: `eval_cases` has no place here: in JSON lines each case is a line (name a file that is one JSON document .json)"], id="a JSON document on one line"),
-        pytest.param(f"[{A}, {B}]", ["1:1: error: expected a case, or the fields of the set, but this line is a list of objects with `eval_id`, `conversation` (neither turns of the old format (`query`) nor its cases (`name` and `data`): another tool's layout)"], id="a list"),
-        pytest.param(lines('{"id": "a", "conversatoin": []}', B), ["1:1: error: expected a case, or the fields of the set, but this line is an object with `id`, `conversatoin` (is `conversatoin` meant to be `conversation`?)"], id="a case whose keys are slips is not taken for the fields of the set"),
-        pytest.param(lines('{"a": 1}', '{"a": 2}'), ["1:1: error: expected a case, or the fields of the set, but this line is an object with `a` (an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`)"], id="something else"),
-        pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, and is no case (they stand in the first line; were two files put together?)"], id="two files put together"),
-        pytest.param(lines(A, f" {B},"), ["2:99: error: text after the end of the document: got “,” (a line holds one case, and nothing else)"], id="a comma behind a case"),
-        pytest.param(lines(HEADER, A, A), ["3:13: error: eval_id: the id 'a' is already that of the case at 2:13 (rename one, or run with --allow-duplicate-ids)"], id="one id twice"),
+        pytest.param(json.dumps(eval_set(), indent=1), ["1:1: error: the line is incomplete; in JSON lines each case is one line (is this one JSON document over several lines? Then name it .json)"], id="a JSON document"),
+        pytest.param(json.dumps(eval_set()), ["1:1: error: `eval_cases` is not allowed here: in JSON lines each case is a line (name a file that is one JSON document .json)"], id="a JSON document on one line"),
+        pytest.param(f"[{A}, {B}]", ["1:1: error: expected a case, or the header of the set, but this line is a list of objects with `eval_id`, `conversation` (these are neither turns of the old format (`query`) nor its cases (`name` and `data`), but another tool's layout)"], id="a list"),
+        pytest.param(lines('{"id": "a", "conversatoin": []}', B), ["1:1: error: expected a case, or the header of the set, but this line is an object with `id`, `conversatoin` (is `conversatoin` meant to be `conversation`?)"], id="a case whose keys are slips is not taken for the fields of the set"),
+        pytest.param(lines('{"a": 1}', '{"a": 2}'), ["1:1: error: expected a case, or the header of the set, but this line is an object with `a` (an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`)"], id="something else"),
+        pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, not of a case (the header is the first line; were two files concatenated?)"], id="two files put together"),
+        pytest.param(lines(A, f" {B},"), ["2:99: error: text after the end of the document: got “,” (a line contains one case and nothing else)"], id="a comma behind a case"),
+        pytest.param(lines(HEADER, A, A), ["3:13: error: eval_id: the id 'a' is already used by the case at 2:13 (rename one, or run with --allow-duplicate-ids)"], id="one id twice"),
         pytest.param(lines(HEADER), ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="no cases"),
         pytest.param("", ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="nothing"),
         pytest.param(lines(HEADER, "3", A), ["2:1: error: expected an object, got the number 3"], id="a line that is no object"),
@@ -171,7 +171,7 @@ def test_every_broken_line_and_every_broken_case_is_said_at_once(tmp_path: Path)
     assert refused(written(tmp_path, text)) == [
         '2:17: error: eval_id: expected `,` or `}` in this object, got “b” (is a comma missing before it, or a quote not escaped as `\\"`?)',
         "4:35: error: conversation[0]: `user_content` is missing",
-        "5:13: error: eval_id: NaN is not a number that JSON has (write a finite number, or null)",
+        "5:13: error: eval_id: JSON has no number NaN (write a finite number, or null)",
         "6:9: error: a trailing comma is not JSON (in JSON lines, a case is plain JSON)",
         "7:1: error: expected a value, got “nonsense” (text goes in double quotes)",
     ]
@@ -199,7 +199,7 @@ def test_a_line_longer_than_any_case_is_refused(tmp_path: Path, monkeypatch: pyt
     path = written(tmp_path, lines(HEADER, json.dumps(case("a", note="x" * 900_000)), B))
     assert open_eval_set(path).ids() == ["a", "b"]
     path = written(tmp_path, lines(HEADER, A, json.dumps(case("b", note="x" * 7_000_000)), B))
-    assert refused(path) == ["3:1: error: the line is longer than 1 MiB (no case is)"]
+    assert refused(path) == ["3:1: error: the line is longer than 1 MiB (split the file or the case)"]
 
 
 def test_duplicate_ids_are_told_apart_where_they_are_allowed(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_unknown_keys_of_every_level_stay() -> None:
     [
         pytest.param(
             eval_set({"eval_id": "a", "conversation": [{"user_conten": {}}, {"user": "x"}]}, {"conversation": []}),
-            ["7:5: eval_cases[0].conversation[0]: `user_content` is missing (is `user_conten` a slip of it?)",
+            ["7:5: eval_cases[0].conversation[0]: `user_content` is missing (is `user_conten` a misspelling of it?)",
              "10:5: eval_cases[0].conversation[1]: `user_content` is missing (there is `user`, which this format does not know; the user's turn is `\"user_content\": {\"parts\": [{\"text\": \"…\"}]}`)",
              "15:3: eval_cases[1]: `eval_id` is missing"],
             id="every problem of every case, with what was probably meant",
@@ -184,7 +184,7 @@ def test_unknown_keys_of_every_level_stay() -> None:
         ),
         pytest.param([{"query": "q"}, {"reference": "r"}, 3], ["5:2: [1]: expected `query` in every turn (what the user says), but it is missing", "8:2: [2]: expected a turn (an object), got a number"], id="every turn of an old file"),
         pytest.param([{"name": "a", "data": [{"query": 1}]}, {"data": []}], ["6:14: [0].data[0].query: expected a text, got a number", "10:2: [1]: expected a case with `name` and `data`, but `name` is missing"], id="every case of an old set"),
-        pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already that of the case at 5:15 (rename one, or run with --allow-duplicate-ids)"], id="an id twice, both places"),
+        pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already used by the case at 5:15 (rename one, or run with --allow-duplicate-ids)"], id="an id twice, both places"),
     ],
 )  # fmt: skip
 def test_all_problems_of_a_set_are_said_with_their_places(document: Any, expected: list[str]) -> None:
@@ -259,7 +259,7 @@ def test_a_missing_file_is_refused_with_a_near_name(tmp_path: Path) -> None:
     (tmp_path / "weather.evalset.json").write_text("{}")
     with pytest.raises(EvalFileError, match=r"no such file.*did you mean .*/weather\.evalset\.json"):
         open_eval_set(tmp_path / "wether.evalset.json")
-    with pytest.raises(EvalFileError, match="there is no folder"):
+    with pytest.raises(EvalFileError, match=r"the folder .* does not exist"):
         open_eval_set(tmp_path / "nowhere" / "x.json")
     with pytest.raises(EvalFileError, match="directory"):
         open_eval_set(tmp_path)

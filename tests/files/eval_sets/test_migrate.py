@@ -177,7 +177,7 @@ def test_comments_that_go_and_names_that_a_run_refuses_are_told(tmp_path: Path) 
     told: list[Problem] = []
     assert len(migrate(old, new, warnings=told).eval_cases) == 2
     assert [(warning.line, warning.field, warning.message, warning.hint) for warning in told] == [
-        (1, "", f"its comments are not in {new}", ""),
+        (1, "", f"the comments of this file are not in {new}", ""),
         (2, "[1].name", "the case [0] has this name, too", "a run refuses the set: rename one"),
     ]
 

@@ -75,7 +75,7 @@ def test_json_lines_are_read_a_case_at_a_time(tmp_path: Path) -> None:
     cases = recorded.cases()
     assert next(cases).result.eval_id == "a"
     path.write_text("", encoding="utf-8")
-    with pytest.raises(EvalFileError, match="this line is no JSON"):  # "b" has not been read yet
+    with pytest.raises(EvalFileError, match="this line is not JSON"):  # "b" has not been read yet
         next(cases)
 
 
@@ -100,7 +100,7 @@ def test_a_trial_that_stands_there_twice_is_read_once_and_doubted(tmp_path: Path
     (recorded,) = read_runs(path)
     (case,) = recorded.cases()
     assert [trial.number for trial in case.result.trials] == [0, 1]
-    assert case.doubt == "a trial of it stands there twice (lines 1, 3, 2, 4)"
+    assert case.doubt == "one of its trials appears twice (lines 1, 3, 2, 4)"
 
 
 def test_lines_may_stand_in_any_order(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_what_google_adk_called_passed_without_a_metric_is_an_error_here(shared:
                 softer.append(case)
     assert [case.outcome for case in softer] == [Outcome.ERROR] * 2
     assert {case.reason for case in softer} == {
-        "safety_v1: recorded as NOT_EVALUATED; google-adk called the case passed without it"
+        "safety_v1: recorded as NOT_EVALUATED; google-adk counted the case as passed without it"
     }
 
 
@@ -184,7 +184,7 @@ def test_results_that_google_adk_wrote_for_its_recorded_runs(shared: Path) -> No
     }
     twice = found["agent_evaluator_two_runs.evalset_result.json"]
     assert (twice.num_runs, [trial.number for trial in twice.cases[0].trials]) == (2, [0, 1])
-    assert twice.cases[1].reason.startswith("recorded as FAILED without a metric that failed")
+    assert twice.cases[1].reason.startswith("recorded as FAILED without a failed metric")
     state = found["state_and_media.default.evalset_result.json"]
     turns = [turn for trial in evidence(state) if trial for turn in trial.turns]
     assert any(event.state_delta for turn in turns for event in turn.events)
@@ -257,17 +257,17 @@ def test_a_file_of_our_own_reads_in_every_generation_of_the_format(tmp_path: Pat
 
 GOOD_LINE = json.loads(written("jsonl", run(good("a"))))
 BAD: dict[str, tuple[str, str, str]] = {
-    "an eval set": ("a.json", '{"eval_set_id": "s", "eval_cases": []}', "no results are in this file"),
-    "a list": ("a.json", "[1, 2]", "no results are in this file"),
+    "an eval set": ("a.json", '{"eval_set_id": "s", "eval_cases": []}', "the file contains no results"),
+    "a list": ("a.json", "[1, 2]", "the file contains no results"),
     "no JSON": ("a.json", "hello", "1:1: error: "),
     "empty": ("a.json", "", "1:1: error: "),
-    "empty lines": ("a.jsonl", "\n\n", "no trial is in this file"),
-    "a newer report": ("a.json", '{"proctor_report": 2, "runs": []}', "version 2, and this Proctor reads version 1"),
+    "empty lines": ("a.jsonl", "\n\n", "the file contains no trials"),
+    "a newer report": ("a.json", '{"proctor_report": 2, "runs": []}', "unknown version of a report: expected 1, got 2"),
     "a report without runs": ("a.json", '{"proctor_report": 1}', "`runs` is missing"),
     "an outcome that is none": (
         "a.jsonl", json.dumps(GOOD_LINE) + "\n" + json.dumps(GOOD_LINE | {"outcome": "green"}), ":2:1: error: outcome: ",
     ),
-    "a line that is no JSON": ("a.jsonl", json.dumps(GOOD_LINE) + "\n{\n", ":2:1: error: this line is no JSON"),
+    "a line that is no JSON": ("a.jsonl", json.dumps(GOOD_LINE) + "\n{\n", ":2:1: error: this line is not JSON"),
     "a trial without a verdict": ("a.jsonl", json.dumps(GOOD_LINE | {"case": None}), ":1:1: error: case: "),
     "a score that is text": (
         "a.jsonl", json.dumps(GOOD_LINE | {"scores": {"m": {"score": "good"}}}), "scores.m.score: expected a number",
@@ -288,7 +288,10 @@ def test_a_file_that_is_too_large_to_be_read_whole_says_which_form_is_not(tmp_pa
     with path.open("wb") as file:
         file.write(b'{"proctor_report": 1,\n')
         file.truncate(129 << 20)
-    with pytest.raises(EvalFileError, match=r"has 129 MiB.*read up to 128.*JSON Lines of any size"):
+    with pytest.raises(
+        EvalFileError,
+        match=r"has 129 MiB.*limit for results in this form is 128 MiB.*JSON Lines may have any size",
+    ):
         read_runs(path)
 
 

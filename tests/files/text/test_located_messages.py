@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.text.message_location import finding_told
+from proctor.files.text.message_location import locate_message
 
 DOCUMENT = {
     "a": {"b": [{"c": 1}, {"c.d": 2, "c": {"d": 3}}]},
@@ -41,5 +41,5 @@ DOCUMENT = {
     ],
 )
 def test_the_document_decides_where_a_place_ends(said: str, path: Any, message: str) -> None:
-    finding = finding_told(said, DOCUMENT, ("base",))
+    finding = locate_message(said, DOCUMENT, ("base",))
     assert (finding.path, finding.message) == (("base", *path), message)

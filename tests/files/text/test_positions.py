@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from proctor.files.text.lenient_words import string_offsets
 from proctor.files.text.locations import Places
-from proctor.files.text.problems import Path_, Place, SourceText, field_name, shown
+from proctor.files.text.problems import Path_, Place, SourceText, field_name, quote
 
 TEXT = """{
   "a": [1, {"b": "x",
@@ -75,8 +75,8 @@ def test_field_names_read_as_people_write_them() -> None:
 
 
 def test_quoted_text_is_short_and_holds_no_control_characters() -> None:
-    assert shown("a\x1b[31m\u202e\n") == "“a\\x1b[31m\\u202e\\n”"
-    assert len(shown("x" * 500)) == 62
+    assert quote("a\x1b[31m\u202e\n") == "“a\\x1b[31m\\u202e\\n”"
+    assert len(quote("x" * 500)) == 62
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -13,8 +13,7 @@ from proctor.files.eval_sets.check import check_file
 from proctor.files.eval_sets.load import load_config, load_scenarios, load_session_input
 from proctor.files.eval_sets.source import load_eval_set, open_document, open_eval_set
 from proctor.files.text.problems import Problem
-from proctor.files.yaml.case_ids import id_from
-from proctor.files.yaml.cases import read_document
+from proctor.files.yaml.cases import id_from, read_document
 from proctor.schema.format.rubric import stable_rubric_id
 from tests.files.sample_sets import content
 
@@ -300,30 +299,30 @@ MISTAKES = [
     ("- ask: a\n  expct: b", "2:3: [0].expct: a case has no key “expct” (did you mean `expect`?)"),
     ("- ask: a\n  tool: []", "2:3: [0].tool: a case has no key “tool” (did you mean `tools`?)"),
     ("- ask: a\n  reference: b", "2:3: [0].reference: a case has no key “reference” (did you mean `expect`?)"),
-    ("- ask: a\n  mine: b", "2:3: [0].mine: a case has no key “mine” (a key of your own goes under `extra:`)"),
+    ("- ask: a\n  mine: b", "2:3: [0].mine: a case has no key “mine” (custom keys belong under `extra:`)"),
     ("- turns:\n  - asq: a\n    expect: b", "2:5: [0].turns[0].asq: a turn has no key “asq” (did you mean `ask`?)"),
     ("caes:\n- ask: a", "1:1: caes: an eval set has no key “caes” (did you mean `cases`?)"),
     ("eval_set: a\ntest_cases:\n- ask: a", "2:1: test_cases: an eval set has no key “test_cases” (did you mean `cases`?)"),
     ("eval_set: a", "1:1: `cases` is missing"),
     ("cases: {ask: a}", "1:8: cases: expected a list of cases, got an object"),
     ("cases: [a]", "1:9: cases[0]: expected a case, got the text “a”"),
-    ("cases:", "1:1: cases: nothing stands after `cases:`"),
-    ("- ask: a\n  user_content: {}", "2:3: [0].user_content: `user_content` and `ask` say the same"),
+    ("cases:", "1:1: cases: `cases:` has no value"),
+    ("- ask: a\n  user_content: {}", "2:3: [0].user_content: `user_content` and `ask` are the same key"),
     ("- case: a\n  expect: b", "1:3: [0]: `ask` is missing"),
     ("- Ask: a", "1:3: [0].Ask: a case has no key “Ask” (did you mean `ask`?)"),
     ("- ask: a\n  rubrics: [~]", "2:13: eval_cases[0].rubrics[0]: expected an object, got null"),
     (
         "- ask: a\n  rubrics: [{rubric_id: 007, rubric_content: {}}]",
-        "2:25: eval_cases[0].rubrics[0].rubric_id: readers of YAML disagree",
+        "2:25: eval_cases[0].rubrics[0].rubric_id: YAML readers disagree",
     ),
-    ("- case: a", "1:3: [0]: nothing is asked (a case has `ask`, or `turns`, or `start` and `plan`)"),
-    ("- ask: a\n  turns: []", "1:3: [0].ask: `turns` beside `ask`"),
-    ("- ask: a\n  plan: b\n  start: c", "1:3: [0].ask: `start` beside `ask`"),
+    ("- case: a", "1:3: [0]: no user message (a case has `ask`, or `turns`, or `start` and `plan`)"),
+    ("- ask: a\n  turns: []", "1:3: [0].ask: `turns` and `ask` exclude each other"),
+    ("- ask: a\n  plan: b\n  start: c", "1:3: [0].ask: `start` and `ask` exclude each other"),
     ("- start: a", "1:3: [0]: `plan` is missing"),
     ("- plan: a", "1:3: [0]: `start` is missing"),
-    ("- ask:", "1:3: [0].ask: nothing stands after `ask:`"),
-    ("- ask: a\n  tools:", "2:3: [0].tools: nothing stands after `tools:` (`tools: []` asserts that no tool is called"),
-    ("- ask: a\n  expect: ~", "2:3: [0].expect: nothing stands after `expect:`"),
+    ("- ask:", "1:3: [0].ask: `ask:` has no value"),
+    ("- ask: a\n  tools:", "2:3: [0].tools: `tools:` has no value (`tools: []` asserts that no tool is called"),
+    ("- ask: a\n  expect: ~", "2:3: [0].expect: `expect:` has no value"),
     ("- ask: [a]", "1:8: [0].ask: expected text, or an object with `parts`, got a list"),
     ("- ask: {text: a}", "1:8: [0].ask: expected text, or an object with `parts`, got an object"),
     ("- ask: a\n  tools: f()", "2:10: [0].tools: expected a list of tool calls, got the text “f()”"),
@@ -336,14 +335,14 @@ MISTAKES = [
     ("- ask: a\n  tools: [{args: {}}]", "2:11: [0].tools[0]: the tool's `name` is missing"),
     ("- ask: a\n  tools: [{name: f, arg: {}}]", "2:21: [0].tools[0].arg: a tool call has no key “arg” (did you mean `args`?)"),
     ("- ask: a\n  tools: [[f]]", "2:11: [0].tools[0]: expected a tool call, got a list"),
-    ("- ask: a\n  tools: [f()]\n  intermediate_data: {}", "3:22: [0].intermediate_data: `intermediate_data` beside `tools`"),
+    ("- ask: a\n  tools: [f()]\n  intermediate_data: {}", "3:22: [0].intermediate_data: `intermediate_data` and `tools` exclude each other"),
     ("- ask: a\n  state: 3", "2:10: [0].state: expected an object, got the text “3”"),
-    ("- ask: a\n  state: {a: 007}", "2:14: eval_cases[0].session_input.state.a: readers of YAML disagree about what “007” is"),
-    ("- ask: a\n  state: {}\n  session_input: {}", "3:18: [0].session_input: `session_input` beside `state`"),
+    ("- ask: a\n  state: {a: 007}", "2:14: eval_cases[0].session_input.state.a: YAML readers disagree about the value of “007”"),
+    ("- ask: a\n  state: {}\n  session_input: {}", "3:18: [0].session_input: `session_input` and `state` exclude each other"),
     ("- ask: a\n  app: [x]", "2:8: [0].app: expected text, got a list"),
     ("- ask: a\n  tags: {x: y}", "2:9: [0].tags: expected a list of texts, got an object"),
     ("- ask: a\n  tags: [[x]]", "2:10: [0].tags: expected text, got a list"),
-    ("- ask: a\n  rubrics: [{text: t}, {id: r, tex: t}]", "2:24: [0].rubrics[1]: `text` is missing (what must every answer be, or do?)"),
+    ("- ask: a\n  rubrics: [{text: t}, {id: r, tex: t}]", "2:24: [0].rubrics[1]: `text` is missing (what must every answer contain or do?)"),
     ("- ask: a\n  rubrics: [{id: r, text: t, typ: x}]", "2:30: [0].rubrics[0].typ: a rubric has no key “typ” (did you mean `type`?)"),
     ("- ask: a\n  rubrics: Be kind.", "2:12: [0].rubrics: expected a list of rubrics"),
     ("- ask: a\n  extra: [x]", "2:10: [0].extra: expected an object, got a list"),
@@ -401,7 +400,7 @@ def test_duplicate_ids_name_both_places(tmp_path: Path) -> None:
     path = tmp_path / "a.evalset.yaml"
     path.write_text("- case: x\n  ask: a\n- case: x\n  ask: b\n")
     with pytest.raises(
-        EvalFileError, match=r"a.evalset.yaml:3:9: .*the id 'x' is already that of the case at 1:9"
+        EvalFileError, match=r"a.evalset.yaml:3:9: .*the id 'x' is already used by the case at 1:9"
     ):
         open_eval_set(path)
     assert open_eval_set(path, allow_duplicate_ids=True).ids() == ["x", "x#2"]

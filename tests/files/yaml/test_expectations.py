@@ -84,8 +84,8 @@ def test_what_is_written_reads_as_the_same(tmp_path: Path) -> None:
     ("key", "slip", "problem"),
     [
         ("expectations", "{calls: ['a(b']}", "a.evalset.yaml:2"),
-        ("expectations", "", "nothing stands after `expectations:`"),
-        ("rules", "", "nothing stands after `rules:`"),
+        ("expectations", "", "`expectations:` has no value"),
+        ("rules", "", "`rules:` has no value"),
         ("rules", "{never: a}", "expected a list of rules"),
         ("expectation", "{calls: []}", "did you mean `expectations`?"),
         ("rules", "[{never: 'a(1)'}]", "a.evalset.yaml:2"),

@@ -160,7 +160,7 @@ def test_a_broken_line_far_down_is_found_before_anything_is_put(tmp_path: Path, 
     (path,) = export_run(run(*(good(f"c{n}") for n in range(300))), "jsonl", tmp_path / "run.jsonl")
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join([*lines[:-1], lines[-1][:-9]]), encoding="utf-8")
-    with pytest.raises(EvalFileError, match=r":300:1: error: this line is no JSON"):
+    with pytest.raises(EvalFileError, match=r":300:1: error: this line is not JSON"):
         import_run(path, store)
     assert list(store.runs()) == []
 

@@ -147,7 +147,9 @@ def test_a_case_that_is_named_and_not_there_is_not_looked_for_by_words(tmp_path:
     )
     run = scored(file, case("x", "hi", "A"))
     assert outcomes(run) == {"x": "error"}
-    assert "its spans name the case 'of another set' (proctor.eval_id), which is not there" in run.warnings[0]
+    assert (
+        "its spans name the case 'of another set' (proctor.eval_id), which does not exist" in run.warnings[0]
+    )
 
 
 def test_a_name_that_a_test_framework_gave_is_one_way_of_several(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_a_conversation_becomes_the_case_that_record_would_write(
     assert _without_times(path.read_text()) == _without_times(page)
     again = client.post(f"{chat}/case", json={"eval_set": answer.json()["eval_set"], "eval_id": "two"})
     assert again.status_code == 409
-    assert "has a case two already" in again.json()["detail"]
+    assert "already has a case two" in again.json()["detail"]
     more = client.post(f"{chat}/case", json={"eval_set": answer.json()["eval_set"], "eval_id": "three"})
     assert more.status_code == 201
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given, strategies as st
 
-from proctor.files.text.line_ends import plain, with_ends_of
+from proctor.files.text.line_ends import normalize_line_ends, restore_line_ends
 from tests.web.routes.test_eval_sets import set_id
 
 BROKEN = '{"eval_set_id": "trip",\n "eval_cases": [\n  {"eval_id": "rome", "conversation": []},\n  {"evl_id": 1}\n]}\n'
@@ -108,7 +108,7 @@ LINES = st.lists(st.tuples(st.sampled_from(["a", "b", "", "c d"]), st.sampled_fr
 @given(LINES, st.sampled_from(["", "x"]), st.booleans())
 def test_what_was_not_edited_is_what_it_was(lines: list[tuple[str, str]], last: str, mark: bool) -> None:
     before = ("\ufeff" if mark else "") + "".join(map("".join, lines)) + last
-    assert with_ends_of(plain(before), before) == before
+    assert restore_line_ends(normalize_line_ends(before), before) == before
 
 
 @given(LINES, LINES)
@@ -116,11 +116,13 @@ def test_an_edited_text_says_what_was_edited(
     one: list[tuple[str, str]], other: list[tuple[str, str]]
 ) -> None:
     before, after = ("".join(map("".join, lines)) for lines in (one, other))
-    assert plain(with_ends_of(plain(after), before)) == plain(after)
+    assert normalize_line_ends(restore_line_ends(normalize_line_ends(after), before)) == normalize_line_ends(
+        after
+    )
 
 
 def test_a_line_that_comes_leaves_the_ends_of_all_others() -> None:
-    assert with_ends_of("a\nnew\nb\nc", "a\r\nb\nc") in {"a\r\nnew\r\nb\nc", "a\r\nnew\nb\nc"}
+    assert restore_line_ends("a\nnew\nb\nc", "a\r\nb\nc") in {"a\r\nnew\r\nb\nc", "a\r\nnew\nb\nc"}
 
 
 def test_a_link_that_leads_out_is_not_read_and_not_written(client: TestClient, tmp_path: Path) -> None:

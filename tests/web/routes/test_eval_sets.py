@@ -129,7 +129,7 @@ def test_a_set_is_made_and_gets_cases(client: TestClient, tmp_path: Path, form: 
     assert (page["previous"], page["next"]) == ("a", None)
     again = client.post("/api/eval-sets", json={"name": "new_one", "form": form})
     assert again.status_code == 409
-    assert "there already" in again.json()["detail"]
+    assert "already exists" in again.json()["detail"]
 
 
 @pytest.mark.parametrize(

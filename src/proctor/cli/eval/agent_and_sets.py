@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.errors import SetupError
-from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_where_found
+from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
 from proctor.runs.settings import Settings
 from proctor.runs.setup.project_defaults import as_seen_from_here
 
@@ -86,7 +86,7 @@ def _no_agent(rest: Sequence[str]) -> str:
 
 
 def _is_set(word: str, settings: Settings) -> bool:
-    name = split_where_found(word)[0]
+    name = split_existing(word)[0]
     path = Path(name)
     if path.suffix.lower() in _SET_SUFFIXES:
         return True  # never an agent

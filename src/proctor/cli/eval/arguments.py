@@ -14,7 +14,7 @@ from proctor.cli.eval.stores import NOWHERE, Keeping, choose_keeping
 from proctor.cli.options import common
 from proctor.cli.report_outputs import Output, output_guard, parse_outputs
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.files.eval_sets.selectors import split_where_found
+from proctor.files.eval_sets.selectors import split_existing
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.queries import is_for_results
 from proctor.runs.settings import Settings
@@ -184,7 +184,7 @@ def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings)
             continue
     return output_guard(
         given,
-        inputs=[Path(split_where_found(one)[0]) for one in named if one],
+        inputs=[Path(split_existing(one)[0]) for one in named if one],
         folders=[folder for folder in folders if folder is not None],
     )
 

@@ -20,7 +20,7 @@ from proctor.cli.errors import Stopped, say
 from proctor.cli.eval.agent_and_sets import who_and_what
 from proctor.cli.options import common
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
-from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_where_found
+from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
 from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
 
@@ -129,7 +129,7 @@ def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
     if config:
         files.append(Path(config).absolute())
     for selector in selectors:
-        path = Path(split_where_found(selector)[0]).absolute()
+        path = Path(split_existing(selector)[0]).absolute()
         files += _files_in(path) if path.is_dir() else [path]
         above = [folder for folder in (path, *path.parents) if folder == root or root in folder.parents]
         files += [folder / name for folder in above or [path.parent] for name in CONFIG_NAMES]

@@ -85,11 +85,11 @@ def _persona(name: str | None) -> UserPersona | None:
 
 def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
     """Make sure that a set can be there; what is there already is not to be written again."""
-    from proctor.files.edit.add_remove_cases import holds_text, id_of_new_set
+    from proctor.files.edit.add_remove_cases import id_of_new_set, is_occupied
     from proctor.runs.output_guard import check_growing_set
 
     check_growing_set(out, make_parents=make_parents)
-    if holds_text(out):
+    if is_occupied(out):
         return {"existing": out}
     id_of_new_set(out)
     return {}

@@ -138,10 +138,10 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
 
 def _check_target(into: Path, eval_id: str) -> None:
     """Say now, before anybody has talked, what would keep the case from being written."""
-    from proctor.files.edit.add_remove_cases import require_room
+    from proctor.files.edit.add_remove_cases import check_new_case
     from proctor.files.eval_sets.selectors import require_new_case_id
 
-    require_room(into, require_new_case_id(eval_id))
+    check_new_case(into, require_new_case_id(eval_id))
 
 
 def _agent(named: str | None) -> str:

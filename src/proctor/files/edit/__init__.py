@@ -1,4 +1,4 @@
-"""Changing eval-set files in place: only the changed text is replaced, and the rest of the file stays as written.
+"""Edit eval-set files in place: only the changed text is replaced, and the rest of the file stays as written.
 
-Start with `case`; `json_edit` and `yaml_edit` change a text, and `file_lock` serialises writers.
+Start with `case`; `json_edit` and `yaml_edit` edit a text, and `file_lock` serialises writers.
 """

@@ -1,4 +1,4 @@
-"""What an agent did, written into a case as what is expected of it: only what differs, in the place where it stands."""
+"""Accept what an agent did as the expectation of a JSON case; only the differences are written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from proctor.errors import EvalFileError
-from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.text.json_tree import JsonNode
 from proctor.files.text.problems import field_name
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
@@ -33,22 +34,22 @@ def bless_case(
     actual: Sequence[Invocation],
     final_state: Mapping[str, Any] | None = None,
 ) -> None:
-    """Change the case at `node` so that it expects the `actual` turns, and the keys of its final state as they came out.
+    """Edit the case at `node` so that it expects the `actual` turns, and the expected keys of the actual final state.
 
-    What already says the same stays as it is, byte for byte: texts are compared as texts, calls by name and arguments.
-    Rubrics, `tool_expectations` and the like are left alone.
+    Equal parts keep their bytes: texts are compared as texts, calls by name and arguments. Rubrics, `tool_expectations`
+    and similar keys are unchanged.
 
     Raises:
-        EvalFileError: the case has other turns, or is written in a form that cannot be changed in place.
+        EvalFileError: the case has other turns, or its form cannot be edited in place.
     """
     key = key_of_turns(case)
-    turns, written = getattr(case, key) or [], _items(node, key)
-    if len(written) != len(turns):
+    turns, turn_nodes = getattr(case, key) or [], _items(node, key)
+    if len(turn_nodes) != len(turns):
         raise EvalFileError(
-            f"{case.eval_id}: this form of a case cannot be changed in place: `proctor convert` it first"
+            f"{case.eval_id}: this form of a case cannot be edited in place: use `proctor convert` first"
         )
-    for place, expected, made in stated_turns(case, actual):
-        _Turn(edit, written[place], expected, made).bless()
+    for index, expected, turn in turns_to_bless(case, actual):
+        _Turn(edit, turn_nodes[index], expected, turn).bless()
     _bless_state(edit, node, case, final_state)
 
 
@@ -59,17 +60,19 @@ def same_text(expected: Invocation, actual: Invocation) -> bool:
 
 
 def same_calls(expected: Invocation, actual: Invocation) -> bool:
-    """Whether the agent made the expected calls, in their order and no others."""
-    return _told(expected.tool_calls) == _told(actual.tool_calls)
+    """Whether the agent made exactly the expected calls, in their order."""
+    return _call_keys(expected.tool_calls) == _call_keys(actual.tool_calls)
 
 
-def same_answers(expected: Invocation, actual: Invocation) -> bool:
-    """Whether the tools answered as stated, if anything is stated."""
-    return not expected.tool_responses or _answers(expected.tool_responses) == _answers(actual.tool_responses)
+def same_responses(expected: Invocation, actual: Invocation) -> bool:
+    """Whether the tools responded as expected; true if the case expects no responses."""
+    return not expected.tool_responses or _response_keys(expected.tool_responses) == _response_keys(
+        actual.tool_responses
+    )
 
 
 class _Turn:
-    """One turn of a case, and what the agent did in it."""
+    """One turn of a case, with what the agent did in it."""
 
     def __init__(self, edit: JsonEdit, node: JsonNode, expected: Invocation, actual: Invocation) -> None:
         self.edit, self.node = edit, node
@@ -81,31 +84,31 @@ class _Turn:
         self._bless_text()
 
     def _key(self, name: str) -> str:
-        """A field as this turn spells it, or would."""
-        return _spelled(self.node, name) or _SPELLINGS[name][self.is_camel and len(_SPELLINGS[name]) > 1]
+        """Return the spelling of a field in this turn, or the one to use for a new field."""
+        return _key_in(self.node, name) or _SPELLINGS[name][self.is_camel and len(_SPELLINGS[name]) > 1]
 
     def _bless_text(self) -> None:
         if same_text(self.expected, self.actual):
             return
-        said = text_of(self.actual.final_response, thoughts=False)
+        text = text_of(self.actual.final_response, thoughts=False)
         key, content = self._key("final_response"), self.node.at(self._key("final_response"))
-        place = _only_text(content, self.expected.final_response)
-        if place is not None:
-            self.edit.replace(place, said)
+        text_node = _only_text(content, self.expected.final_response)
+        if text_node is not None:
+            self.edit.replace(text_node, text)
             return
         role = (self.expected.final_response and self.expected.final_response.role) or "model"
         self.edit.put(
-            self.node, key, {"parts": [{"text": said}], "role": role}, after=self._key("user_content")
+            self.node, key, {"parts": [{"text": text}], "role": role}, after=self._key("user_content")
         )
 
     def _bless_calls(self) -> None:
         expected, actual = self.expected, self.actual
-        if same_calls(expected, actual) and same_answers(expected, actual):
+        if same_calls(expected, actual) and same_responses(expected, actual):
             return
         key = self._key("intermediate_data")
         data = self.node.at(key)
         if isinstance(expected.intermediate_data, InvocationEvents) and data is not None:
-            events = _spelled(data, "invocation_events") or "invocation_events"
+            events = _key_in(data, "invocation_events") or "invocation_events"
             self.edit.put(data, events, list(_events(actual, camel=self.is_camel)))
         elif expected.intermediate_data is None or data is None or data.members is None:
             calls = [_call(call) for call in actual.tool_calls]
@@ -115,87 +118,89 @@ class _Turn:
             self._bless_lists(data, expected.intermediate_data)
 
     def _bless_lists(self, data: JsonNode, expected: IntermediateData | InvocationEvents) -> None:
-        """The older form: calls that are as before keep their text; of one with other arguments only these change."""
-        uses = _spelled(data, "tool_uses") or ("toolUses" if self.is_camel else "tool_uses")
-        place = data.at(uses)
-        if place is None or not place.items:
+        """Edit the older form: equal calls keep their text; of a call with other arguments only these change."""
+        uses = _key_in(data, "tool_uses") or ("toolUses" if self.is_camel else "tool_uses")
+        calls = data.at(uses)
+        if calls is None or not calls.items:
             self.edit.put(data, uses, [_call(call) for call in self.actual.tool_calls])
         elif not same_calls(self.expected, self.actual):
-            self.edit.replace_items(place, list(self._calls(place)))
-        answers = _spelled(data, "tool_responses")
-        if answers and isinstance(expected, IntermediateData) and expected.tool_responses:
-            self.edit.put(data, answers, [_response(answer) for answer in self.actual.tool_responses])
+            self.edit.replace_items(calls, list(self._call_texts(calls)))
+        responses = _key_in(data, "tool_responses")
+        if responses and isinstance(expected, IntermediateData) and expected.tool_responses:
+            self.edit.put(data, responses, [_response(response) for response in self.actual.tool_responses])
 
-    def _calls(self, place: JsonNode) -> Iterator[str]:
-        """The text of every call that was made, taken from the old ones where one fits."""
-        left = list(zip(place.items or [], self.expected.tool_calls, strict=True))
-        indent = self.edit.indent_at((place.items or [place])[0].start)
-        for made in self.actual.tool_calls:
-            told = _told([made])
-            found = next((pair for pair in left if _told([pair[1]]) == told), None)
-            if found is not None:
-                left.remove(found)
-                yield self.edit.raw(found[0])
+    def _call_texts(self, calls: JsonNode) -> Iterator[str]:
+        """Return the text of every actual call; a call that the case already has keeps its text."""
+        unused = list(zip(calls.items or [], self.expected.tool_calls, strict=True))
+        indent = self.edit.indent_at((calls.items or [calls])[0].start)
+        for call in self.actual.tool_calls:
+            key = _call_keys([call])
+            equal = next((pair for pair in unused if _call_keys([pair[1]]) == key), None)
+            if equal is not None:
+                unused.remove(equal)
+                yield self.edit.raw(equal[0])
                 continue
-            near = next((pair for pair in left if pair[1].name == made.name and pair[0].at("args")), None)
-            if near is not None and not _is_made_later(near[1], self.actual.tool_calls):
-                left.remove(near)
-                yield self.edit.raw_with(near[0], "args", made.args or {})
+            similar = next(
+                (pair for pair in unused if pair[1].name == call.name and pair[0].at("args")), None
+            )
+            if similar is not None and not _is_among(similar[1], self.actual.tool_calls):
+                unused.remove(similar)
+                yield self.edit.raw_with(similar[0], "args", call.args or {})
             else:
-                one_line = "\n" not in self.edit.raw(place)
-                yield self.edit.render(_call(made), indent, one_line=one_line)
+                one_line = "\n" not in self.edit.raw(calls)
+                yield self.edit.render(_call(call), indent, one_line=one_line)
 
 
-def _is_made_later(call: FunctionCall, made: Sequence[FunctionCall]) -> bool:
-    return any(_told([call]) == _told([one]) for one in made)
+def _is_among(call: FunctionCall, calls: Sequence[FunctionCall]) -> bool:
+    return any(_call_keys([call]) == _call_keys([other]) for other in calls)
 
 
 def _bless_state(
     edit: JsonEdit, node: JsonNode, case: EvalCase, final_state: Mapping[str, Any] | None
 ) -> None:
-    key = _spelled(node, "final_session_state")
-    place = node.at(key) if key else None
-    if place is None or place.members is None or final_state is None:
+    key = _key_in(node, "final_session_state")
+    state = node.at(key) if key else None
+    if state is None or state.members is None or final_state is None:
         return
-    for name, value in state_that_came(case, final_state).items():
-        edit.replace(place.members[name], value)
+    for name, value in new_final_state(case, final_state).items():
+        edit.replace(state.members[name], value)
 
 
-def state_that_came(case: EvalCase, final_state: Mapping[str, Any]) -> dict[str, Any]:
-    """The stated keys of a case's final state with the values that they ended with; matchers, written by hand, stay.
+def new_final_state(case: EvalCase, final_state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a case's expected final state with their actual values; matchers are kept.
 
     Raises:
-        EvalFileError: a stated key is not there at all.
+        EvalFileError: the actual state lacks an expected key.
     """
-    stated = case.final_session_state or {}
-    gone = [name for name in stated if name not in final_state]
-    if gone:
-        where = field_name(("final_session_state", gone[0]))
+    expected = case.final_session_state or {}
+    missing = [name for name in expected if name not in final_state]
+    if missing:
+        key = field_name(("final_session_state", missing[0]))
         raise EvalFileError(
-            f"{case.eval_id}: {where} is expected, and the session has no such key at its end: take it out by hand"
+            f"{case.eval_id}: {key} is expected, but the final session state has no such key: remove it by hand"
         )
     return {
         name: value if isinstance(value, dict) and "$match" in value else final_state[name]
-        for name, value in stated.items()
+        for name, value in expected.items()
     }
 
 
 # --- reading the tree --------------------------------------------------------------------------------------------------
 
 
-def _spelled(node: JsonNode, name: str) -> str | None:
-    """The key by which an object has a field; `None` where it has not."""
+def _key_in(node: JsonNode, name: str) -> str | None:
+    """Return the spelling of a field in an object; `None` if the object does not have it."""
     return next((key for key in _SPELLINGS[name] if key in (node.members or {})), None)
 
 
 def _items(node: JsonNode, name: str) -> list[JsonNode]:
-    key = _spelled(node, name)
-    place = node.at(key) if key else None
-    return (place.items or []) if place is not None else []
+    key = _key_in(node, name)
+    list_node = node.at(key) if key else None
+    return (list_node.items or []) if list_node is not None else []
 
 
 def _only_text(content: JsonNode | None, expected: Content | None) -> JsonNode | None:
-    """Where the one text of a message stands, whatever other parts it has; `None` where it has none, or several."""
+    """Return the node of the only text of a message, which may have other parts; `None` for no text or several."""
     parts = (expected.parts if expected is not None else None) or []
     texts = [index for index, part in enumerate(parts) if part.text and not part.thought]
     if content is None or len(texts) != 1:
@@ -206,24 +211,24 @@ def _only_text(content: JsonNode | None, expected: Content | None) -> JsonNode |
 # --- values ------------------------------------------------------------------------------------------------------------
 
 
-def _told(calls: Sequence[FunctionCall]) -> list[str]:
+def _call_keys(calls: Sequence[FunctionCall]) -> list[str]:
     return [json.dumps([call.name, call.args or {}], sort_keys=True) for call in calls]
 
 
-def _answers(answers: Sequence[FunctionResponse]) -> list[str]:
-    return [json.dumps([answer.name, answer.response], sort_keys=True, default=str) for answer in answers]
+def _response_keys(responses: Sequence[FunctionResponse]) -> list[str]:
+    return [json.dumps([each.name, each.response], sort_keys=True, default=str) for each in responses]
 
 
 def _call(call: FunctionCall) -> dict[str, Any]:
     return {"name": call.name, "args": call.args or {}}
 
 
-def _response(answer: FunctionResponse) -> dict[str, Any]:
-    return {"name": answer.name, "response": answer.response}
+def _response(response: FunctionResponse) -> dict[str, Any]:
+    return {"name": response.name, "response": response.response}
 
 
 def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, Any]]:
-    """What was done before the answer, in the format's current form, without ids and counts of this one run."""
+    """Return the events before the answer in the current form, without the ids and counts of this run."""
     data = actual.intermediate_data
     for event in data.invocation_events if isinstance(data, InvocationEvents) else ():
         content = event.content
@@ -231,49 +236,50 @@ def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, Any]]:
         yield {"author": event.author, **({"content": written} if written else {})}
 
 
-# --- The turns of a case that state what the agent is expected to do: those that what it did can be written into ------
+# --- turns to bless ----------------------------------------------------------------------------------------------------
 
 
-class StatedTurn(NamedTuple):
-    """A turn, where it stands, and what the agent did in it."""
+class TurnToBless(NamedTuple):
+    """A turn of a case, its position, and what the agent did in it."""
 
-    place: int
+    position: int
     expected: Invocation
     actual: Invocation
 
 
 def key_of_turns(case: EvalCase) -> str:
-    """Return the key of a case that holds what is recorded of it: all turns, or those before a scenario."""
+    """Return the key of the recorded turns of a case: all turns, or those before a scenario."""
     return "opening" if case.conversation is None else "conversation"
 
 
-def stated_turns(case: EvalCase, actual: Sequence[Invocation]) -> list[StatedTurn]:
-    """Return the turns with what the agent did in them: all of a recorded case; of an opening those that state something.
+def turns_to_bless(case: EvalCase, actual: Sequence[Invocation]) -> list[TurnToBless]:
+    """Return all turns of a recorded case, or the turns of an opening that state an expectation.
 
     Raises:
-        EvalFileError: the agent answered another number of turns, or the case is a scenario that states nothing.
+        EvalFileError: the number of turns differs, or the case is a scenario without expectations.
     """
     if case.conversation is not None:
         if len(actual) != len(case.conversation):
             raise EvalFileError(
-                f"{case.eval_id}: the case has {len(case.conversation)} turns and the agent answered {len(actual)} of them"
+                f"{case.eval_id}: the case has {len(case.conversation)} turns, but the agent answered {len(actual)}"
             )
         return [
-            StatedTurn(place, *pair) for place, pair in enumerate(zip(case.conversation, actual, strict=True))
+            TurnToBless(index, *pair)
+            for index, pair in enumerate(zip(case.conversation, actual, strict=True))
         ]
     opening = case.opening or []
     if len(actual) < len(opening):
         raise EvalFileError(
-            f"{case.eval_id}: the opening has {len(opening)} turns and the agent answered {len(actual)} of them"
+            f"{case.eval_id}: the opening has {len(opening)} turns, but the agent answered {len(actual)}"
         )
-    found = [
-        StatedTurn(place, *pair)
-        for place, pair in enumerate(zip(opening, actual, strict=False))
+    turns = [
+        TurnToBless(index, *pair)
+        for index, pair in enumerate(zip(opening, actual, strict=False))
         if pair[0].final_response is not None or pair[0].intermediate_data is not None
     ]
-    if not (found or case.final_session_state):
+    if not (turns or case.final_session_state):
         raise EvalFileError(
-            f"{case.eval_id}: what the agent did in a played conversation is nothing to expect; of a scenario only a final "
-            "session state, and answers and calls in its opening, can be blessed, and it states none"
+            f"{case.eval_id}: a conversation with a simulated user cannot become an expectation. In a scenario only the "
+            "final session state, and answers and calls of its opening, can be blessed, and this case states none"
         )
-    return found
+    return turns

@@ -1,4 +1,4 @@
-"""One case of a set says something else: its file with that case changed, and every other byte as it was."""
+"""Edit one case of a set: the rest of its file is unchanged."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE
-from proctor.files.edit.json_edit import JsonEdit
-from proctor.files.edit.json_merge import change_value, same_json
+from proctor.files.edit.json_edit import JsonEdit, same_json
+from proctor.files.edit.json_merge import change_value
 from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.case_reader import read_case
 from proctor.files.eval_sets.detect_format import Kind
@@ -25,15 +25,15 @@ from proctor.schema.format.case import EvalCase
 
 @dataclass(slots=True)
 class EditedText:
-    """The text of a set with one case changed."""
+    """The text of a set in which one case was edited."""
 
     text: str
-    lost: list[str] = field(default_factory=list)
-    """Comments that stand in what is replaced, each as `LINE: COMMENT`: they would go."""
+    lost_comments: list[str] = field(default_factory=list)
+    """The comments in the replaced text, each as `LINE: COMMENT`; the edit removes them."""
 
 
-def findings_in(value: Any) -> tuple[EvalCase | None, list[Finding], list[Finding]]:
-    """Read a case: what it is (`None` where it is none), what is wrong with it, and what is doubtful."""
+def read_edited_case(value: Any) -> tuple[EvalCase | None, list[Finding], list[Finding]]:
+    """Return the case of a JSON value (`None` if it is not a case), its errors and its doubts."""
     try:
         case, _ = read_case(value)
     except ValidationError as error:
@@ -41,24 +41,24 @@ def findings_in(value: Any) -> tuple[EvalCase | None, list[Finding], list[Findin
     return case, [], [finding for finding in key_findings(case, value) if finding.hint]
 
 
-def changeable(source: EvalSetFile) -> str:
-    """Say why the cases of a set cannot be changed in place; empty where they can."""
+def reason_not_editable(source: EvalSetFile) -> str:
+    """Return why the cases of a set cannot be edited in place; empty if they can."""
     if source.is_encoded_twice:
-        return f"{ENCODED_TWICE}, which is only read: `proctor convert` it to plain JSON first"
+        return f"{ENCODED_TWICE}, which is read-only: use `proctor convert` to make it plain JSON first"
     if source.kind in IN_PLACE:
         return ""
-    return f"this is an {source.kind}, which is only read: migrate it first"
+    return f"this is an {source.kind}, which is read-only: migrate it first"
 
 
 def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any) -> EditedText:
-    """Return the `text` of the set `source` with its case at `index` saying `value`; nothing is written.
+    """Return the `text` of the set `source` with `value` as its case at `index`; nothing is written.
 
-    JSON stays as it is wherever the two say the same; so does YAML, entry by entry.
+    Equal parts of JSON keep their bytes; so do equal entries of YAML.
 
     Raises:
-        EvalFileError: the file has a form that is only read, or an anchor or a layout in which the case cannot be changed.
+        EvalFileError: the form is read-only, or the case has an anchor or a layout that cannot be edited.
     """
-    if why := changeable(source):
+    if why := reason_not_editable(source):
         raise EvalFileError(f"{source.label}: {why}")
     if path.suffix.lower() in YAML_SUFFIXES:
         return _with_yaml_case(path, source, text, index, read_case(value)[0])
@@ -67,24 +67,24 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any
         edit = _edit_at(text, start)
         changed = change(edit, value)
         new = _new_text(changed, text, edit)
-        if _says(new, value) and not (source.kind is Kind.CASE_LINES and "\n" in new):
-            return EditedText(changed, [f"{line}: {said}" for line, said in edit.lost(1)])
+        if _equals(new, value) and not (source.kind is Kind.CASE_LINES and "\n" in new):
+            return EditedText(changed, edit.lost_comments(1))
     raise EvalFileError(
-        f"{source.where(index)}: this case cannot be changed in place (an unusual layout); nothing was written. "
-        "Change it by hand, or `proctor convert` the file first"
+        f"{source.where(index)}: this case cannot be edited in place (an unusual layout); nothing was written. "
+        "Edit it by hand, or use `proctor convert` first"
     )
 
 
 def case_start(source: EvalSetFile, text: str, index: int) -> int:
-    """Where in the text a case begins."""
+    """Return the offset at which a case begins."""
     place, start = source.start(index), 0
     for _ in range(1, place.line):
         start = text.find("\n", start) + 1
     start += place.column - 1
-    if text[start : start + 1] != "{" and text.startswith("\ufeff"):  # places do not count it
+    if text[start : start + 1] != "{" and text.startswith("\ufeff"):  # positions do not count it
         start += 1
     if text[start : start + 1] != "{":
-        raise EvalFileError(f"{source.label}: the file was changed while it was read")
+        raise EvalFileError(f"{source.label}: the file changed while it was read")
     return start
 
 
@@ -92,17 +92,17 @@ def _edit_at(text: str, start: int) -> JsonEdit:
     try:
         return JsonEdit(text, start=start)
     except ValueError as error:
-        raise EvalFileError(f"this file cannot be changed in place: {error}") from None
+        raise EvalFileError(f"this file cannot be edited in place: {error}") from None
 
 
 def in_parts(edit: JsonEdit, value: Any) -> str:
-    """Return a text whose value says `value`; what is the same in both keeps its bytes."""
+    """Return the text with its value changed to `value`; equal parts keep their bytes."""
     change_value(edit, edit.root, value)
     return edit.text()
 
 
 def as_whole(edit: JsonEdit, value: Any) -> str:
-    """Return a text whose value is written anew, on one line where it is on one."""
+    """Return the text with its value written again, on one line if it was on one line."""
     edit.undo(0)
     one_line = "\n" not in edit.raw(edit.root)
     text = edit.render(value, edit.indent_at(edit.root.start), one_line=one_line)
@@ -111,13 +111,13 @@ def as_whole(edit: JsonEdit, value: Any) -> str:
 
 
 def _new_text(changed: str, text: str, edit: JsonEdit) -> str:
-    """What stands where the case stood; empty where something around it is another, too."""
+    """Return the text that replaced the case; empty if the text around it changed, too."""
     start, tail = edit.root.start, text[edit.root.end :]
     is_alone = changed[:start] == text[:start] and changed.endswith(tail)
     return changed[start : len(changed) - len(tail)] if is_alone else ""
 
 
-def _says(text: str, value: Any) -> bool:
+def _equals(text: str, value: Any) -> bool:
     try:
         return bool(text) and same_json(parse(text.encode(), "").value, value)
     except (EvalFileError, UnicodeEncodeError):
@@ -125,12 +125,12 @@ def _says(text: str, value: Any) -> bool:
 
 
 def _with_yaml_case(path: Path, source: EvalSetFile, text: str, index: int, case: EvalCase) -> EditedText:
+    from proctor.files.edit.yaml_case import change_yaml_case
     from proctor.files.edit.yaml_edit import YamlEdit
-    from proctor.files.edit.yaml_merge import change_yaml_case
 
     before = source.case(index)
     edit = YamlEdit(source.label, text)
     change_yaml_case(edit, index, before, case)
     changed = edit.text()
     check_edit(path, source, changed, replaced={before.eval_id: case})
-    return EditedText(changed, [f"{line}: {said}" for line, said in edit.lost()])
+    return EditedText(changed, edit.lost_comments())

@@ -1,4 +1,4 @@
-"""The files of eval sets that can be changed in place: which they are, and where a case stands in each."""
+"""The texts of eval-set files whose cases can be edited in place."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.bless import bless_case
-from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.documents import YAML_SUFFIXES
 from proctor.files.eval_sets.source import EvalSetFile
+from proctor.files.text.json_tree import JsonNode
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
 
@@ -26,11 +27,11 @@ class Editable(Protocol):
     def bless(
         self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> bool:
-        """Make a case expect what was done; tell whether that changes anything. Raises EvalFileError, as `bless_case`."""
+        """Bless a case; return whether that changes the text. Raises EvalFileError, see `bless_case`."""
         ...
 
-    def lost(self) -> list[str]:
-        """Return the comments that would go with what they stand in, each as `LINE: COMMENT`."""
+    def lost_comments(self) -> list[str]:
+        """Return the comments in the replaced text, each as `LINE: COMMENT`."""
         ...
 
     def text(self) -> str:
@@ -39,23 +40,25 @@ class Editable(Protocol):
 
 
 def editable(source: EvalSetFile, text: str) -> Editable:
-    """Return the text of a set's file, to be changed.
+    """Return the text of a set's file for editing.
 
     Raises:
-        EvalFileError: its form is one of those that are only read.
+        EvalFileError: the form is read-only.
     """
     if source.kind not in IN_PLACE:
         raise EvalFileError(
-            f"{source.label}: {source.kind}: this form cannot be changed in place; `proctor convert` it to JSON first"
+            f"{source.label}: {source.kind}: this form cannot be edited in place; use `proctor convert` to make it JSON first"
         )
     if source.is_encoded_twice:
-        raise EvalFileError(f"{source.label}: {ENCODED_TWICE}; `proctor convert` it to plain JSON first")
+        raise EvalFileError(
+            f"{source.label}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first"
+        )
     is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
     return _Yaml(source, text) if is_yaml else _Json(source, text)
 
 
 def text_of_file(path: Path) -> str:
-    """Return the text of a file as it is, line ends and all. Raises EvalFileError: it cannot be read."""
+    """Return the text of a file with its line ends. Raises EvalFileError if it cannot be read."""
     try:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -63,7 +66,7 @@ def text_of_file(path: Path) -> str:
 
 
 class _Json:
-    """One document, or one for each line."""
+    """One JSON document, or one for each line."""
 
     def __init__(self, source: EvalSetFile, text: str) -> None:
         self._source = source
@@ -74,7 +77,7 @@ class _Json:
     def bless(
         self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> bool:
-        edit, node = self._place(index)
+        edit, node = self._locate(index)
         changes = edit.changes
         try:
             bless_case(edit, node, case, actual, final_state)
@@ -83,10 +86,8 @@ class _Json:
             raise
         return edit.changes > changes
 
-    def lost(self) -> list[str]:
-        return [
-            f"{line}: {said}" for piece, edit in self._edits.items() for line, said in edit.lost(piece + 1)
-        ]
+    def lost_comments(self) -> list[str]:
+        return [comment for piece, edit in self._edits.items() for comment in edit.lost_comments(piece + 1)]
 
     def text(self) -> str:
         return "\n".join(
@@ -94,8 +95,8 @@ class _Json:
             for number, piece in enumerate(self._pieces)
         )
 
-    def _place(self, index: int) -> tuple[JsonEdit, JsonNode]:
-        """What edits a case, and where it stands there."""
+    def _locate(self, index: int) -> tuple[JsonEdit, JsonNode]:
+        """Return the editor of a case, and the node of the case in it."""
         piece = self._source.line(index) - 1 if self._is_lines else 0
         if piece not in self._edits:
             self._edits[piece] = JsonEdit(self._pieces[piece], start=self._pieces[piece].startswith("\ufeff"))
@@ -104,25 +105,25 @@ class _Json:
         if self._source.kind in {Kind.EVAL_SET, Kind.CASE_LIST}:
             node = cases_of(edit, self._source).at(index)
         if node is None:
-            raise EvalFileError(f"{self._source.label}: the file was changed while it was read")
+            raise EvalFileError(f"{self._source.label}: the file changed while it was read")
         return edit, node
 
 
 def edit_of(source: EvalSetFile, text: str) -> JsonEdit:
-    """Return the text of a set that is one JSON document, to be changed around its cases; they are not looked into.
+    """Return an editor for a set that is one JSON document; cases whose position is known are not parsed.
 
-    Where the set was read a case at a time it is known where each of them stands, and a large text need not be read again.
+    The positions are known if the set was read case by case. A large text then need not be parsed again.
     """
-    data, known = text.encode(), {}
+    data, ends = text.encode(), dict[int, int]()
     at, chars = 0, 0
-    for start, end in source.stretches():
+    for start, end in source.byte_ranges():
         chars += len(data[at:start].decode(errors="replace"))
         length = len(data[start:end].decode(errors="replace"))
-        known[chars] = chars + length
+        ends[chars] = chars + length
         at, chars = end, chars + length
         if text[chars - length : chars - length + 1] != "{" or text[chars - 1 : chars] != "}":
-            raise EvalFileError(f"{source.label}: the file was changed while it was read")
-    return JsonEdit(text, start=text.startswith("\ufeff"), known=known)
+            raise EvalFileError(f"{source.label}: the file changed while it was read")
+    return JsonEdit(text, start=text.startswith("\ufeff"), ends=ends)
 
 
 def cases_of(edit: JsonEdit, source: EvalSetFile) -> JsonNode:
@@ -131,7 +132,7 @@ def cases_of(edit: JsonEdit, source: EvalSetFile) -> JsonNode:
     if source.kind is Kind.EVAL_SET:
         node = edit.root.at("eval_cases") or edit.root.at("evalCases")
     if node is None or node.items is None:
-        raise EvalFileError(f"{source.label}: its list of cases is not where it was")
+        raise EvalFileError(f"{source.label}: the list of cases is missing; did the file change?")
     return node
 
 
@@ -144,10 +145,10 @@ class _Yaml:
     def bless(
         self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> bool:
-        from proctor.files.edit.bless_yaml import bless_yaml_case
+        from proctor.files.edit.yaml_case import bless_yaml_case
 
-        changes, listed = self._edit.changes, self._edit.cases
-        node = listed[index] if listed else self._edit.root
+        changes, cases = self._edit.changes, self._edit.cases
+        node = cases[index] if cases else self._edit.root
         try:
             bless_yaml_case(self._edit, node, case, actual, final_state)
         except EvalFileError:
@@ -155,8 +156,8 @@ class _Yaml:
             raise
         return self._edit.changes > changes
 
-    def lost(self) -> list[str]:
-        return [f"{line}: {said}" for line, said in self._edit.lost()]
+    def lost_comments(self) -> list[str]:
+        return self._edit.lost_comments()
 
     def text(self) -> str:
         return self._edit.text()

@@ -1,4 +1,4 @@
-"""One writer at a time: whoever reads a file, changes it and writes it back does so alone, in this process and others."""
+"""Serialise writers: only one at a time reads a file, changes it and writes it back, in this process and in others."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from weakref import WeakValueDictionary
 _guard = threading.Lock()
 
 
-class _Turn:
-    """What threads of this process take turns by."""
+class _FolderLock:
+    """The lock of one folder for the threads of this process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
 
-_turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
+_locks: WeakValueDictionary[str, _FolderLock] = WeakValueDictionary()
 
 
 @contextmanager
-def alone_with(path: Path) -> Iterator[None]:
-    """Be the only one who changes the files of the folder that `path` is in, among those who ask here.
+def lock_folder(path: Path) -> Iterator[None]:
+    """Exclude other users of this function from changing the files of the folder of `path`.
 
-    Other processes wait, too, where folders can be locked (not on Windows, nor on every network drive); an editor that
-    asks nobody is noticed by what the file says.
+    Other processes wait, too, if the system can lock folders (not on Windows, and not on every network drive). An editor
+    does not use this lock; its changes are detected by comparing the file's content.
     """
     folder = str(Path(os.path.realpath(path)).parent)
     with _guard:
-        turn = _turns.setdefault(folder, _Turn())
-    with turn.lock:
-        handle = _locked(folder)
+        lock = _locks.setdefault(folder, _FolderLock())
+    with lock.lock:
+        handle = _lock_for_processes(folder)
         try:
             yield
         finally:
             if handle is not None:
-                os.close(handle)  # which gives the lock back
+                os.close(handle)  # releases the lock
 
 
-def _locked(folder: str) -> int | None:
+def _lock_for_processes(folder: str) -> int | None:
     try:
         import fcntl
     except ImportError:

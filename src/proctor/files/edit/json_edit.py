@@ -1,69 +1,35 @@
-"""Changing a JSON text where it is to change, and nowhere else: every other byte stays, comments and layout too."""
+"""Edit a JSON text in place: every byte outside of the changes is kept, comments and layout included."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from proctor.files.edit.text_edits import Comment, SplicedText
+from proctor.files.text.json_tree import JsonNode, JsonTree
 
 _COMMENT = re.compile(r"(?://|#)[^\n]*")
 _SIDE_COMMENT = re.compile(r"[ \t]*(,?)[ \t]*(?://|#)[^\r\n]*")
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
 _INDENT = re.compile(r"\n([ \t]*)$")
 
 
-@dataclass(slots=True, eq=False)
-class JsonNode:
-    """One value of a text: from `start` to `end`; what an object or a list holds."""
-
-    start: int
-    end: int = 0
-    members: dict[str, JsonNode] | None = None
-    """By key, of an object; of a key that stands there twice the last one, which counts."""
-    items: list[JsonNode] | None = None
-    keys: dict[str, int] = field(default_factory=dict)
-    """Where the key of each member starts."""
-
-    @property
-    def children(self) -> list[JsonNode]:
-        """What it holds, in order."""
-        return list(self.members.values()) if self.members is not None else self.items or []
-
-    def at(self, *path: str | int) -> JsonNode | None:
-        """Return the value at a path, `None` where there is none."""
-        node: JsonNode | None = self
-        for step in path:
-            if node is None:
-                return None
-            if isinstance(step, str):
-                node = (node.members or {}).get(step)
-            else:
-                node = node.items[step] if node.items and step < len(node.items) else None
-        return node
-
-
 class JsonEdit(SplicedText):
-    """A text that is read without fault, and the changes to it.
+    """A readable JSON text, and the changes to it.
 
-    Changes are collected and made at once by `text()`; they must not overlap. What is written anew takes the layout of
-    its surroundings: their indentation, their line ends, all on one line where they are.
+    `text()` applies all collected changes, which must not overlap. New text follows the layout around it: indentation,
+    line ends, one line or several.
     """
 
-    def __init__(self, text: str, start: int = 0, known: Mapping[int, int] | None = None) -> None:
-        """Read a text from `start` on; `known`: where values end that begin there, and need not be looked into."""
+    def __init__(self, text: str, start: int = 0, ends: Mapping[int, int] | None = None) -> None:
+        """Read a text from `start` on; `ends` maps the starts of values that need not be parsed to their ends."""
         super().__init__(text)
-        self._at = start
-        self._known = known or {}
-        self._gaps: list[tuple[int, int]] = []
-        """Where comments stand, among other things."""
-        self.root = self._value()
+        tree = JsonTree(text, start, ends=ends)
+        self.root = tree.root
+        self._gaps = tree.gaps
         self._ascii = text.isascii() and "\\u" in text
         self._line_end = "\r\n" if "\r\n" in text else "\n"
 
@@ -82,21 +48,21 @@ class JsonEdit(SplicedText):
     # --- changes ---
 
     def replace(self, node: JsonNode, value: Any) -> None:
-        """Put another value in the place of one; nothing happens where they are equal."""
-        if _same(self.value(node), value):
+        """Replace a value by another one; equal values are not changed."""
+        if same_json(self.value(node), value):
             return
-        self.replace_text(node, self._instead(node, value))
+        self.replace_text(node, self._render_at(node, value))
 
     def replace_text(self, node: JsonNode, text: str) -> None:
-        """Put JSON text in the place of a value."""
+        """Replace the text of a value."""
         self._splices.append((node.start, node.end, text))
 
     def remove_text(self, start: int, end: int) -> None:
-        """Take out what stands between two characters."""
+        """Remove the text between two offsets."""
         self._splices.append((start, end, ""))
 
     def put(self, node: JsonNode, key: str, value: Any, *, after: str | None = None) -> None:
-        """Give an object a member, or its member another value; a new one stands behind `after`, or last."""
+        """Set a member of an object; a new one is inserted after `after`, or at the end."""
         members = node.members if node.members is not None else {}
         if key in members:
             self.replace(members[key], value)
@@ -113,7 +79,7 @@ class JsonEdit(SplicedText):
         self._splices.append((before.end, before.end, f",{gap}{named}{text}"))
 
     def append(self, node: JsonNode, values: Sequence[Any]) -> None:
-        """Give a list further items, at its end."""
+        """Append items to a list."""
         if not values:
             return
         if not node.items:
@@ -126,13 +92,13 @@ class JsonEdit(SplicedText):
         if comment is None or one_line:
             self._splices.append((last.end, last.end, "".join(f",{gap}{text}" for text in texts)))
             return
-        if not comment[1]:  # no comma is there: one comes before the comment, which is about the last item
+        if not comment[1]:  # insert the missing comma before the comment, which belongs to the last item
             self._splices.append((last.end, last.end, ","))
         end, more = comment.end(), f",{gap}".join(texts)
         self._splices.append((end, end, f"{gap}{more}{comment[1]}"))
 
     def replace_items(self, node: JsonNode, texts: Sequence[str]) -> None:
-        """Put other items into a list, given as JSON text; nothing happens where they are those that are there."""
+        """Replace the items of a list by items given as JSON text; equal items are not changed."""
         if [self.raw(item) for item in node.items or ()] == list(texts):
             return
         if not node.items or not texts:
@@ -143,35 +109,35 @@ class JsonEdit(SplicedText):
         self._splices.append((first.start, last.end, text))
 
     def remove_items(self, node: JsonNode, indexes: Collection[int]) -> None:
-        """Take items out of a list, each with the comma before it."""
+        """Remove items from a list, each with the comma before it."""
         items = node.items or []
-        kept = [index for index in range(len(items)) if index not in indexes]
-        if len(kept) == len(items):
+        remaining = [index for index in range(len(items)) if index not in indexes]
+        if len(remaining) == len(items):
             return
-        if not kept:
+        if not remaining:
             self._splices.append((node.start + 1, node.end - 1, ""))
             return
-        start, head = self._beginning(items, kept[0])
-        pieces = [head, self.raw(items[kept[0]])]
-        for before, index in pairwise(kept):
+        start, head = self._beginning(items, remaining[0])
+        pieces = [head, self.raw(items[remaining[0]])]
+        for before, index in pairwise(remaining):
             pieces += [self._tail(items, before), self._head(items, index), self.raw(items[index])]
-        end, tail = self._ending(items, kept[-1])
+        end, tail = self._ending(items, remaining[-1])
         self._splices.append((start, end, "".join([*pieces, tail])))
 
     def _beginning(self, items: list[JsonNode], first: int) -> tuple[int, str]:
-        """Where what goes begins, and what stands there before the first item that stays."""
+        """Return the start of the replaced text, and the text before the first remaining item."""
         start, head = items[0].start, self._head(items, first) if first else ""
         if "\n" not in head:
             return start, head.lstrip()
         return len(self.source[:start].rstrip(" \t\r\n")), head
 
     def _ending(self, items: list[JsonNode], last: int) -> tuple[int, str]:
-        """Where what goes ends, and what stands there behind the last item that stays; its comma goes."""
+        """Return the end of the replaced text, and the text after the last remaining item, without its comma."""
         end = items[-1].end
         if last + 1 == len(items):
             return end, ""
         tail = self._tail(items, last)
-        if self.source[end : end + 1] == ",":  # one too many, in a layout that has it
+        if self.source[end : end + 1] == ",":  # a trailing comma of the old text
             end += 1
         else:
             tail = tail.replace(",", "", 1)
@@ -180,23 +146,23 @@ class JsonEdit(SplicedText):
         return line if is_commented else end, tail
 
     def _tail(self, items: list[JsonNode], index: int) -> str:
-        """What stands behind an item: its comma, and a comment on the line."""
+        """Return the text after an item on its line: its comma and a comment."""
         return self.source[items[index].end : self._border(items, index)]
 
     def _head(self, items: list[JsonNode], index: int) -> str:
-        """What stands before an item: the lines between the one before it and it, comments among them."""
+        """Return the lines between an item and the one before it, including comments."""
         return self.source[self._border(items, index - 1) : items[index].start]
 
     def _border(self, items: list[JsonNode], index: int) -> int:
-        """Where the surroundings of an item end and those of the next begin: the end of its line, or its comma."""
+        """Return where the tail of an item ends and the head of the next begins: the end of its line, or its comma."""
         gap = _GAP.match(self.source, items[index].end)
         comma = (gap.end() if gap else items[index].end) + 1
         line = self._end_of_line(comma)
         return line if line < items[index + 1].start else comma
 
     def _end_of_line(self, offset: int) -> int:
-        found = self.source.find("\n", offset)
-        end = len(self.source) if found < 0 else found
+        line_end = self.source.find("\n", offset)
+        end = len(self.source) if line_end < 0 else line_end
         return end - (self.source[end - 1 : end] == "\r")
 
     # --- layout ---
@@ -205,14 +171,14 @@ class JsonEdit(SplicedText):
         """Return the text of an object with another value for one of its members."""
         member = (node.members or {})[key]
         before, after = self.source[node.start : member.start], self.source[member.end : node.end]
-        return f"{before}{self._instead(member, value)}{after}"
+        return f"{before}{self._render_at(member, value)}{after}"
 
-    def _instead(self, node: JsonNode, value: Any) -> str:
+    def _render_at(self, node: JsonNode, value: Any) -> str:
         one_line = "\n" not in self.raw(node) and (bool(node.children) or self._is_on_one_line(node))
         return self.render(value, self.indent_at(node.start), one_line=one_line)
 
     def render(self, value: Any, indent: str, *, one_line: bool) -> str:
-        """Return JSON text for a value whose first line stands behind `indent`."""
+        """Return JSON text for a value whose first line is preceded by `indent`."""
         if one_line or not isinstance(value, dict | list) or not value:
             tight = '":' in self.source and '": ' not in self.source
             separators = (",", ":") if tight else None
@@ -221,91 +187,35 @@ class JsonEdit(SplicedText):
         return text.replace("\n", f"{self._line_end}{indent}")
 
     def _unit(self) -> str:
-        """One step of indentation: what stands before the first thing that is indented at all."""
-        found = re.search(r"\n([ \t]+)\S", self.source)
-        return found[1] if found else "  "
+        """Return one step of indentation: that of the first indented line."""
+        match = re.search(r"\n([ \t]+)\S", self.source)
+        return match[1] if match else "  "
 
     def indent_at(self, offset: int) -> str:
-        """Return the white space that the line of a character begins with."""
+        """Return the indentation of the line of a character."""
         start = self.source.rfind("\n", 0, offset) + 1
         line = self.source[start:offset]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def _gap_of(self, node: JsonNode) -> str:
-        """What stands between two children of a container: a line end and an indentation, a space, or nothing."""
+        """Return the text between two children of a container: a line end and an indentation, a space, or nothing."""
         first = node.children[0].start if node.items else min(node.keys.values())
-        found = _INDENT.search(self.source[node.start + 1 : first])
-        if found:
-            return f"{self._line_end}{found[1]}"
+        match = _INDENT.search(self.source[node.start + 1 : first])
+        if match:
+            return f"{self._line_end}{match[1]}"
         return " " if ", " in self.raw(node) or '": ' in self.raw(node) else ""
 
     def _is_on_one_line(self, node: JsonNode) -> bool:
-        """Whether a text of several values has them all on one line."""
+        """Whether the whole text is on one line, or the value is a scalar."""
         return "\n" not in self.source.strip() or isinstance(self.value(node), str | int | float)
-
-    # --- reading ---
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of the old text."""
         for start, end in self._gaps:
-            for found in _COMMENT.finditer(self.source, start, end):
-                yield Comment(found.start(), found[0].rstrip())
-
-    def _skip(self) -> str:
-        """Step over white space and comments; the character behind them."""
-        gap = _GAP.match(self.source, self._at)
-        if gap and gap[0].strip():
-            self._gaps.append(gap.span())
-        self._at = gap.end() if gap else self._at
-        return self.source[self._at : self._at + 1]
-
-    def _value(self) -> JsonNode:
-        sign = self._skip()
-        node = JsonNode(self._at)
-        if (end := self._known.get(self._at)) is not None:
-            self._at = end
-        elif sign == "{":
-            self._members(node)
-        elif sign == "[":
-            self._items(node)
-        else:
-            self._at = self._end_of(_STRING if sign == '"' else _WORD)
-        node.end = self._at
-        return node
-
-    def _end_of(self, pattern: re.Pattern[str]) -> int:
-        found = pattern.match(self.source, self._at)
-        if found is None:
-            raise ValueError(f"no JSON at character {self._at}")
-        return found.end()
-
-    def _members(self, node: JsonNode) -> None:
-        node.members = {}
-        self._at += 1
-        while self._skip() != "}":
-            start = self._at
-            self._at = self._end_of(_STRING)
-            key = json.loads(self.source[start : self._at])
-            self._skip()
-            self._at += 1  # the colon
-            node.members.pop(key, None)  # the last one counts, and stands where it stands
-            node.members[key], node.keys[key] = self._value(), start
-            self._comma()
-        self._at += 1
-
-    def _items(self, node: JsonNode) -> None:
-        node.items = []
-        self._at += 1
-        while self._skip() != "]":
-            node.items.append(self._value())
-            self._comma()
-        self._at += 1
-
-    def _comma(self) -> None:
-        if self._skip() == ",":
-            self._at += 1
+            for match in _COMMENT.finditer(self.source, start, end):
+                yield Comment(match.start(), match[0].rstrip())
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON: unlike in Python, `true` is not 1, and 1 is not 1.0."""
+def same_json(one: object, other: object) -> bool:
+    """Whether two values are the same JSON, except for the order of keys: `true` is not 1, and 1 is not 1.0."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,4 +1,4 @@
-"""A value of a JSON text becomes another one, piece by piece: what is the same in both keeps its bytes, comments and layout."""
+"""Change a value of a JSON text to another value; equal parts keep their bytes, comments and layout."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proctor.files.edit.json_edit import JsonEdit, JsonNode
+from proctor.files.edit.json_edit import JsonEdit, same_json
+from proctor.files.text.json_tree import JsonNode
 
 
 def change_value(edit: JsonEdit, node: JsonNode, value: Any) -> None:
-    """Make the value at `node` say `value`; what is equal is not touched, and the order of keys stays."""
+    """Change the value at `node` to `value`; equal parts are unchanged, and keys keep their order."""
     if same_json(edit.value(node), value):
         return
     if node.members and isinstance(value, dict) and not node.members.keys().isdisjoint(value):
@@ -22,12 +23,7 @@ def change_value(edit: JsonEdit, node: JsonNode, value: Any) -> None:
         edit.replace(node, value)
 
 
-def same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON, whatever the order of keys: `true` is not 1, and 1 is not 1.0."""
-    return _told(one) == _told(other)
-
-
-def _told(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
@@ -39,19 +35,18 @@ def _change_object(edit: JsonEdit, node: JsonNode, value: dict[str, Any]) -> Non
     for key, member in members.items():
         if key in value:
             change_value(edit, member, value[key])
-    stays = [key for key in members if key in value]
-    after = stays[-1]
+    after = [key for key in members if key in value][-1]
     for key, new in value.items():
         if key in members:
             after = key
         else:
             edit.put(node, key, new, after=after)
-    for start, end in _gone(node, value):
+    for start, end in _removed_ranges(node, value):
         edit.remove_text(start, end)
 
 
-def _gone(node: JsonNode, value: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Where the members stand that go: with the comma before them, or, ahead of all that stay, with the one behind."""
+def _removed_ranges(node: JsonNode, value: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """Return the ranges of the removed members, each with the comma before it, or with the next one at the beginning."""
     members = list((node.members or {}).items())
     first = next(index for index, (key, _) in enumerate(members) if key in value)
     for index, (key, member) in enumerate(members):
@@ -68,11 +63,11 @@ def _gone(node: JsonNode, value: dict[str, Any]) -> Iterator[tuple[int, int]]:
 
 def _change_list(edit: JsonEdit, node: JsonNode, value: list[Any]) -> None:
     items = node.items or []
-    old, new = [_told(edit.value(item)) for item in items], [_told(item) for item in value]
-    left = _left_out(old, new)
-    if left and len(left) < len(old):
-        edit.remove_items(node, left)
-    elif len(new) >= len(old) and _stay_in_place(old, new):
+    old, new = [_json_text(edit.value(item)) for item in items], [_json_text(item) for item in value]
+    removed = _removed_items(old, new)
+    if removed and len(removed) < len(old):
+        edit.remove_items(node, removed)
+    elif len(new) >= len(old) and _keep_positions(old, new):
         for item, changed in zip(items, value, strict=False):
             change_value(edit, item, changed)
         edit.append(node, value[len(items) :])
@@ -80,30 +75,30 @@ def _change_list(edit: JsonEdit, node: JsonNode, value: list[Any]) -> None:
         edit.replace_items(node, list(_texts(edit, node, value)))
 
 
-def _stay_in_place(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether what is in both lists has the same places in both: nothing was moved, or put between."""
-    same = sum(one == other for one, other in zip(old, new, strict=False))
+def _keep_positions(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether common items have the same positions in both lists: nothing was moved or inserted."""
+    same = sum(before == after for before, after in zip(old, new, strict=False))
     return same == (Counter(old) & Counter(new)).total()
 
 
-def _left_out(old: Sequence[str], new: Sequence[str]) -> set[int] | None:
-    """The items that `new` leaves out of `old`; `None` where it is not what remains of it."""
-    left, wanted = set[int](), 0
-    for index, told in enumerate(old):
-        if wanted < len(new) and told == new[wanted]:
-            wanted += 1
+def _removed_items(old: Sequence[str], new: Sequence[str]) -> set[int] | None:
+    """Return the indexes of the removed items if `new` is `old` without some items, else `None`."""
+    removed, matched = set[int](), 0
+    for index, text in enumerate(old):
+        if matched < len(new) and text == new[matched]:
+            matched += 1
         else:
-            left.add(index)
-    return left if wanted == len(new) else None
+            removed.add(index)
+    return removed if matched == len(new) else None
 
 
 def _texts(edit: JsonEdit, node: JsonNode, value: Sequence[Any]) -> Iterator[str]:
-    """The text of every item of a list: its own where it was there before."""
-    left: dict[str, list[JsonNode]] = {}
+    """Return the text of every item of a list; an item that was there before keeps its text."""
+    unused: dict[str, list[JsonNode]] = {}
     for item in node.items or ():
-        left.setdefault(_told(edit.value(item)), []).append(item)
+        unused.setdefault(_json_text(edit.value(item)), []).append(item)
     indent = edit.indent_at((node.items or [node])[0].start)
     one_line = "\n" not in edit.raw(node)
     for item in value:
-        known = left.get(_told(item))
+        known = unused.get(_json_text(item))
         yield edit.raw(known.pop(0)) if known else edit.render(item, indent, one_line=one_line)

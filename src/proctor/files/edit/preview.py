@@ -1,4 +1,4 @@
-"""What an edit of a set's file comes to, looked at before it is written: the cases that are meant, and no others."""
+"""Check an edited text before it is written: only the intended cases may differ."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def check_edit(
     removed: Collection[str] = (),
     replaced: Mapping[str, EvalCase] | None = None,
 ) -> dict[str, EvalCase]:
-    """Read an edited text again, and return the cases of `changed` as they would then be.
+    """Read an edited text, and return its cases with the ids in `changed`.
 
-    `replaced`: cases by the ids that they have in `before`, as they have to be now, under the same id or another.
+    `replaced`: the expected new cases by their ids in `before`; they may have another id.
 
     Raises:
-        EvalFileError: it cannot be read, or another case than those named would be another one: nothing may be written.
+        EvalFileError: the text cannot be read, or another case than those named would change: do not write it.
     """
     after = reread(path, before, text, changed=changed, added=added, removed=removed, replaced=replaced)
     return {eval_id: _case(after, eval_id) for eval_id in changed}
@@ -44,7 +44,7 @@ def reread(
     removed: Collection[str] = (),
     replaced: Mapping[str, EvalCase] | None = None,
 ) -> EvalSetFile:
-    """Return the set that an edited text is. As `check_edit`, and with the same errors."""
+    """Return the set of an edited text. See `check_edit` for the arguments and errors."""
     new = replaced or {}
     wanted = [new[each].eval_id if each in new else each for each in before.ids() if each not in removed]
     stated = {case.eval_id: case for case in (*new.values(), *added)}
@@ -52,20 +52,20 @@ def reread(
     with TemporaryDirectory() as folder:
         copy = Path(folder, path.name)
         copy.write_bytes(text.encode("utf-8", "surrogatepass"))
-        try:  # it stays open, and is read on when its name is gone
+        try:  # the open file can be read after its name is removed
             after = open_eval_set(copy, label=str(path), allow_empty=True, allow_duplicate_ids=True)
         except (EvalFileError, ValueError) as error:
-            raise _refused(path, f"it could not be read any more ({error})") from None
+            raise _edit_error(path, f"it could not be read any more ({error})") from None
     if list(after.ids()) != wanted:
-        raise _refused(path, "its cases would be others")
+        raise _edit_error(path, "its cases would differ")
     for eval_id in wanted:
-        if eval_id not in changed and not _says(after, eval_id, before, stated.get(eval_id)):
-            raise _refused(path, f"the case {eval_id} would be another one")
+        if eval_id not in changed and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
+            raise _edit_error(path, f"the case {eval_id} would change")
     return after
 
 
-def _says(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCase | None) -> bool:
-    """Whether a case says what is stated, or what it said; the same bytes say the same."""
+def _is_as_expected(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCase | None) -> bool:
+    """Whether a case equals the stated one, or the one before the edit."""
     if stated is not None:
         return _same(_case(after, eval_id), stated)
     old, new = before.position(eval_id), after.position(eval_id)
@@ -75,11 +75,11 @@ def _says(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCas
 
 
 def _same(one: EvalCase, other: EvalCase) -> bool:
-    """Whether two cases say the same; in which order their keys stand, YAML decides for itself."""
-    return case_hash(one) == case_hash(other) or _sorted(one) == _sorted(other)
+    """Whether two cases are equal, except for the order of keys, which YAML does not keep."""
+    return case_hash(one) == case_hash(other) or _sorted_json(one) == _sorted_json(other)
 
 
-def _sorted(case: EvalCase) -> str:
+def _sorted_json(case: EvalCase) -> str:
     return json.dumps(json.loads(kept_json(case)), sort_keys=True)
 
 
@@ -90,8 +90,8 @@ def _case(source: EvalSetFile, eval_id: str) -> EvalCase:
     return source.case(position)
 
 
-def _refused(path: Path, why: str) -> EvalFileError:
+def _edit_error(path: Path, why: str) -> EvalFileError:
     return EvalFileError(
-        f"{path}: this file cannot be changed in place (an anchor, or an unusual layout): {why}. Nothing was written; "
-        "change it by hand, or `proctor convert` it first"
+        f"{path}: this file cannot be edited in place (an anchor, or an unusual layout): {why}. Nothing was written; "
+        "edit it by hand, or use `proctor convert` first"
     )

@@ -1,4 +1,4 @@
-"""Changing a YAML text where it is to change, and nowhere else: every other byte stays, comments and layout too."""
+"""Edit a YAML text in place: every byte outside of the changes is kept, comments and layout included."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from proctor.files.yaml.emitter import emit
 
 _COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
 _LINE_END = re.compile(r"\r?\n")
-_BESIDE = re.compile(r"[ \t]+#[^\r\n]*")
+_SIDE_COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
 
 
 class YamlEdit(SplicedText):
-    """A text that is read without fault, and the changes to it, made at once by `text()`.
+    """A readable YAML text, and the changes to it, which `text()` applies.
 
-    Only entries and items that stand on lines of their own are changed.
+    Only entries and items on separate lines can be changed.
 
     Raises:
-        EvalFileError: what is to change shares its line with something else.
+        EvalFileError: the changed part shares its line with something else.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -34,79 +34,77 @@ class YamlEdit(SplicedText):
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root
-        self._shared = _used_twice(root)
+        self._shared = _shared_nodes(root)
 
     def at(self, node: yaml.Node, *path: str | int) -> yaml.Node | None:
-        """Return the value at a path, `None` where there is none."""
-        found: yaml.Node | None = node
+        """Return the value at a path, `None` if there is none."""
+        value: yaml.Node | None = node
         for step in path:
-            if isinstance(found, yaml.MappingNode):
-                found = next((value for key, value in found.value if key.value == step), None)
-            elif isinstance(found, yaml.SequenceNode) and isinstance(step, int) and step < len(found.value):
-                found = found.value[step]
+            if isinstance(value, yaml.MappingNode):
+                value = next((item for key, item in value.value if key.value == step), None)
+            elif isinstance(value, yaml.SequenceNode) and isinstance(step, int) and step < len(value.value):
+                value = value.value[step]
             else:
                 return None
-        return found
+        return value
 
     @property
     def case_list(self) -> yaml.Node:
-        """The list of cases of a set; the document itself where it is one."""
+        """The list of cases of a set, or the document itself if it has no such key."""
         keys = ("cases", "eval_cases", "evalCases")
-        return next((found for key in keys if (found := self.at(self.root, key)) is not None), self.root)
+        return next((node for key in keys if (node := self.at(self.root, key)) is not None), self.root)
 
     @property
     def cases(self) -> list[yaml.Node]:
         """The cases of a set; empty where the document is a single case."""
-        listed = self.case_list
-        return list(listed.value) if isinstance(listed, yaml.SequenceNode) else []
+        case_list = self.case_list
+        return list(case_list.value) if isinstance(case_list, yaml.SequenceNode) else []
 
     # --- changes ---
 
     def put(self, node: yaml.Node, key: str, value: Any, *, after: str, before: Any = None) -> None:
-        """Give an object an entry, or its entry another value; a new one stands behind the entry `after`.
+        """Set an entry of an object; a new one is inserted after the entry `after`.
 
-        Of a value that was `before` and has as many items, or the same keys, only the ones that differ are written.
+        `before` is the present value. If it has as many items or the same keys as `value`, only the differences are written.
         """
         self._check_lines(node)
-        self._check_own(node, key)
-        entries = {name.value: (name, held) for name, held in node.value}
-        written = self._indented(emit({key: value}), node.start_mark.column)
+        self._check_not_shared(node, key)
+        entries = {name.value: (name, item) for name, item in node.value}
+        text = self._indent(emit({key: value}), node.start_mark.column)
         if key in entries:
-            name, held = entries[key]
-            if not self._put_parts(held, before, value):
-                self._splices.append((name.start_mark.index, self._end_of(held), written.strip()))
+            name, item = entries[key]
+            if not self._put_parts(item, before, value):
+                self._splices.append((name.start_mark.index, self._end_of(item), text.strip()))
             return
-        end = self._end_of(entries[after][1])
-        if beside := _BESIDE.match(self.source, end):
-            end = beside.end()
-        self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{written.rstrip()}"))
+        end = self._end_with_comment(entries[after][1])
+        self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{text.rstrip()}"))
 
     def replace_value(self, node: yaml.Node, value: Any) -> None:
-        """Put another value in the place of an item of a list, or of the whole document."""
+        """Replace an item of a list, or the whole document."""
         if node in self._shared:
-            self._check_own(node, "")
+            self._check_not_shared(node, "")
         if node is self.root:
             self._splices.append((node.start_mark.index, self._end_of(node), emit(value).rstrip()))
             return
         if isinstance(node, yaml.CollectionNode) and node.flow_style:
             self._check_lines(node)
-        text = self._indented(emit([value]), node.start_mark.column - 2)
+        text = self._indent(emit([value]), node.start_mark.column - 2)
         self._splices.append((node.start_mark.index, self._end_of(node), text[2:].rstrip()))
 
     def remove_entry(self, node: yaml.Node, key: str) -> None:
-        """Take an entry out of an object, with the lines that it stands in; one entry at least has to stay."""
+        """Remove an entry from an object, with its lines; at least one entry must remain."""
         self._check_lines(node)
-        self._check_own(node, key)
-        index = next(place for place, (name, _) in enumerate(node.value) if name.value == key)
-        name, held = node.value[index]
-        if index == 0:  # it may share its line with the dash of a list
+        self._check_not_shared(node, key)
+        index = next(index for index, (name, _) in enumerate(node.value) if name.value == key)
+        name, item = node.value[index]
+        if index == 0:  # its line may begin with the dash of a list
             self._splices.append((name.start_mark.index, node.value[1][0].start_mark.index, ""))
             return
         start = self.source.rfind("\n", 0, name.start_mark.index) + 1
-        self._splices.append((start, self._line_end(self._end_of(held)), ""))
+        self._splices.append((start, self._line_end(self._end_of(item)), ""))
 
     def _put_parts(self, node: yaml.Node, before: Any, value: Any) -> bool:
-        """Write the items or the entries of a value that differ; false where the value is to be written whole."""
+        """Write the items or entries of a value that differ; return false if it must be written whole."""
         if not isinstance(node, yaml.CollectionNode) or node.flow_style:
             return False
         if isinstance(node, yaml.SequenceNode):
@@ -128,14 +126,14 @@ class YamlEdit(SplicedText):
     def _put_items(self, node: yaml.Node, before: list[Any], values: list[Any]) -> None:
         for item, old, new in zip(node.value, before, values, strict=True):
             if emit(old) != emit(new) and not self._put_parts(item, old, new):
-                text = self._indented(emit([new]), item.start_mark.column - 2)
+                text = self._indent(emit([new]), item.start_mark.column - 2)
                 self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
 
     def append(self, node: yaml.Node, values: Sequence[Any]) -> None:
-        """Give a list further items, at its end; a blank line between them where there is one before the last."""
+        """Append items to a list, separated by a blank line if the last two items are."""
         self._check_list(node)
         if not node.value:
-            items = [self._indented(emit([value]), 2).rstrip() for value in values]
+            items = [self._indent(emit([value]), 2).rstrip() for value in values]
             start = len(self.source[: node.start_mark.index].rstrip(" "))
             self._splices.append((start, node.end_mark.index, "".join(f"\n  {item}" for item in items)))
             return
@@ -143,44 +141,42 @@ class YamlEdit(SplicedText):
         last = node.value[-1]
         dash = self.source.rfind("-", 0, last.start_mark.index)
         column = dash - (self.source.rfind("\n", 0, dash) + 1)
-        blank = "\n" if self._stands_apart(node) else ""
+        blank = "\n" if self._ends_after_blank_line(node) else ""
         pad = " " * column
-        items = [self._indented(emit([value]), column).rstrip() for value in values]
-        end = self._end_of(last)
-        if beside := _BESIDE.match(self.source, end):  # a comment on its line stays there
-            end = beside.end()
+        items = [self._indent(emit([value]), column).rstrip() for value in values]
+        end = self._end_with_comment(last)
         self._splices.append((end, end, "".join(f"\n{blank}{pad}{item}" for item in items)))
 
     def remove_items(self, node: yaml.Node, indexes: Collection[int]) -> None:
-        """Take items out of a list, with the lines that they stand in.
+        """Remove items from a list, with their lines.
 
         Raises:
-            EvalFileError: none would be left.
+            EvalFileError: no item would remain.
         """
         self._check_list(node)
         self._check_lines(node)
         if len(indexes) >= len(node.value):
-            raise EvalFileError(f"{self.name}: a set keeps one case at least: delete the file instead")
+            raise EvalFileError(f"{self.name}: a set needs at least one case: delete the file instead")
         for index in indexes:
             start = self.source.rfind("\n", 0, node.value[index].start_mark.index) + 1
             end = self._line_end(self._end_of(node.value[index]))
-            if blank := _LINE_END.match(self.source, end):  # one of the blank lines around it
+            if blank := _LINE_END.match(self.source, end):  # one of the blank lines around the item
                 end = blank.end()
             self._splices.append((start, end, ""))
 
     def text(self) -> str:
-        """Return the text with all changes made, in the line ends that it has."""
+        """Return the text with all changes, with its own line ends."""
         if "\r\n" in self.source:
             self._splices = [(start, end, _LINE_END.sub("\r\n", new)) for start, end, new in self._splices]
         return super().text()
 
     def comments(self) -> Iterator[Comment]:
-        """Return the comments of the old text: what begins with `#` and is in no value."""
+        """Return the comments of the original text: `#` outside of all values."""
         starts, ends = zip(*sorted(self._scalars(self.root)), strict=True)
-        for found in _COMMENT.finditer(self.source):
-            place = bisect_right(starts, found.start()) - 1
-            if place < 0 or found.start() >= ends[place]:
-                yield Comment(found.start(), found[0].rstrip())
+        for match in _COMMENT.finditer(self.source):
+            before = bisect_right(starts, match.start()) - 1
+            if before < 0 or match.start() >= ends[before]:
+                yield Comment(match.start(), match[0].rstrip())
 
     def _scalars(self, node: yaml.Node) -> Iterator[tuple[int, int]]:
         if isinstance(node, yaml.ScalarNode):
@@ -193,24 +189,24 @@ class YamlEdit(SplicedText):
     def _check_list(self, node: yaml.Node) -> None:
         if not isinstance(node, yaml.SequenceNode):
             raise EvalFileError(
-                f"{self.name}: this is a single case, not a set: `proctor convert` makes it one"
+                f"{self.name}: this is a single case, not a set: use `proctor convert` to make it one"
             )
 
-    def _check_own(self, node: yaml.Node, key: str) -> None:
-        held = next((value for name, value in node.value if name.value == key), node)
-        if node in self._shared or held in self._shared:
+    def _check_not_shared(self, node: yaml.Node, key: str) -> None:
+        item = next((value for name, value in node.value if name.value == key), node)
+        if node in self._shared or item in self._shared:
             raise EvalFileError(
                 f"{self.name}:{node.start_mark.line + 1}: `{key}` is used in several places (an anchor `&` and its "
-                "`*`), and would change in all of them. Nothing was written of it; change it by hand, or `proctor convert` "
-                "the file first"
+                "`*`), and would change in all of them. Nothing was written; edit it by hand, or use `proctor convert` "
+                "first"
             )
 
     def _check_lines(self, node: yaml.Node) -> None:
         if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
             line = node.start_mark.line + 1
-            raise EvalFileError(f"{self.name}:{line}: this stands on one line, and is changed by hand")
+            raise EvalFileError(f"{self.name}:{line}: this value is on one line: edit it by hand")
 
-    def _stands_apart(self, node: yaml.Node) -> bool:
+    def _ends_after_blank_line(self, node: yaml.Node) -> bool:
         if len(node.value) < 2:
             return False
         before, last = node.value[-2:]
@@ -218,7 +214,7 @@ class YamlEdit(SplicedText):
         return "\n\n" in between.replace("\r", "")
 
     def _end_of(self, node: yaml.Node) -> int:
-        """Where the last character of a value stands: what follows in a block are line ends and comments."""
+        """Return the end of the last character of a value, without the line ends and comments after a block."""
         if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
             last = node.value[-1]
             return self._end_of(last[1] if isinstance(last, tuple) else last)
@@ -229,34 +225,40 @@ class YamlEdit(SplicedText):
             else len(text)
         )
 
+    def _end_with_comment(self, node: yaml.Node) -> int:
+        """Return the end of a value and of a comment on its last line."""
+        end = self._end_of(node)
+        comment = _SIDE_COMMENT.match(self.source, end)
+        return comment.end() if comment else end
+
     def _line_end(self, offset: int) -> int:
-        found = self.source.find("\n", offset)
-        return len(self.source) if found < 0 else found + 1
+        line_end = self.source.find("\n", offset)
+        return len(self.source) if line_end < 0 else line_end + 1
 
     @staticmethod
-    def _indented(text: str, column: int) -> str:
+    def _indent(text: str, column: int) -> str:
         return re.sub(r"\n(?=[^\n])", f"\n{' ' * column}", text)
 
 
-def _used_twice(root: yaml.Node) -> set[yaml.Node]:
-    """The values that stand behind an anchor and are used elsewhere, too, with all that is in them."""
+def _shared_nodes(root: yaml.Node) -> set[yaml.Node]:
+    """Return the values that an alias repeats, with everything inside them."""
     seen: set[yaml.Node] = set()
     shared: set[yaml.Node] = set()
-    left = [root]
-    while left:
-        node = left.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         if node in seen:
-            shared.update(_all_in(node))
+            shared.update(_descendants(node))
             continue
         seen.add(node)
-        left += _children(node)
+        pending += _children(node)
     return shared
 
 
-def _all_in(node: yaml.Node) -> Iterator[yaml.Node]:
+def _descendants(node: yaml.Node) -> Iterator[yaml.Node]:
     yield node
     for child in _children(node):
-        yield from _all_in(child)
+        yield from _descendants(child)
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:

@@ -1,4 +1,4 @@
-"""What is read here, and ADK refuses: values in a form that only Proctor takes. (`unknown` has the keys.)"""
+"""Values that Proctor reads and ADK refuses. (`keys.unknown_keys` reports the keys.)"""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ _CALL_WORDS = {
     "tool_name": "name", "toolName": "name", "tool_input": "args", "toolInput": "args", "arguments": "args",
     "function": "name` and `args",
 }  # fmt: skip
-_NOT_IN_ADK = frozenset({"opening"})  # it keeps them as they are
+_NOT_IN_ADK = frozenset({"opening"})  # ADK keeps these keys unread
 
 
-def only_read_here(model: BaseModel, value: Any, path: Path_ = ()) -> Iterator[Finding]:
-    """What of `value`, from which `model` was read, ADK refuses, unknown keys aside."""
+def adk_refusals(model: BaseModel, value: Any, path: Path_ = ()) -> Iterator[Finding]:
+    """Report the values for which ADK refuses `value`, from which `model` was read, except for unknown keys."""
     if not isinstance(value, dict):
-        return  # a persona by its name, a text that stands for more
-    yield from _other_words(model, value, path)
+        return  # a short form, such as the name of a persona
+    yield from _other_keys(model, value, path)
     for name in type(model).model_fields:
         key = name if name in value else to_camel(name)
         if key in value and name not in _NOT_IN_ADK:
             yield from _in_value(getattr(model, name), value[key], (*path, key))
 
 
-def time_only_read_here(value: Any, path: Path_) -> Iterator[Finding]:
-    """The same of a time."""
+def adk_time_refusals(value: Any, path: Path_) -> Iterator[Finding]:
+    """Report a time for which ADK refuses the file."""
     if value is None:
         yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
     elif isinstance(value, str) and not _is_number(value):
-        yield Finding(path, f"a time as text; {_REFUSED}", "as seconds since 1970 it reads it")
+        yield Finding(path, f"a time as text; {_REFUSED}", "ADK reads seconds since 1970")
 
 
 def _in_value(read: Any, given: Any, path: Path_) -> Iterator[Finding]:
     if given is None and read is not None:
         yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
     elif isinstance(read, BaseModel):
-        yield from only_read_here(read, given, path)
+        yield from adk_refusals(read, given, path)
     elif isinstance(read, IntEnum) and isinstance(given, str):
-        yield Finding(path, f"a status by its name; {_REFUSED}", f"as {read.value} it reads it")
+        yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {read.value}")
     elif isinstance(read, float) and isinstance(given, str):
-        yield from time_only_read_here(given, path)
+        yield from adk_time_refusals(given, path)
     elif isinstance(read, list) and isinstance(given, list):
-        for index, (one, item) in enumerate(zip(read, given, strict=False)):
-            yield from _in_value(one, item, (*path, index))
+        for index, (item, given_item) in enumerate(zip(read, given, strict=False)):
+            yield from _in_value(item, given_item, (*path, index))
     elif isinstance(read, tuple):
         yield from _in_pair(read, given, path)
     elif isinstance(read, dict):
@@ -65,22 +65,22 @@ def _in_value(read: Any, given: Any, path: Path_) -> Iterator[Finding]:
 
 def _in_pair(read: tuple[Any, ...], given: Any, path: Path_) -> Iterator[Finding]:
     if isinstance(given, dict):
-        yield Finding(path, f"an object; {_REFUSED}", "a pair `[author, parts]` it reads")
+        yield Finding(path, f"an object; {_REFUSED}", "ADK reads a pair `[author, parts]`")
     elif len(given) == 2:
         yield from _in_value(read[1], given[1], (*path, 1))
 
 
 def _in_dict(read: dict[str, Any], given: Any, path: Path_) -> Iterator[Finding]:
     if isinstance(given, str):
-        yield Finding(path, f"arguments as JSON text; {_REFUSED}", "an object it reads")
+        yield Finding(path, f"arguments as JSON text; {_REFUSED}", "ADK reads an object")
         return
-    for key, one in read.items():
-        if isinstance(one, BaseModel):
-            yield from only_read_here(one, given.get(key), (*path, key))
+    for key, item in read.items():
+        if isinstance(item, BaseModel):
+            yield from adk_refusals(item, given.get(key), (*path, key))
 
 
-def _other_words(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterator[Finding]:
-    """Keys that are read for one of the format's, by some model alone."""
+def _other_keys(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterator[Finding]:
+    """Report keys that only Proctor accepts for a key of the format."""
     if isinstance(model, EvalCase) and "id" in value and not {"eval_id", "evalId"} & value.keys():
         yield Finding((*path, "id"), f"read as `eval_id`; {_REFUSED}", at_key=True)
     elif isinstance(model, SessionInput):

@@ -1,4 +1,4 @@
-"""Eval sets between JSON, YAML and JSON lines; the suffix of the target says which."""
+"""Convert eval sets between JSON, YAML and JSON lines; the suffix of the target selects the form."""
 
 from __future__ import annotations
 
@@ -15,29 +15,27 @@ from proctor.schema.format.eval_set import EvalSet
 
 @dataclass(slots=True)
 class Conversion:
-    """What was written, and what there is to say about the file that it comes from."""
+    """The result of a conversion."""
 
     cases: int
     comments_lost: bool = False
-    """The source has comments, which are not kept."""
+    """Whether the source has comments, which are not kept."""
     warnings: list[Problem] = field(default_factory=list)
 
 
 def convert(source: str | Path, target: str | Path, *, allow_duplicate_ids: bool = False) -> Conversion:
-    """Read the eval set `source`, of any generation, and write it to `target`: JSON, YAML or JSON lines by its suffix.
+    """Convert the eval set `source`, of any generation, to JSON, YAML or JSON lines, by the suffix of `target`.
 
-    A target that is there is replaced in one step. YAML that is written is read again first: it says the same, or
+    An existing target is replaced atomically. YAML is read again before it is written: if it does not equal the source,
     nothing is written. Comments are not kept. JSON lines are written case by case, in little memory.
 
     Raises:
-        EvalFileError: the source is no eval set, the target's suffix is none of these, or it cannot be written.
+        EvalFileError: the source is not an eval set, the target has another suffix, or it cannot be written.
     """
     target = Path(target)
     suffix = target.suffix.lower()
     if suffix not in {".json", LINES_SUFFIX, *YAML_SUFFIXES}:
-        raise EvalFileError(
-            f"{target}: the suffix says what is written: name a .json, .yaml, .yml or .jsonl file"
-        )
+        raise EvalFileError(f"{target}: unknown suffix {suffix!r}: name a .json, .yaml, .yml or .jsonl file")
     opened = open_eval_set(source, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
     if suffix == LINES_SUFFIX:
         save_lines(opened.header, opened, target)
@@ -49,10 +47,10 @@ def convert(source: str | Path, target: str | Path, *, allow_duplicate_ids: bool
 
 
 def yaml_text(eval_set: EvalSet, name: str = "<yaml>") -> str:
-    """The set as YAML for people; `name` is the file that it is for.
+    """Return the set as YAML in the short form; `name` is the target file.
 
     Raises:
-        EvalFileError: the set holds what YAML cannot say (half a character, NUL).
+        EvalFileError: YAML cannot represent the set (a lone surrogate, NUL).
     """
     from proctor.files.yaml.cases import read_document
     from proctor.files.yaml.writer import write_yaml
@@ -61,6 +59,6 @@ def yaml_text(eval_set: EvalSet, name: str = "<yaml>") -> str:
     again = open_document(read_document(text.encode(), name), allow_duplicate_ids=True, allow_empty=True)
     if again.eval_set() != eval_set:
         raise EvalFileError(
-            f"{name}: this set would not read the same from YAML, and was not written; keep it as JSON"
+            f"{name}: YAML cannot represent this set exactly; nothing was written. Keep it as JSON"
         )
     return text

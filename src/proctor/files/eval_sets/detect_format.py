@@ -1,4 +1,4 @@
-"""What a document is, told by its content alone."""
+"""Detect which document of the format a file is, from its content alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel, to_snake
 
-from proctor.files.text.problems import shown
+from proctor.files.text.problems import quote
 from proctor.files.text.validation_messages import kind_of, near_key
 
 _SUFFIXES = (
@@ -20,7 +20,7 @@ _SUFFIXES = (
 
 
 class Kind(StrEnum):
-    """The documents of the format; the value is how a message names one."""
+    """The documents of the format; the value is the name in messages."""
 
     EVAL_SET = "eval set"
     CASE_LINES = "eval set (a case a line)"
@@ -36,14 +36,14 @@ class Kind(StrEnum):
 
 
 SETS = (Kind.EVAL_SET, Kind.CASE_LINES, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
-"""Kinds that hold cases."""
+"""Kinds that contain cases."""
 
 CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
 _CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
 _SESSION_MARKS = frozenset({"app_name", "user_id"})
 _SESSION_KEYS = frozenset({"app_name", "user_id", "session_id", "state"})
 _ID_MARKS = frozenset({"eval_id", "eval_case_id"})
-_TELLING = {
+_DISTINCTIVE = {
     spelling: name
     for name in (
         "eval_set_result_id eval_case_results eval_cases scenarios criteria custom_metrics user_simulator_config "
@@ -65,9 +65,9 @@ _CASE_LISTS = (
 
 
 def kind(value: Any, name: str = "") -> Kind:
-    """What the document `value` is; UNKNOWN when none of its keys tells.
+    """Return which document `value` is; UNKNOWN if no key decides.
 
-    The file's `name` decides only about an empty list, which says nothing by itself.
+    The file's `name` decides only for an empty list.
     """
     if isinstance(value, list):
         empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
@@ -86,7 +86,7 @@ def kind(value: Any, name: str = "") -> Kind:
     return Kind.UNKNOWN
 
 
-# The first that fits counts: a result has an `eval_set_id`, too.
+# The first match counts: a result also has an `eval_set_id`.
 _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
     (frozenset({"eval_set_result_id", "eval_case_results"}), Kind.RESULT),
     (frozenset({"eval_cases"}), Kind.EVAL_SET),
@@ -96,9 +96,9 @@ _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
 
 
 def is_set_fields(value: Any) -> bool:
-    """Whether a line of a set in JSON lines has the set's own fields, and is no case.
+    """Whether a line of JSON lines contains the header of the set and not a case.
 
-    Without the set's id only when it has nothing else: a case whose keys are slips must not be taken for it.
+    Without the id of the set this requires that it has only header keys: a case with misspelled keys is not a header.
     """
     if not isinstance(value, dict) or not value or is_case_like(value):
         return False
@@ -106,7 +106,7 @@ def is_set_fields(value: Any) -> bool:
 
 
 def is_case_like(value: Any) -> bool:
-    """Whether a line of a set in JSON lines is meant as a case, right or wrong."""
+    """Whether a line of JSON lines is intended as a case, valid or not."""
     return isinstance(value, dict) and bool(_names(value) & (_CASE_MARKS | _ID_MARKS))
 
 
@@ -115,12 +115,12 @@ _SET_FIELDS = frozenset({"id", "name", "description", "creation_timestamp", "cre
 
 
 def _names(value: dict[str, Any]) -> set[str]:
-    """The keys of an object that tell kinds apart, as the format's names, whichever spelling they have."""
-    return {name for spelling, name in _TELLING.items() if spelling in value}
+    """Return the distinctive keys of an object, as the format's names."""
+    return {name for spelling, name in _DISTINCTIVE.items() if spelling in value}
 
 
 def set_id_of(name: str) -> str:
-    """The id of a set that states none: the file's name without its ending."""
+    """Return the default id of a set: the file's name without its suffix."""
     stem = Path(name).name
     for suffix in _SUFFIXES:
         if stem.lower().endswith(suffix) and len(stem) > len(suffix):
@@ -143,7 +143,7 @@ def _kind_of_list(items: list[Any]) -> Kind:
 
 
 def describe(value: Any) -> tuple[str, str]:
-    """For a document that is none of ours: what it looks like, and what to do."""
+    """Describe a document of an unknown kind for a message, and return a hint."""
     if isinstance(value, list):
         return _describe_list(value)
     if not isinstance(value, dict):
@@ -153,13 +153,13 @@ def describe(value: Any) -> tuple[str, str]:
         )
     if not value:
         return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
-    if hint := _known_strangers(value) or _slip(value):
-        return f"an object with {_listed(value)}", hint
+    if hint := _hint_for_other_format(value) or _hint_for_misspelling(value):
+        return f"an object with {_key_list(value)}", hint
     for key in islice(value, 100):
         if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
-            return f"an object with {_listed(value)}", _other_layout(key, value[key])
+            return f"an object with {_key_list(value)}", _hint_for_other_layout(key, value[key])
     return (
-        f"an object with {_listed(value)}",
+        f"an object with {_key_list(value)}",
         "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`",
     )
 
@@ -170,12 +170,12 @@ def _describe_list(items: list[Any]) -> tuple[str, str]:
         return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
             "a list of turns has objects with `query`; an eval set is an object with `eval_cases`"
         )
-    return f"a list of objects with {_listed(first)}", (
-        "neither turns of the old format (`query`) nor its cases (`name` and `data`): another tool's layout"
+    return f"a list of objects with {_key_list(first)}", (
+        "these are neither turns of the old format (`query`) nor its cases (`name` and `data`), but another tool's layout"
     )
 
 
-def _slip(value: dict[str, Any]) -> str:
+def _hint_for_misspelling(value: dict[str, Any]) -> str:
     for key in islice(value, 100):
         near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
         if near:
@@ -183,13 +183,13 @@ def _slip(value: dict[str, Any]) -> str:
     return ""
 
 
-def _other_layout(key: str, items: list[Any]) -> str:
+def _hint_for_other_layout(key: str, items: list[Any]) -> str:
     first = next((item for item in items if isinstance(item, dict)), {})
-    inside = f" (its `{key}` have {_listed(first)})" if first else ""
+    inside = f" (its `{key}` have {_key_list(first)})" if first else ""
     return f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
 
 
-def _known_strangers(value: dict[str, Any]) -> str:
+def _hint_for_other_format(value: dict[str, Any]) -> str:
     if "eval_results_by_eval_id" in value:
         return "this is a report of trpc-agent, not a set"
     if isinstance(value.get("metrics"), list):
@@ -197,10 +197,10 @@ def _known_strangers(value: dict[str, Any]) -> str:
     if {"starting_prompt", "conversation_plan"} <= _names(value):
         return 'this is one scenario; a file of scenarios is `{"scenarios": [ … ]}`'
     if {"events", "id"} <= value.keys():
-        return "this is a session; a set is made from sessions, it is not one"
+        return "this is a session, not an eval set"
     return ""
 
 
-def _listed(keys: Iterable[str], limit: int = 5) -> str:
-    names = [shown(key, 30)[1:-1] for key in islice(keys, limit + 1)]
+def _key_list(keys: Iterable[str], limit: int = 5) -> str:
+    names = [quote(key, 30)[1:-1] for key in islice(keys, limit + 1)]
     return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")

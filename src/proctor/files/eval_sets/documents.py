@@ -1,4 +1,4 @@
-"""A document that has been read whole: its value, and where in its file each part of it stands."""
+"""A document that was read whole: its value, and the positions of its parts."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceT
 from proctor.files.text.validation_messages import Finding
 
 WHOLE_LIMIT = 32 << 20
-"""The most bytes that are read whole; larger files are read only as a stream of cases."""
+"""The largest file, in bytes, that is read whole; a larger one is only read as a stream of cases."""
 
 RESULT_LIMIT = 128 << 20
-"""The same for results, which ADK writes twenty times larger than what they are about."""
+"""The same for results, which ADK writes twenty times larger than their cases."""
 
 MOST_KEYS = 4_000_000
-"""The most keys that are read whole: small objects take fifty times their text in memory."""
+"""The most keys that are read whole: small objects take fifty times the memory of their text."""
 
 YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIX = ".jsonl"
 
 
 class Located(Protocol):
-    """Says where the values of a document are."""
+    """The positions of the values of a document."""
 
     def value(self, path: Path_) -> Place:
-        """Where the value of `path` starts; for a path that is not there, the nearest object around it."""
+        """Return where the value of `path` starts; for a missing path, the nearest enclosing object."""
         ...
 
     def key(self, path: Path_) -> Place:
-        """Where the key of `path` starts."""
+        """Return where the key of `path` starts."""
         ...
 
 
 class Document(Protocol):
-    """A file read whole. A reader of another notation (YAML) gives the same: values as JSON would have them."""
+    """A file that was read whole. Readers of other notations (YAML) return the values as JSON has them."""
 
     name: str
     value: Any
@@ -46,7 +46,7 @@ class Document(Protocol):
     has_comments: bool
 
     def locate(self, paths: Iterable[Path_]) -> Located:
-        """Find the places of some paths."""
+        """Return the positions of some paths."""
         ...
 
 
@@ -62,12 +62,12 @@ class JsonDocument:
         self.double_encoded = False
 
     def locate(self, paths: Iterable[Path_]) -> Located:
-        """Find the places of some paths, in one pass over the text."""
+        """Return the positions of some paths, found in one pass over the text."""
         return Places(self.source, paths)
 
 
 class _InnerText(SourceText):
-    """The text inside a JSON string: its places are those of the file around it."""
+    """The text inside a JSON string, with positions in the file around it."""
 
     def __init__(self, outer: SourceText, text: str, offsets: list[int]) -> None:
         super().__init__(outer.name, text)
@@ -100,10 +100,10 @@ def read_json(data: bytes, name: str) -> JsonDocument:
 
 
 def read_document(path: Path, name: str = "", *, limit: int = WHOLE_LIMIT) -> Document:
-    """Read a whole file, JSON or YAML by its suffix.
+    """Read a whole file, as JSON or YAML depending on its suffix.
 
     Raises:
-        EvalFileError: it cannot be read, is larger than `limit` bytes, or is not what its suffix says.
+        EvalFileError: it cannot be read, is larger than `limit` bytes, or does not have the form of its suffix.
     """
     name = name or str(path)
     data = read_bytes(path, name, limit=limit)
@@ -113,7 +113,7 @@ def read_document(path: Path, name: str = "", *, limit: int = WHOLE_LIMIT) -> Do
 
 
 def read_yaml(data: bytes, name: str) -> Document:
-    """Read a YAML file: `proctor.files.yaml.cases`, loaded when the first one is read."""
+    """Read a YAML file. `proctor.files.yaml.cases` is loaded on first use."""
     import importlib
 
     document: Document = importlib.import_module("proctor.files.yaml.cases").read_document(data, name)
@@ -121,10 +121,10 @@ def read_yaml(data: bytes, name: str) -> Document:
 
 
 def read_bytes(path: Path, name: str, *, limit: int = WHOLE_LIMIT) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
-        EvalFileError: there is no such file, it may not be read, or it is larger than `limit`.
+        EvalFileError: the file does not exist, cannot be read, or is larger than `limit`.
     """
     try:
         size = path.stat().st_size
@@ -133,13 +133,15 @@ def read_bytes(path: Path, name: str, *, limit: int = WHOLE_LIMIT) -> bytes:
     except OSError as error:
         raise unreadable(path, name, error) from None
     if size > limit or len(data) > limit:
-        has = f"{size >> 20} MiB" if size > limit else "no end"
-        raise file_error([_problem(name, f"the file has {has}; at most {limit >> 20} MiB are read whole")])
+        size_text = f"{size >> 20} MiB" if size > limit else "no end"
+        raise file_error(
+            [_problem(name, f"the file has {size_text}; at most {limit >> 20} MiB are read whole")]
+        )
     return data
 
 
 def unreadable(path: Path, name: str, error: OSError) -> EvalFileError:
-    """The error for a file that the system does not let us read."""
+    """Return the error for a file that the system refuses to open."""
     hint = ""
     if isinstance(error, FileNotFoundError):
         from proctor.files.eval_sets.selectors import near_files
@@ -155,14 +157,15 @@ def _problem(name: str, message: str, hint: str = "") -> Problem:
 def problems_at(
     document: Document, findings: Iterable[Finding], severity: Severity = "error"
 ) -> list[Problem]:
-    """Findings of a document with their places."""
+    """Return the findings of a document with their positions."""
     findings = list(findings)
     if not findings:
         return []
     places = document.locate({finding.path for finding in findings})
-    return [_placed(document.name, places, finding, severity) for finding in findings]
+    return [problem_of(document.name, places, finding.path, finding, severity) for finding in findings]
 
 
-def _placed(name: str, places: Located, finding: Finding, severity: Severity) -> Problem:
-    at = places.key(finding.path) if finding.at_key else places.value(finding.path)
-    return Problem(severity, name, *at, field_name(finding.path), finding.message, finding.hint)
+def problem_of(name: str, places: Located, path: Path_, finding: Finding, severity: Severity) -> Problem:
+    """Return the problem of a finding at its position."""
+    position = places.key(path) if finding.at_key else places.value(path)
+    return Problem(severity, name, *position, field_name(path), finding.message, finding.hint)

@@ -1,4 +1,4 @@
-"""The two old list formats: read as people wrote them, every mistake of a file at once."""
+"""Read the two old list formats, and report every mistake of a file at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proctor.schema.format.legacy import PathError, convert_cases, convert_turns
 
 @dataclass(slots=True)
 class Converted:
-    """A set made from an old document: its own fields, its cases, what is wrong (by path in the old document)."""
+    """A set made from an old document: its header, its cases, and its problems by path in the old document."""
 
     header: EvalSet
     cases: list[EvalCase]
@@ -24,9 +24,9 @@ class Converted:
 
 
 def convert_old(document: list[Any], found: Kind, name: str) -> Converted:
-    """Convert a list of turns, or a list of cases, as ADK does; what is missing is "not stated".
+    """Convert a list of turns, or a list of cases, as ADK does; missing values are "not stated".
 
-    `name` is the id of the set, and of the one case that a list of turns is.
+    `name` is the id of the set, and of the only case if the document is a list of turns.
     """
     converted = Converted(EvalSet(eval_set_id=name, name=name, eval_cases=[]), [])
     try:
@@ -38,13 +38,13 @@ def convert_old(document: list[Any], found: Kind, name: str) -> Converted:
             converted.cases = convert_cases(cases, eval_set_id=name).eval_cases
     except PathError as error:
         converted.errors = path_findings(error, document)
-    converted.warnings = [replace(one, path=resolve(one.path, document)[0]) for one in converted.warnings]
+    converted.warnings = [replace(each, path=resolve(each.path, document)[0]) for each in converted.warnings]
     return converted
 
 
-def path_findings(error: PathError, document: Any) -> list[Finding]:
-    """All mistakes that a conversion found, with the keys as `document` spells them."""
-    return [Finding(resolve(one.path, document)[0], one.message) for one in (error, *error.also)]
+def path_findings(error: PathError, document: object) -> list[Finding]:
+    """Return all errors of a conversion, with keys in the spelling of `document`."""
+    return [Finding(resolve(each.path, document)[0], each.message) for each in (error, *error.also)]
 
 
 def _adapt(case: Any, index: int, converted: Converted) -> Any:

@@ -1,4 +1,4 @@
-"""Reading the other files of the format: configs, scenarios, session inputs, results."""
+"""Read the other files of the format: configs, scenarios, session inputs, results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proctor.files.eval_sets.source import (
     open_eval_set,
 )
 from proctor.files.eval_sets.whole_documents import not_a
-from proctor.files.text.duplicate_keys import doubled_in_document
+from proctor.files.text.duplicate_keys import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import explain
@@ -51,24 +51,24 @@ def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[
     """Read a `test_config.json`; with it what is doubtful: unknown keys, keys given twice, what is not supported.
 
     Raises:
-        EvalFileError: it is no config, or one of its keys is misspelled; with every problem and its place.
+        EvalFileError: it is not a config, or one of its keys is misspelled; with every problem and its position.
     """
-    config, doubts, doubled = load_config_strictly(path, label=label)
-    return config, [*doubled, *doubts]
+    config, doubts, duplicates = load_config_strictly(path, label=label)
+    return config, [*duplicates, *doubts]
 
 
 def load_config_strictly(
     path: str | Path, *, label: str = ""
 ) -> tuple[EvalConfig, list[Problem], list[Problem]]:
-    """As `load_config`, with the keys that stand twice (as warnings) apart: which of the two is to judge?"""
+    """As `load_config`, with the duplicate keys (as warnings) as a separate list."""
     document = read_document(Path(path), label)
     config, doubts = read_config(document)
-    doubled = doubled_in_document(document, is_config=True).of_format
-    return config, [doubt for doubt in doubts if doubt not in doubled], doubled
+    duplicates = duplicate_keys_in_document(document, is_config=True).of_format
+    return config, [doubt for doubt in doubts if doubt not in duplicates], duplicates
 
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
-    """As `load_config`, of a document that was read already."""
+    """As `load_config`, for a document that was already read."""
     config = read_model(document, EvalConfig, "an eval config", {Kind.CONFIG, Kind.UNKNOWN})
     doubts = [
         *document.warnings,
@@ -85,17 +85,17 @@ def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenario
 
 
 def read_scenarios(document: Document) -> ConversationScenarios:
-    """As `load_scenarios`, of a document that was read already."""
+    """As `load_scenarios`, for a document that was already read."""
     return read_model(document, ConversationScenarios, "conversation scenarios", {Kind.SCENARIOS})
 
 
 def load_session_input(path: str | Path, *, label: str = "") -> SessionInput:
-    """Read the session that cases are to start in. Raises EvalFileError."""
+    """Read the session in which cases start. Raises EvalFileError."""
     return read_session_input(read_document(Path(path), label))
 
 
 def read_session_input(document: Document) -> SessionInput:
-    """As `load_session_input`, of a document that was read already."""
+    """As `load_session_input`, for a document that was already read."""
     return read_model(document, SessionInput, "a session input", {Kind.SESSION_INPUT, Kind.UNKNOWN})
 
 
@@ -106,14 +106,14 @@ def load_results(path: str | Path, *, label: str = "") -> EvalSetResult:
 
 
 def read_results(document: Document) -> EvalSetResult:
-    """As `load_results`, of a document that was read already."""
+    """As `load_results`, for a document that was already read."""
     from proctor.schema.format.result import EvalSetResult
 
     return read_model(document, EvalSetResult, "an eval set result", {Kind.RESULT})
 
 
 def read_model(document: Document, model: type[_Model], wanted: str, kinds: Collection[Kind]) -> _Model:
-    """The document as `model`, if it is of one of `kinds`."""
+    """Return the document as `model`, if it is of one of `kinds`."""
     found = kind(document.value, document.name)
     value: Any = document.value
     if found not in kinds or not isinstance(value, dict):

@@ -44,28 +44,28 @@ def migrate(
 ) -> EvalSet:
     """Convert the file `old` (either old list format) and write the set to `new`, with all fields; return it.
 
-    `initial_session` is a file `{app_name, user_id, state}`, for a list of turns only: old sets of cases have theirs.
-    A file that is in the new schema already is written as it is read. What is dropped, as by ADK, goes to `warnings`.
+    `initial_session` is a file `{app_name, user_id, state}`, for a list of turns only: old sets of cases contain theirs.
+    A file that already has the new schema is written as it was read. Dropped keys are reported in `warnings`.
 
     Raises:
-        EvalFileError: a file cannot be read or written, or an initial session is given where it has no place.
+        EvalFileError: a file cannot be read or written, or an initial session does not apply.
     """
     document = read_document(Path(old))
     session = read_initial_session(initial_session)
     eval_set = convert_document(document, str(old), session)
     if warnings is not None:
-        warnings += _dropped(document)
-        warnings += _comments_lost(document, new)
-        warnings += _named_twice(document)
-        warnings += _dropped_of_session(initial_session, session)
+        warnings += _dropped_key_warnings(document)
+        warnings += _comment_warnings(document, new)
+        warnings += _duplicate_name_warnings(document)
+        warnings += _session_key_warnings(initial_session, session)
     save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
     return eval_set
 
 
 def convert_document(document: Document, eval_id: str, session: dict[str, Any] | None) -> EvalSet:
-    """The set that ADK's helper makes of a document: what is missing becomes empty, unknown keys are dropped.
+    """Return the set that ADK's helper makes of a document: missing values become empty, unknown keys are dropped.
 
-    `eval_id` is that of the one case of a list of turns: ADK takes the path as it was given.
+    `eval_id` is the id of the only case of a list of turns: ADK uses the path as the user wrote it.
     """
     found = kind(document.value, document.name)
     if found is not Kind.OLD_TURNS and session is not None:
@@ -80,7 +80,9 @@ def convert_document(document: Document, eval_id: str, session: dict[str, Any] |
         if found is Kind.OLD_TURNS:
             return _turns(document.value, eval_id, session, created)
         set_id = set_id_of(document.name)
-        return convert_cases(_adapted(document.value), eval_set_id=set_id, created=created, compat_adk=True)
+        return convert_cases(
+            _adapt_cases(document.value), eval_set_id=set_id, created=created, compat_adk=True
+        )
     except PathError as error:
         raise file_error(problems_at(document, path_findings(error, document.value))) from None
 
@@ -97,7 +99,7 @@ def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, creat
     )
 
 
-def _adapted(cases: list[Any]) -> list[Any]:
+def _adapt_cases(cases: list[Any]) -> list[Any]:
     return [
         {**case, "data": adapt_turns(case["data"], ())[0]}
         if isinstance(case, dict) and "data" in case
@@ -106,11 +108,11 @@ def _adapted(cases: list[Any]) -> list[Any]:
     ]
 
 
-# --- what is dropped ---------------------------------------------------------------------------------------------------
+# --- warnings ----------------------------------------------------------------------------------------------------------
 
 
-def _dropped(document: Document) -> list[Problem]:
-    """Keys of an old document that ADK's helper leaves out: each where it stands first."""
+def _dropped_key_warnings(document: Document) -> list[Problem]:
+    """Report the keys of an old document that ADK's helper drops, each at its first position."""
     found = kind(document.value, document.name)
     if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         return []
@@ -127,14 +129,14 @@ def _dropped(document: Document) -> list[Problem]:
     return problems_at(document, findings, "warning")
 
 
-def _comments_lost(document: Document, new: str | Path) -> list[Problem]:
+def _comment_warnings(document: Document, new: str | Path) -> list[Problem]:
     if not document.has_comments:
         return []
-    return [Problem("warning", document.name, 1, 1, "", f"its comments are not in {new}", "")]
+    return [Problem("warning", document.name, 1, 1, "", f"the comments of this file are not in {new}", "")]
 
 
-def _named_twice(document: Document) -> list[Problem]:
-    """Cases of one name, which ADK's helper writes as they are: the set that it makes is refused by a run."""
+def _duplicate_name_warnings(document: Document) -> list[Problem]:
+    """Report cases with the same name. ADK's helper keeps them, and a run refuses the set that it makes."""
     if kind(document.value, document.name) is not Kind.OLD_CASES:
         return []
     first: dict[str, int] = {}
@@ -156,25 +158,25 @@ def _unknown_in(cases: list[dict[str, Any]]) -> Iterator[Path_]:
             if key == "data":
                 yield from _unknown_in_turns(inside, (index, key))
             elif to_snake(key) == "initial_session":
-                yield from _others(inside or {}, SESSION_KEYS, (index, key))
+                yield from _unknown_keys(inside or {}, SESSION_KEYS, (index, key))
             elif key != "name":
                 yield index, key
 
 
 def _unknown_in_turns(turns: list[dict[str, Any]], base: Path_) -> Iterator[Path_]:
     for index, turn in enumerate(turns):
-        yield from _others(turn, TURN_KEYS, (*base, index))
+        yield from _unknown_keys(turn, TURN_KEYS, (*base, index))
         for key in turn.keys() & {"expected_tool_use", "expectedToolUse"}:
             for number, call in enumerate(turn[key] or ()):
-                known = {*CALL_KEYS, *CALL_INPUTS[3:]}  # the others under which an input is read
-                yield from _others(call, known, (*base, index, key, number))
+                known = {*CALL_KEYS, *CALL_INPUTS[3:]}  # with the alternative keys of the input
+                yield from _unknown_keys(call, known, (*base, index, key, number))
 
 
-def _others(value: dict[str, Any], known: Collection[str], base: Path_) -> Iterator[Path_]:
+def _unknown_keys(value: dict[str, Any], known: Collection[str], base: Path_) -> Iterator[Path_]:
     return ((*base, key) for key in value if to_snake(key) not in known)
 
 
-def _dropped_of_session(path: str | Path | None, session: dict[str, Any] | None) -> Iterator[Problem]:
+def _session_key_warnings(path: str | Path | None, session: dict[str, Any] | None) -> Iterator[Problem]:
     for key in islice(session or (), 100):
         if to_snake(key) not in SESSION_KEYS:
             near = near_key(key, SESSION_KEYS)
@@ -183,7 +185,7 @@ def _dropped_of_session(path: str | Path | None, session: dict[str, Any] | None)
 
 
 def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
-    """Read the session that a list of turns starts in: `app_name`, `user_id`, `state`. Raises EvalFileError."""
+    """Read the session in which a list of turns starts: `app_name`, `user_id`, `state`. Raises EvalFileError."""
     if path is None:
         return None
     document = read_document(Path(path))

@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, in the text that ADK writes, and never losing comments without being told to."""
+"""Write files atomically, in the form that ADK writes, and refuse to lose comments unless the caller allows it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from proctor.schema.format.eval_set import EvalSet
 def save_eval_set(
     eval_set: EvalSet, path: str | Path, *, full: bool = False, comments_may_go: bool = False
 ) -> None:
-    """Write a set as ADK writes it: snake_case, two-space indent, defaults left out (`full`: everything written).
+    """Write a set as ADK writes it: snake_case, two-space indent, without defaults (`full`: with all fields).
 
     Unlike ADK, and unless `full`, a written `tool_uses: []` stays.
 
     Raises:
         EvalFileError: the file has comments, which JSON cannot keep, and `comments_may_go` is not set; or it cannot
-            be written. The old file is then as it was.
+            be written. The old file is then unchanged.
     """
     save_model(eval_set, path, full=full, comments_may_go=comments_may_go, keep_written=not full)
 
@@ -41,22 +41,24 @@ def save_model(
     comments_may_go: bool = False,
     keep_written: bool = False,
 ) -> None:
-    """Write any document of the format. As `save_eval_set`; `keep_written` as in `to_adk_json`."""
+    """Write any document of the format. See `save_eval_set`; `keep_written` as in `to_adk_json`."""
     path = Path(path)
     if path.suffix.lower() in YAML_SUFFIXES:
-        raise EvalFileError(f"{path}: this would write JSON into a YAML file; name a .json file")
+        raise EvalFileError(f"{path}: JSON cannot be written to a YAML file; name a .json file")
     if path.suffix.lower() == LINES_SUFFIX:
-        raise EvalFileError(f"{path}: this would write one document into a file of lines; name a .json file")
+        raise EvalFileError(
+            f"{path}: one document cannot be written to a file of JSON lines; name a .json file"
+        )
     if not comments_may_go and has_comments(path):
         raise EvalFileError(
             f"{path}: the file has comments, and JSON cannot keep them; it was not changed. "
-            f"Save to another file, or say that the comments may go."
+            f"Save to another file, or allow the comments to be removed."
         )
     write_text(path, to_adk_json(model, full=full, keep_written=keep_written))
 
 
 def has_comments(path: Path) -> bool:
-    """Whether an existing file holds comments. A file that is not there, or is no text, has none."""
+    """Whether an existing file contains comments. A missing file, or one that is not text, has none."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -69,17 +71,17 @@ def has_comments(path: Path) -> bool:
 
 
 def save_lines(eval_set: EvalSet, cases: Iterable[EvalCase], path: str | Path) -> None:
-    """Write a set in JSON lines, a case a line; `cases` may come one at a time. Raises EvalFileError: as `write_text`."""
+    """Write a set in JSON lines, one case per line; `cases` may be an iterator. Raises EvalFileError: see `write_text`."""
     write_text(Path(path), to_lines(eval_set, cases))
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Replace a file's text, given whole or in pieces, in one step: after a crash it is the old text or the new one, never a part.
+    """Replace the text of a file atomically; after a crash it is the old or the new text. The text may come in pieces.
 
-    The mode of the file is kept; a link stays a link and what it points to is replaced.
+    The mode of the file is kept; if it is a link, its target is replaced.
 
     Raises:
-        EvalFileError: it cannot be written; the message names the path and the cause.
+        EvalFileError: the file cannot be written; the message contains the path and the cause.
     """
     try:
         with new_file(path) as file:

@@ -1,6 +1,6 @@
-"""What the names on a command line mean: eval sets, single cases of them, the config that judges each.
+"""Resolve the names on a command line: eval sets, single cases of them, and the config of each set.
 
-Names become paths here and nowhere else: an id is checked before it is joined to a folder.
+Only this module converts names to paths. It checks an id before joining it to a folder.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CONFIG_NAMES = ("test_config.json", "test_config.yaml", "test_config.yml")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _CASE_NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^,:]*))(,|:|$)', re.DOTALL)
 _NEW_SET_ID = re.compile(r"[a-zA-Z0-9_]+")
-_LONGEST_NAME = 255  # bytes in a file's name, on the systems people use
+_LONGEST_NAME = 255  # bytes of a file name, on common systems
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
 ON_WINDOWS = os.name == "nt"
-"""Whether the names of devices cannot be names of files."""
+"""Whether device names are invalid file names."""
 
 
 @dataclass(slots=True)
 class FoundSet:
-    """An eval set to be read: its file, the name to show, and the cases asked for (none: all)."""
+    """An eval set to read: its file, the name for messages, and the selected cases (none: all)."""
 
     path: Path
     label: str
@@ -42,30 +42,30 @@ class FoundSet:
 
 
 def split_selector(selector: str) -> tuple[str, list[str], str]:
-    """`file.json:case_1,case_2` as the set, its cases, and what stands behind a second colon (ADK ignores that).
+    """Split `file.json:case_1,case_2` into the set, its cases, and the text after a second colon, which ADK ignores.
 
-    A Windows drive (`C:\\` or `C:/`) is part of the name. Blank case names are dropped, others are not trimmed. One in
-    double quotes may hold commas and colons; a quote within is doubled.
+    A Windows drive (`C:\\` or `C:/`) is part of the name. Blank case names are dropped, others are not trimmed. A name in
+    double quotes may contain commas and colons; a quote in it is doubled.
     """
     drive = selector[:2] if _DRIVE.match(selector) else ""
     name, _, rest = selector[len(drive) :].partition(":")
     cases, at, sign = [], 0, ","
     while sign == ",":
-        found = _CASE_NAME.match(rest, at)
-        quoted, plain, sign = found.groups() if found else (None, "", "")
-        cases.append(plain if quoted is None else quoted.replace('""', '"'))
-        at = found.end() if found else len(rest)
+        match = _CASE_NAME.match(rest, at)
+        quoted_id, plain, sign = match.groups() if match else (None, "", "")
+        cases.append(plain if quoted_id is None else quoted_id.replace('""', '"'))
+        at = match.end() if match else len(rest)
     return drive + name, [case for case in cases if case.strip()], rest[at:]
 
 
-def quoted(case_id: str) -> str:
-    """Return the id as `split_selector` reads it: in double quotes where a sign of selectors is in it."""
+def quote_case_id(case_id: str) -> str:
+    """Return the id as `split_selector` reads it: in double quotes if it contains a separator."""
     is_plain = not any(sign in case_id for sign in ',:"')
     return case_id if is_plain else f'"{case_id.replace(chr(34), chr(34) * 2)}"'
 
 
-def split_where_found(selector: str, folder: Path | None = None) -> tuple[str, list[str], str]:
-    """As `split_selector`, but a file or folder that is there, seen from `folder`, is not split at a colon of its name."""
+def split_existing(selector: str, folder: Path | None = None) -> tuple[str, list[str], str]:
+    """As `split_selector`, but an existing file or folder, relative to `folder`, is not split at a colon in its name."""
     at, drive = len(selector), 2 if _DRIVE.match(selector) else 0
     while at > drive:
         if _exists(selector[:at], folder):
@@ -76,45 +76,45 @@ def split_where_found(selector: str, folder: Path | None = None) -> tuple[str, l
 
 
 def split_selectors(selectors: Sequence[str]) -> dict[str, list[str]]:
-    """Sets and their cases; a set named twice has the cases of both (all cases and a list: the list)."""
-    found: dict[str, list[str]] = {}
+    """Return sets with their cases. A set named twice has the cases of both (all cases and a list: the list)."""
+    cases_by_set: dict[str, list[str]] = {}
     for selector in selectors:
         name, cases, _ = split_selector(selector)
-        found.setdefault(name, []).extend(cases)
-    return found
+        cases_by_set.setdefault(name, []).extend(cases)
+    return cases_by_set
 
 
 def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> list[FoundSet]:
-    """The sets that `selectors` name, in their order: files, folders, ids of sets in the agent's folder.
+    """Return the sets that `selectors` name, in order: files, folders, ids of sets in the agent's folder.
 
-    A folder stands for all sets in it and below. A file named twice comes once, with the cases of both.
+    A folder selects all sets in it and below. A file named twice is listed once, with the cases of both.
 
     Raises:
-        SetupProblems: for every name that means nothing, with the closest names.
+        SetupProblems: one error per unresolved name, with the closest names.
     """
     problems: list[SetupError] = []
-    found: dict[str, FoundSet] = {}
+    sets: dict[str, FoundSet] = {}
     for selector in selectors:
         try:
-            for one in _find(selector, agent_folder):
-                known = found.setdefault(os.path.normpath(one.path), one)
-                if known is not one:
-                    known.case_ids += [case for case in one.case_ids if case not in known.case_ids]
+            for new in _find(selector, agent_folder):
+                known = sets.setdefault(os.path.normpath(new.path), new)
+                if known is not new:
+                    known.case_ids += [case for case in new.case_ids if case not in known.case_ids]
         except SetupError as problem:
             problems.append(problem)
     if problems:
         raise SetupProblems(problems)
-    return list(found.values())
+    return list(sets.values())
 
 
 def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
-    name, cases, ignored = split_where_found(selector)
+    name, cases, ignored = split_existing(selector)
     if ignored:
         raise SetupError(
-            f"{selector}: two colons; cases are separated by commas, as in FILE:case_1,case_2 (an id with a comma or a colon in it goes in double quotes)"
+            f"{selector}: two colons; separate cases with commas, as in FILE:case_1,case_2 (put an id with a comma or a colon in double quotes)"
         )
     if not name:
-        raise SetupError(f"{selector!r} names no eval set")
+        raise SetupError(f"{selector!r} does not name an eval set")
     path = Path(name)
     if path.is_dir():
         return _in_folder(path, cases)
@@ -123,30 +123,30 @@ def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
     by_id = _by_id(name, agent_folder)
     if by_id is not None:
         return [FoundSet(by_id, str(by_id), cases)]
-    raise SetupError(_nothing_there(name, agent_folder))
+    raise SetupError(_not_found_message(name, agent_folder))
 
 
 def _exists(name: str, folder: Path | None = None) -> bool:
     try:
         return bool(name) and (folder or Path()).joinpath(name).exists()
-    except (OSError, ValueError):  # too long, or with NUL
+    except (OSError, ValueError):  # a name that is too long, or contains NUL
         return False
 
 
 def _in_folder(folder: Path, cases: list[str]) -> list[FoundSet]:
     if cases:
-        raise SetupError(
-            f"{folder} is a folder; cases are picked from one file, as in FILE:{','.join(cases)}"
-        )
+        raise SetupError(f"{folder} is a folder; name cases of one file, as in FILE:{','.join(cases)}")
     paths = list(sets_in(folder))
     if not paths:
-        looked = ", ".join(f"*{suffix}" for suffix in SET_SUFFIXES[:3])
-        raise SetupError(f"no eval sets in the folder {folder} (looked for {looked} …, in subfolders too)")
+        patterns = ", ".join(f"*{suffix}" for suffix in SET_SUFFIXES[:3])
+        raise SetupError(
+            f"no eval sets in the folder {folder} (searched for {patterns} …, in subfolders too)"
+        )
     return [FoundSet(path, str(path)) for path in paths]
 
 
 def sets_in(folder: Path) -> Iterator[Path]:
-    """All eval set files in a folder and below, sorted; hidden folders (results are kept in one) are left out."""
+    """Return all eval set files in a folder and below, sorted; hidden folders, such as that of results, are skipped."""
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
         for name in sorted(files):
@@ -156,7 +156,7 @@ def sets_in(folder: Path) -> Iterator[Path]:
 
 
 def may_be_read(path: Path) -> bool:
-    """Whether an entry of a folder is a file, or a link that should lead to one; reading a pipe might never end."""
+    """Whether an entry of a folder is a file, or a link to one, existing or not; reading a pipe might never end."""
     return path.is_file() or not path.exists()
 
 
@@ -167,14 +167,14 @@ def _by_id(name: str, agent_folder: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _nothing_there(name: str, agent_folder: Path | None) -> str:
+def _not_found_message(name: str, agent_folder: Path | None) -> str:
     hint = near_files(Path(name))
     if agent_folder is not None and not path_segment_fault(name):
         ids = [_without_suffix(path.name) for path in sets_in(agent_folder) if path.parent == agent_folder]
         near = get_close_matches(name, ids, n=3)
-        known = f"sets there: {', '.join(ids[:8])}" if ids else "there are none"
-        listed = f"did you mean {' or '.join(near)}?" if near else known
-        return f"{name}: no such file, and no eval set of this id in {agent_folder} ({hint or listed})"
+        known = f"sets in it: {', '.join(ids[:8])}" if ids else "it contains no sets"
+        suggestion = f"did you mean {' or '.join(near)}?" if near else known
+        return f"{name}: no such file, and no eval set with this id in {agent_folder} ({hint or suggestion})"
     return f"{name}: no such file or folder" + (f" ({hint})" if hint else "")
 
 
@@ -184,16 +184,16 @@ def _without_suffix(name: str) -> str:
 
 
 def near_files(path: Path) -> str:
-    """A hint for a file that is not there: files of nearly its name in its folder, or that the folder is missing."""
+    """Return a hint for a missing file: files with similar names in its folder, or that the folder is missing."""
     folder = path.parent
     try:
         if not folder.is_dir():
-            return f"there is no folder {folder}"
+            return f"the folder {folder} does not exist"
         names = [entry.name for entry in folder.iterdir()]
     except (OSError, ValueError):
         return ""
     if path.is_symlink():
-        return f"it is a link to {path.readlink()}, which is not there"
+        return f"it is a link to {path.readlink()}, which does not exist"
     near = get_close_matches(path.name, names, n=2, cutoff=0.6)
     return f"did you mean {' or '.join(str(folder / name) for name in near)}?" if near else ""
 
@@ -202,31 +202,35 @@ def near_files(path: Path) -> str:
 
 
 def find_config(set_path: Path) -> Path | None:
-    """The `test_config.json` that judges a set: beside it, else in the nearest folder above, up to the project's root.
+    """Return the `test_config.json` of a set: next to it, else in the nearest folder above, up to the project's root.
 
-    ADK looks beside the file only, and for JSON. Outside of a project Proctor, too, looks beside it only. None: there
-    is none. Raises SetupError: a folder has two.
+    ADK uses only a JSON file next to the set; so does Proctor outside of a project. `None` if there is no config. Raises
+    SetupError if a folder has two.
     """
     folder = set_path.absolute().parent
     root = project_root(folder)
     for place in [folder, *folder.parents]:
-        there = [_as_named(place / name, set_path) for name in CONFIG_NAMES if _is_config(place / name)]
-        if len(there) > 1:
-            raise SetupError(f"{there[0]} and {there[1]}: which of them judges {set_path.name}? Keep one.")
-        if there:
-            return there[0]
+        configs = [
+            _relative_like(set_path, place / name) for name in CONFIG_NAMES if _is_config(place / name)
+        ]
+        if len(configs) > 1:
+            raise SetupError(
+                f"{configs[0]} and {configs[1]}: only one may configure {set_path.name}; remove the other"
+            )
+        if configs:
+            return configs[0]
         if place == root or root is None:
             return None
     return None
 
 
 def _is_config(path: Path) -> bool:
-    """Whether a config is meant to be there; a link that leads nowhere is told when it is read."""
+    """Whether a config is a file or a broken link; reading reports the broken link."""
     return path.is_file() or (path.is_symlink() and not path.exists())
 
 
-def _as_named(path: Path, set_path: Path) -> Path:
-    """The path in the way the set was named: relative when that was, and when it can be."""
+def _relative_like(set_path: Path, path: Path) -> Path:
+    """Return the path relative to the current folder if the set's path is relative, and if possible."""
     if set_path.is_absolute():
         return path
     try:
@@ -239,7 +243,7 @@ def _as_named(path: Path, set_path: Path) -> Path:
 
 
 def path_segment_fault(text: str) -> str:
-    """Why `text` may not be one part of a path; empty when it may. The rule is ADK's."""
+    """Return why `text` cannot be one part of a path; empty if it can. The rule is ADK's."""
     if not text:
         return "it is empty"
     if text in {".", ".."}:
@@ -254,7 +258,7 @@ def path_segment_fault(text: str) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there; false, too, for a name that is longer than any file's can be."""
+    """Whether a file exists; false also for a name that is too long for a file."""
     try:
         return path.is_file()
     except OSError:
@@ -262,7 +266,7 @@ def is_file(path: Path) -> bool:
 
 
 def require_path_segment(text: str, what: str) -> str:
-    """`text`, if it may be one part of a path. `what` names it in the message. Raises SetupError."""
+    """Return `text` if it can be one part of a path. `what` names it in the message. Raises SetupError."""
     fault = path_segment_fault(text)
     if fault:
         raise SetupError(f"{what} {text!r} cannot be part of a path: {fault}")
@@ -270,7 +274,7 @@ def require_path_segment(text: str, what: str) -> str:
 
 
 def require_new_set_id(text: str) -> str:
-    """`text`, if a new eval set may have this id: letters, digits, `_`, and a file can be named so. Raises SetupError."""
+    """Return `text` if a new eval set may have this id: letters, digits, `_`, and a valid file name. Raises SetupError."""
     if not _NEW_SET_ID.fullmatch(text):
         raise SetupError(
             f"the id {text!r} of a new eval set may have only letters (a-z, A-Z), digits and `_`"
@@ -285,11 +289,11 @@ def require_new_set_id(text: str) -> str:
 
 
 def require_new_case_id(text: str) -> str:
-    """`text`, if a new case may have this id: `file.json:ID,ID` can name it. Raises SetupError."""
-    taken = [sign for sign in ",:" if sign in text]
-    if taken:
+    """Return `text` if a new case may have this id: `file.json:ID,ID` can select it. Raises SetupError."""
+    separators = [sign for sign in ",:" if sign in text]
+    if separators:
         raise SetupError(
-            f"the id {text!r} of a new case has a {taken[0]!r} in it, and could not be named: FILE:CASE,CASE has it as well"
+            f"the id {text!r} of a new case contains {separators[0]!r}, which separates cases in FILE:CASE,CASE; choose another id"
         )
     if not text.strip():
         raise SetupError("the id of a new case is empty")
@@ -297,10 +301,10 @@ def require_new_case_id(text: str) -> str:
 
 
 def set_path(folder: Path, eval_set_id: str) -> Path:
-    """The file of the set `eval_set_id` in an agent's folder.
+    """Return the file of the set `eval_set_id` in an agent's folder.
 
     Raises:
-        SetupError: the id is no part of a path, or the file is a link that leads out of the folder.
+        SetupError: the id cannot be part of a path, or the file is a link that leads out of the folder.
     """
     path = folder / f"{require_path_segment(eval_set_id, 'the eval set id')}{SET_SUFFIXES[0]}"
     if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):

@@ -1,4 +1,4 @@
-"""Eval sets of every generation and layout, behind one interface that reads a case at a time."""
+"""Eval sets of every generation and layout, behind one interface that reads one case at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from proctor.files.eval_sets.case_reader import CaseFindings, HeldCases, SpanCases, read_case
+from proctor.files.eval_sets.case_reader import CaseFindings, DocumentCases, SpanCases, read_case
 from proctor.files.eval_sets.documents import (
     LINES_SUFFIX,
     WHOLE_LIMIT,
@@ -21,9 +21,9 @@ from proctor.files.eval_sets.documents import (
     unreadable,
 )
 from proctor.files.eval_sets.duplicate_ids import duplicate_problems, rename_duplicates
-from proctor.files.eval_sets.streamed_set import Opened, streamed, take_doubled, too_large
+from proctor.files.eval_sets.streamed_set import OpenedSet, add_duplicate_keys, stream_set, too_large
 from proctor.files.eval_sets.whole_documents import set_of_document
-from proctor.files.text.duplicate_keys import doubled_in_cases
+from proctor.files.text.duplicate_keys import duplicate_keys_in_cases
 from proctor.files.text.json_stream import BrokenTextError, FileBytes, changed_since, no_collection
 from proctor.files.text.problems import Place, Problem, Severity, SourceText, file_error
 from proctor.files.text.validation_messages import Finding
@@ -32,22 +32,22 @@ from proctor.schema.format.eval_set import EvalSet
 
 
 class EvalSetFile:
-    """An eval set that was read and checked whole, and of which one case at a time is in memory.
+    """An eval set that was read and checked as a whole, and of which one case at a time is in memory.
 
-    `eval_set_id`, `name`, `label` (the file as it was named), `warnings`, `has_comments`; `ids()`, `case(i)`,
+    `eval_set_id`, `name`, `label` (the file's name in messages), `warnings`, `has_comments`; `ids()`, `case(i)`,
     iteration, `place(eval_id)`, `where(i)`, `content_hash`. Cases read again are equal but not the same objects.
     """
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenedSet) -> None:
         self.label = opened.label
         self.header = opened.header
         self.other_warnings = opened.warnings
         self.misread = opened.misread
-        """Keys, as warnings, that probably state an expectation and that nothing reads: no verdict with them."""
+        """Unknown keys, as warnings, that probably state an expectation: a verdict is refused."""
         self.doubtful = opened.doubtful
         """Other unknown keys, as warnings."""
-        self.doubled = opened.doubled
-        """Keys, as warnings, that an object of the format has twice: no verdict with them."""
+        self.duplicate_keys = opened.duplicate_keys
+        """Duplicate keys, as warnings, in objects of the format: a verdict is refused."""
         self.kind = opened.kind
         self.has_comments = opened.has_comments
         self._cases = opened.cases
@@ -58,8 +58,8 @@ class EvalSetFile:
 
     @property
     def warnings(self) -> list[Problem]:
-        """Everything that is doubtful in the file."""
-        return [*self.other_warnings, *self.doubled, *self.misread, *self.doubtful]
+        """All doubts about the file."""
+        return [*self.other_warnings, *self.duplicate_keys, *self.misread, *self.doubtful]
 
     @property
     def eval_set_id(self) -> str:
@@ -68,7 +68,7 @@ class EvalSetFile:
 
     @property
     def name(self) -> str | None:
-        """The name of the set, when it has one."""
+        """The name of the set, or `None`."""
         return self.header.name
 
     @property
@@ -77,11 +77,11 @@ class EvalSetFile:
         return self._hash()
 
     def ids(self) -> Sequence[str]:
-        """The ids of all cases, in order; all different."""
+        """The ids of all cases, in order, without duplicates."""
         return self._ids
 
     def position(self, eval_id: str) -> int | None:
-        """Return which case has this id, counted from 0; `None`: none has."""
+        """Return the index of the case with this id, or `None`."""
         if not self._positions:
             self._positions = {name: index for index, name in enumerate(self._ids)}
         return self._positions.get(eval_id)
@@ -93,7 +93,7 @@ class EvalSetFile:
         """Read one case.
 
         Raises:
-            EvalFileError: the file was changed since it was opened.
+            EvalFileError: the file changed since it was opened.
         """
         eval_id = self._ids[index]
         try:
@@ -107,59 +107,59 @@ class EvalSetFile:
         return case
 
     def value(self, index: int) -> Any:
-        """One case as plain data: as the file has it, or as an old format was converted."""
+        """Return one case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))
 
     @property
     def is_encoded_twice(self) -> bool:
-        """The file is JSON within a JSON string, which is only read."""
-        return isinstance(self._cases, HeldCases) and self._cases.is_encoded_twice
+        """Whether the file is JSON inside a JSON string; such a file is read-only."""
+        return isinstance(self._cases, DocumentCases) and self._cases.is_encoded_twice
 
     def piece(self, index: int) -> bytes:
-        """One case as JSON: the bytes of its file, where that is plain JSON."""
+        """Return one case as JSON: the bytes of its file, if that is plain JSON."""
         return self._cases.piece(index)
 
-    def stretches(self) -> Iterator[tuple[int, int]]:
-        """The bytes of its file that each case takes; none where the file was read whole."""
-        return self._cases.stretches() if isinstance(self._cases, SpanCases) else iter(())
+    def byte_ranges(self) -> Iterator[tuple[int, int]]:
+        """Return the range of bytes of each case in the file; empty if the file was read whole."""
+        return self._cases.byte_ranges() if isinstance(self._cases, SpanCases) else iter(())
 
     def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
-        """What was found in cases, with its places; paths start at the case."""
+        """Return findings about cases with their positions; paths start at the case."""
         return self._cases.problems(found, severity)
 
     def header_problems(self, look: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Problem]:
-        """What `look` finds in the set's own keys, as warnings with their places; nothing where the file was read whole."""
+        """Return the findings of `look` in the header, as warnings with positions; empty if the file was read whole."""
         if not isinstance(self._cases, SpanCases):
             return []
         return self._cases.header_problems(list(look(self._cases.header)), "warning")
 
     def source(self, index: int) -> SourceText | None:
-        """The text of one case as it stands in the file; None where the file was read whole."""
+        """Return the text of one case in the file, or `None` if the file was read whole."""
         return self._cases.source(index) if isinstance(self._cases, SpanCases) else None
 
     def __iter__(self) -> Iterator[EvalCase]:
         return map(self.case, range(len(self)))
 
     def place(self, eval_id: str) -> Place:
-        """Line and column of a case. Raises KeyError for an id that is not there."""
+        """Return the line and column of a case. Raises KeyError for an unknown id."""
         if eval_id not in self._ids:
             raise KeyError(eval_id)
         return self._cases.start(self._ids.index(eval_id))
 
     def where(self, index: int) -> str:
-        """`file:line` of a case."""
+        """Return `file:line` of a case."""
         return f"{self.label}:{self._cases.start(index).line}"
 
     def line(self, index: int) -> int:
-        """The line that a case begins in."""
+        """Return the first line of a case."""
         return self._cases.start(index).line
 
     def start(self, index: int) -> Place:
-        """Line and column of a case."""
+        """Return the line and column of a case."""
         return self._cases.start(index)
 
     def eval_set(self) -> EvalSet:
-        """The whole set, in memory."""
+        """Return the whole set, in memory."""
         whole = self.header.model_copy()
         whole.eval_cases = list(self)
         return whole
@@ -173,24 +173,24 @@ def open_eval_set(
 ) -> EvalSetFile:
     """Read and check a whole set, keeping none of its cases in memory.
 
-    Every generation of the format, in both spellings, and its neighbours (see `docs/file-formats.md`). A set without
+    Reads every generation of the format, in both spellings, and related formats (see `docs/file-formats.md`). A set without
     cases is refused unless `allow_empty`; duplicate ids are refused unless `allow_duplicate_ids` (then the second `x`
-    runs as `x#2`). `label` is how messages name the file.
+    runs as `x#2`). `label` is the file's name in messages.
 
     Raises:
-        EvalFileError: with every problem of the file and its place.
+        EvalFileError: with every problem of the file and its position.
     """
     path = Path(path)
-    opened = _opened(path, label or str(path))
-    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
+    opened = _open_file(path, label or str(path))
+    return _require_valid(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
 
 
-def _opened(path: Path, label: str) -> Opened:
+def _open_file(path: Path, label: str) -> OpenedSet:
     suffix = path.suffix.lower()
     if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
         return set_of_document(read_yaml(data, label), _digest_of(data))
-    if path.exists() and not path.is_file():  # a pipe, which is read once, from its start to its end
+    if path.exists() and not path.is_file():  # a pipe can only be read once
         data = read_bytes(path, label)
         return set_of_document(read_json(data, label), _digest_of(data))
     try:
@@ -200,11 +200,11 @@ def _opened(path: Path, label: str) -> Opened:
     try:
         with no_collection():
             if suffix == LINES_SUFFIX:
-                from proctor.files.eval_sets.json_lines import streamed_lines
+                from proctor.files.eval_sets.json_lines import open_lines
 
-                return streamed_lines(source)
-            opened = streamed(source)
-            take_doubled(opened, doubled_in_cases(source, opened.cases))
+                return open_lines(source)
+            opened = stream_set(source)
+            add_duplicate_keys(opened, duplicate_keys_in_cases(source, opened.cases))
             return opened
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
@@ -214,30 +214,30 @@ def _opened(path: Path, label: str) -> Opened:
 
 
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
-    """Read a whole set into memory; a set without cases is a set, too. Errors as `open_eval_set`."""
+    """Read a whole set into memory; a set without cases is accepted. Errors as `open_eval_set`."""
     return open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()
 
 
 def load_eval_set_text(
     text: str | bytes, name: str = "<text>", *, allow_duplicate_ids: bool = False
 ) -> EvalSet:
-    """Read a set from JSON text; `name` is how messages name it."""
+    """Read a set from JSON text; `name` is its name in messages."""
     return open_eval_set_text(text, name, allow_duplicate_ids=allow_duplicate_ids).eval_set()
 
 
 def open_eval_set_text(text: str | bytes, name: str, *, allow_duplicate_ids: bool = False) -> EvalSetFile:
-    """The same, with what is doubtful in it."""
+    """As `load_eval_set_text`; the result also has the warnings."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     opened = set_of_document(read_json(data, name), _digest_of(data))
-    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
+    return _require_valid(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
 
 
 def open_document(
     document: Document, *, allow_duplicate_ids: bool = False, allow_empty: bool = False
 ) -> EvalSetFile:
-    """The set that an already read document holds. Errors as `open_eval_set`."""
+    """Return the set of a document that was already read. Errors as `open_eval_set`."""
     digest = _digest_of(to_json(document.value))
-    return _checked(
+    return _require_valid(
         set_of_document(document, digest), allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty
     )
 
@@ -247,23 +247,20 @@ def _digest_of(data: bytes) -> Callable[[], str]:
     return lambda: digest
 
 
-# --- the set as a whole ------------------------------------------------------------------------------------------------
+# --- checks of the whole set -------------------------------------------------------------------------------------------
 
 
-def _checked(opened: Opened, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
-    """The set, unless something is wrong with it."""
+def _require_valid(opened: OpenedSet, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
+    """Return the set, or raise EvalFileError for its problems."""
     if allow_duplicate_ids:
         renamed = rename_duplicates(opened.ids)
         opened.warnings += duplicate_problems(opened.cases, opened.ids, renamed)
         opened.ids, opened.renamed = [renamed.get(i, name) for i, name in enumerate(opened.ids)], set(renamed)
     else:
         opened.problems += duplicate_problems(opened.cases, opened.ids, {})
-    if not opened.ids and not opened.problems:
-        problem = Problem(
-            "error", opened.label, 1, 1, "eval_cases", "no cases", "a set to run needs at least one"
-        )
-        if not allow_empty:
-            opened.problems.append(problem)
+    if not opened.ids and not opened.problems and not allow_empty:
+        hint = "a set to run needs at least one"
+        opened.problems.append(Problem("error", opened.label, 1, 1, "eval_cases", "no cases", hint))
     if opened.problems:
         raise file_error([*opened.problems, *opened.warnings])
     return EvalSetFile(opened)

@@ -1,4 +1,4 @@
-"""Opening a set as a stream: what is found out in one pass over a file of any size."""
+"""Open a set as a stream, in one pass over a file of any size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proctor.files.eval_sets.case_reader import Cases, Collector, SpanCases
 from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of
 from proctor.files.eval_sets.documents import WHOLE_LIMIT
 from proctor.files.keys.unknown_keys import set_key_findings
-from proctor.files.text.duplicate_keys import DoubledKeys
+from proctor.files.text.duplicate_keys import DuplicateKeys
 from proctor.files.text.json_stream import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
 from proctor.files.text.problems import Problem, Severity, SourceText, file_error
 from proctor.files.text.validation_messages import Finding, explain
@@ -22,8 +22,8 @@ from proctor.schema.format.eval_set import EvalSet
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Opened:
-    """What opening a set found out."""
+class OpenedSet:
+    """The result of opening a set."""
 
     label: str
     header: EvalSet
@@ -32,11 +32,11 @@ class Opened:
     kind: Kind = Kind.EVAL_SET
     warnings: list[Problem] = field(default_factory=list)
     misread: list[Problem] = field(default_factory=list)
-    """Keys, as warnings, that probably state an expectation and that nothing reads."""
+    """Unknown keys, as warnings, that probably state an expectation."""
     doubtful: list[Problem] = field(default_factory=list)
     """Other unknown keys."""
-    doubled: list[Problem] = field(default_factory=list)
-    """Keys, as warnings, that an object of the format has twice."""
+    duplicate_keys: list[Problem] = field(default_factory=list)
+    """Duplicate keys, as warnings, in objects of the format."""
     problems: list[Problem] = field(default_factory=list)
     has_comments: bool = False
     ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
@@ -46,7 +46,7 @@ class Opened:
 def read_header(
     fields: dict[str, Any], name: str, *, needs_id: bool = True
 ) -> tuple[EvalSet, list[Finding], list[Finding]]:
-    """The set without its cases, what is wrong with it, and what is doubtful."""
+    """Return the set without its cases, its errors, and its doubts."""
     warnings: list[Finding] = []
     if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
         fallback = set_id_of(name)
@@ -62,11 +62,11 @@ def read_header(
         return placeholder, explain(error, fields), warnings
 
 
-def streamed(source: FileBytes) -> Opened:
-    """Read every case of a plain JSON set once, and keep where each of them is.
+def stream_set(source: FileBytes) -> OpenedSet:
+    """Read every case of a plain JSON set once, and record where its cases are.
 
     Raises:
-        BrokenTextError: it is no plain JSON, or no set: another way of reading may know more.
+        BrokenTextError: it is not plain JSON, or not a set; another reader may know more.
     """
     walk = Walk(source)
     collector = Collector()
@@ -76,16 +76,16 @@ def streamed(source: FileBytes) -> Opened:
         raise BrokenTextError(0)
     header, findings, warnings = read_header(walk.spans.header, source.name)
     cases = SpanCases(source, walk.spans)
-    opened = Opened(source.name, header, cases, lambda: hash_file(source))
+    opened = OpenedSet(source.name, header, cases, lambda: hash_file(source))
     opened.problems += cases.header_problems(findings, "error")
     opened.warnings += cases.header_problems(warnings, "warning")
-    take_collected(opened, collector)
-    take_header_keys(opened, walk.spans.header, cases.header_problems)
+    add_case_results(opened, collector)
+    add_header_keys(opened, walk.spans.header, cases.header_problems)
     return opened
 
 
-def take_collected(opened: Opened, collector: Collector) -> None:
-    """Put what was noticed as the cases went by into the set that was opened."""
+def add_case_results(opened: OpenedSet, collector: Collector) -> None:
+    """Add the ids and the problems that were collected from the cases to the opened set."""
     opened.ids = collector.ids
     opened.problems += collector.errors_in(opened.cases)
     opened.warnings += collector.warnings_in(opened.cases)
@@ -93,26 +93,27 @@ def take_collected(opened: Opened, collector: Collector) -> None:
     opened.doubtful += collector.keys.doubtful(opened.cases.problems)
 
 
-def take_doubled(opened: Opened, found: DoubledKeys, scanned: Sequence[Problem] = ()) -> None:
-    """Put keys that stand twice into what was opened; `scanned` are warnings of a text, which may name them, too."""
-    known = {*found.of_format, *found.of_free_maps}
-    opened.doubled += found.of_format
-    opened.warnings = [
-        *(each for each in scanned if each not in known), *found.of_free_maps, *opened.warnings
-    ]  # fmt: skip
-
-
-def take_header_keys(
-    opened: Opened, header: dict[str, Any], place: Callable[[list[Finding], Severity], list[Problem]]
+def add_duplicate_keys(
+    opened: OpenedSet, duplicates: DuplicateKeys, text_warnings: Sequence[Problem] = ()
 ) -> None:
-    """Put the unknown keys of a set itself into what was opened."""
-    found = list(set_key_findings(header))
-    opened.misread += place([one for one in found if one.is_misread], "warning")
-    opened.doubtful += place([one for one in found if not one.is_misread], "warning")
+    """Add duplicate keys to the opened set; `text_warnings` are warnings about its text, which may contain them, too."""
+    known = {*duplicates.of_format, *duplicates.of_free_maps}
+    others = [each for each in text_warnings if each not in known]
+    opened.duplicate_keys += duplicates.of_format
+    opened.warnings = [*others, *duplicates.of_free_maps, *opened.warnings]
+
+
+def add_header_keys(
+    opened: OpenedSet, header: dict[str, Any], locate: Callable[[list[Finding], Severity], list[Problem]]
+) -> None:
+    """Add the unknown keys of the header to the opened set."""
+    findings = list(set_key_findings(header))
+    opened.misread += locate([each for each in findings if each.is_misread], "warning")
+    opened.doubtful += locate([each for each in findings if not each.is_misread], "warning")
 
 
 def hash_file(source: FileBytes) -> str:
-    """SHA-256 of the whole file, in hex."""
+    """Return the SHA-256 of the whole file, in hex."""
     digest = hashlib.sha256()
     for at in range(0, source.size, CHUNK):
         digest.update(source.read(at, at + CHUNK))
@@ -120,7 +121,7 @@ def hash_file(source: FileBytes) -> str:
 
 
 def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
-    """The error for a file that is too large to be read whole, and is broken or no eval set."""
+    """Return the error for a file that is too large to be read whole, and is broken or not an eval set."""
     first = LineCounter(source).place(broken.offset)
     if broken.in_value:
         from proctor.files.text.json_scanner import scan
@@ -132,7 +133,16 @@ def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
         inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
         if inside and not inside[0].message.startswith("text after"):
             return file_error(inside[:1])
-    message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
+    message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} MiB only eval sets in plain JSON are read"
     return file_error(
-        [Problem("error", source.name, *first, "", message, "no comments, no trailing commas, no key twice")]
+        [
+            Problem(
+                "error",
+                source.name,
+                *first,
+                "",
+                message,
+                "remove comments, trailing commas and duplicate keys",
+            )
+        ]
     )

@@ -1,4 +1,4 @@
-"""Where a verdict is requested: what reading only warns of, and what no verdict may rest on."""
+"""Warnings of reading that become errors if a verdict is requested."""
 
 from __future__ import annotations
 
@@ -20,63 +20,63 @@ UNKNOWN_KEYS_ALLOWED = "`--allow-unknown-keys` (allow_unknown_keys) accepts such
 
 
 class ReadSet(Protocol):
-    """An eval set that was read (`EvalSetFile`)."""
+    """An eval set that was read (see `EvalSetFile`)."""
 
     @property
     def warnings(self) -> list[Problem]:
-        """Everything that is doubtful."""
+        """All doubts."""
         ...
 
     misread: list[Problem]
-    doubled: list[Problem]
+    duplicate_keys: list[Problem]
 
 
 def refused_in(source: ReadSet, *, allow_unknown_keys: bool) -> list[Problem]:
-    """Return, as errors, the warnings of a set that no verdict may rest on."""
+    """Return, as errors, the warnings that rule out a verdict."""
     keys = [] if allow_unknown_keys else source.misread
-    return [replace(problem, severity="error") for problem in (*source.doubled, *keys)]
+    return [replace(problem, severity="error") for problem in (*source.duplicate_keys, *keys)]
 
 
 def warnings_of(source: ReadSet, *, allow_unknown_keys: bool) -> list[Problem]:
     """Return the other warnings."""
-    refused = [*source.doubled, *([] if allow_unknown_keys else source.misread)]
+    refused = [*source.duplicate_keys, *([] if allow_unknown_keys else source.misread)]
     return [problem for problem in source.warnings if problem not in refused]
 
 
 def refusal_of(problems: Sequence[Problem], *, allows: bool = False) -> EvalFileError:
-    """Return the error for a file that no verdict is given over; `allows`: an option accepts unknown keys."""
+    """Return the error for a file for which a verdict is refused; `allows`: an option accepts its unknown keys."""
     error = file_error(replace(problem, severity="error") for problem in problems)
     return EvalFileError(f"{error}\n{UNKNOWN_KEYS_ALLOWED}", error.problems) if allows else error
 
 
-# --- sets that are in memory -----------------------------------------------------------------------------------------
+# --- sets in memory ----------------------------------------------------------------------------------------------------
 
 _LISTED = 100
 
 
 def keys_of_models(cases: Iterable[EvalCase], label: str = "") -> tuple[list[str], list[str]]:
-    """Return what is misread, and what is only doubtful, in the unknown keys of cases that were made in Python."""
-    found: dict[bool, list[str]] = {True: [], False: []}
+    """Return the errors and the doubts about unknown keys of cases that were made in Python."""
+    messages: dict[bool, list[str]] = {True: [], False: []}
     for index, case in enumerate(cases):
-        for one in key_findings(case, None):
-            if len(found[one.is_misread]) < _LISTED:
-                place = field_name(("eval_cases", index, *one.path))
-                hint = f" ({one.hint})" if one.hint else ""
-                found[one.is_misread].append(f"{label}{place}: {one.message}{hint}")
-    return found[True], found[False]
+        for finding in key_findings(case, None):
+            if len(messages[finding.is_misread]) < _LISTED:
+                field = field_name(("eval_cases", index, *finding.path))
+                hint = f" ({finding.hint})" if finding.hint else ""
+                messages[finding.is_misread].append(f"{label}{field}: {finding.message}{hint}")
+    return messages[True], messages[False]
 
 
 def keys_of_set(eval_set: EvalSet) -> tuple[list[str], list[str]]:
-    """Return the same for a set and its cases."""
+    """Return the same for a set with its cases."""
     label = f"eval set {eval_set.eval_set_id!r}: "
     misread, doubtful = keys_of_models(eval_set.eval_cases, label)
-    for one in set_key_findings(eval_set.model_extra or {}):
-        (misread if one.is_misread else doubtful).append(f"{label}{one.said}")
+    for finding in set_key_findings(eval_set.model_extra or {}):
+        (misread if finding.is_misread else doubtful).append(f"{label}{finding.one_line}")
     return misread, doubtful
 
 
 def refuse_keys(misread: Sequence[str]) -> None:
-    """Refuse keys of a set in memory that state an expectation and that nothing reads.
+    """Refuse unknown keys of a set in memory that state an expectation.
 
     Raises:
         SetupProblems: one error per key.

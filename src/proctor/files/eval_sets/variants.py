@@ -1,4 +1,4 @@
-"""Neighbours of the format that can honestly be read: what they say in other words is put into ours."""
+"""Related formats that can be read without guessing: their keys are converted to those of the format."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from proctor.files.text.validation_messages import Finding
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
 ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
-"""What is read of a row of a data set, beside its id."""
+"""The keys of a row of a data set that are read, except for its id."""
 CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
 def adapt_case(value: Any) -> dict[str, Any] | None:
-    """A row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) as a case of one turn.
+    """Convert a row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) to a case of one turn.
 
-    So are the data sets of agents-cli and of the Gen AI evaluation service. `expected_tools` is read in the place of
-    `reference_trajectory` where it lists calls with their arguments. Other keys of the row are kept as they are.
-    None: it is no such row.
+    The data sets of agents-cli and of the Gen AI evaluation service have such rows. `expected_tools` replaces
+    `reference_trajectory` if it lists calls with their arguments. Other keys of the row are kept. Returns `None` for other
+    values.
     """
     if not isinstance(value, dict) or not {"conversation", "conversation_scenario"}.isdisjoint(value):
         return None
@@ -40,7 +40,7 @@ def adapt_case(value: Any) -> dict[str, Any] | None:
 
 
 def _calls_key(row: dict[str, Any]) -> str:
-    """The key of a row that lists the calls to expect; empty: there is none."""
+    """Return the key of a row that lists the expected calls; empty if there is none."""
     if isinstance(row.get("reference_trajectory"), list):
         return "reference_trajectory"
     calls = row.get("expected_tools")
@@ -48,7 +48,7 @@ def _calls_key(row: dict[str, Any]) -> str:
 
 
 def _is_whole_call(call: Any) -> bool:
-    """Whether a call names its tool and states its arguments: of a name alone, it is not known what they are to be."""
+    """Whether a call has the name of its tool and arguments; without arguments the expectation would be unknown."""
     return (
         isinstance(call, dict)
         and any(isinstance(call.get(key), str) for key in ("name", "tool_name"))
@@ -57,7 +57,7 @@ def _is_whole_call(call: Any) -> bool:
 
 
 def row_path(path: Path_, row: Any) -> Path_:
-    """Where in a row that is stands which is at `path` of the case that the row was read as."""
+    """Convert a path in the case that was made from a row to the path in the row."""
     if path[:2] != ("conversation", 0):
         return path
     if path[2:3] == ("user_content",):
@@ -83,9 +83,9 @@ def _content(value: Any, role: str) -> dict[str, Any] | None:
 
 
 def adapt_turns(turns: Any, base: Path_) -> tuple[Any, list[Finding]]:
-    """Turns of the old formats as people wrote them, in the words of the format; with a warning for what was reworded.
+    """Convert turns of the old formats with other keys, and return a warning for each change.
 
-    Plain texts as intermediate responses (no author is stated), and inputs of a tool under another name.
+    Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
     """
     if not isinstance(turns, list):
         return turns, []

@@ -1,4 +1,4 @@
-"""What an unknown key of the format's objects probably means: a slip, a misplaced key, another tool's word, or nothing."""
+"""The probable meaning of an unknown key: a misspelling, a misplaced key, a key of another tool, or none."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of
 
 
 class Place(StrEnum):
-    """An object of the format that has keys of its own."""
+    """An object of the format that has its own keys."""
 
     SET = "set"
     CASE = "case"
@@ -69,15 +69,15 @@ class Place(StrEnum):
     RUBRIC_CONTENT = "rubric content"
     SCENARIO = "scenario"
     OTHER = "other"
-    """An object that only slips are looked for in."""
+    """An object in which only misspellings are reported."""
 
 
 class KeyMeaning(NamedTuple):
-    """What is known of an unknown key."""
+    """The probable meaning of an unknown key."""
 
     hint: str = ""
     is_misread: bool = False
-    """Whether its writer probably states something that a verdict rests on, and that nothing reads."""
+    """Whether the key probably states an expectation that nothing reads."""
 
 
 _PLACES: dict[type[BaseModel], Place] = {
@@ -98,7 +98,7 @@ _PLACES: dict[type[BaseModel], Place] = {
         Place.OTHER,
     ),
 }  # fmt: skip
-"""Models whose keys decide verdicts. What only records carry (usage, grounding, media) has keys of other versions."""
+"""Models whose keys decide verdicts. Models of mere records (usage, grounding, media) have keys of other versions."""
 
 _OLD_TURN_KEYS = ("query", "reference", "expected_tool_use", "expected_intermediate_agent_responses")
 _KNOWN: Mapping[Place, tuple[str, ...]] = {
@@ -130,12 +130,12 @@ _ROW_WORDS = {
 
 
 def place_of(owner: BaseModel | type[BaseModel]) -> Place | None:
-    """Return what a model is as an object of the format; `None`: keys that it does not know decide nothing."""
+    """Return which object of the format a model is; `None` if its unknown keys are irrelevant."""
     return _PLACES.get(owner if isinstance(owner, type) else type(owner))
 
 
 def known_keys(place: Place, owner: type[BaseModel] | None = None) -> tuple[str, ...]:
-    """Return the keys that mean something in an object."""
+    """Return the keys that have a meaning in an object."""
     if place in _KNOWN:
         return _KNOWN[place]
     return tuple(owner.model_fields) if owner is not None else ()
@@ -143,41 +143,43 @@ def known_keys(place: Place, owner: type[BaseModel] | None = None) -> tuple[str,
 
 @lru_cache(maxsize=4096)
 def meaning_of(place: Place | None, owner: type[BaseModel] | None, key: str) -> KeyMeaning:
-    """Return what an unknown `key` in an object of the format probably means.
+    """Return the probable meaning of an unknown `key` in an object of the format.
 
-    `place` is what the object is, `owner` the model that it was read as, if there is one. `None` as the place: nothing
-    that a verdict rests on is stated there, and only slips are named.
+    `owner` is the model that read the object, if there is one. If `place` is `None`, no verdict depends on the object, and
+    only misspellings are reported.
     """
     known = known_keys(place or Place.OTHER, owner)
     name = re.sub(r"\W+", "_", to_snake(key.strip()))
     if place is None:
-        near = _near(key, known)
-        return KeyMeaning(f"did you mean `{near}`?" if near else "")
+        return _meaning_of_misspelling(_near(key, known))
     if word := OWN_WORDS.get(place, {}).get(name):
         return KeyMeaning(_hint(place, word), is_misread=True)
-    if key.startswith(("_", "$")) or any(key in {one, to_camel(one)} for one in known):
+    if key.startswith(("_", "$")) or any(key in {each, to_camel(each)} for each in known):
         return KeyMeaning()
     if name in HARMLESS:
-        near = _near(key, known)
-        return KeyMeaning(f"did you mean `{near}`?" if near else "")
+        return _meaning_of_misspelling(_near(key, known))
     if name in NO_EXPECTATION:
         return KeyMeaning(NO_EXPECTATION[name])
     if name in OTHER_WORDS:
         return KeyMeaning(_hint(place, OTHER_WORDS[name]), is_misread=True)
     if name in MISPLACED and name not in known:
         return KeyMeaning(MISPLACED[name], is_misread=True)
-    return _by_likeness(place, key, name, known)
+    return _meaning_by_similarity(place, key, name, known)
+
+
+def _meaning_of_misspelling(near: str) -> KeyMeaning:
+    return KeyMeaning(f"did you mean `{near}`?" if near else "")
 
 
 def is_silent_in_case(key: str) -> bool:
-    """Whether a case may have a key that its model lacks: it describes the case, or it states more than ADK's format."""
-    is_known = any(key in {one, to_camel(one)} for one in _KNOWN[Place.CASE])
+    """Whether an unknown key of a case is reported nowhere: it describes the case, or extends ADK's format."""
+    is_known = any(key in {each, to_camel(each)} for each in _KNOWN[Place.CASE])
     name = re.sub(r"\W+", "_", to_snake(key.strip()))
     return is_known or key.startswith(("_", "$")) or name in HARMLESS
 
 
-def _by_likeness(place: Place, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:
-    """Tell by what a key resembles: a known key here, another tool's word, a key that is known elsewhere."""
+def _meaning_by_similarity(place: Place, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:
+    """Return the meaning by similarity: to a known key, to a key of another tool, to a key of another object."""
     near = _near(key, known)
     if near and not _is_longer_form(name, near):
         return KeyMeaning(f"did you mean `{near}`?", is_misread=place is Place.CALL or near not in INERT)
@@ -187,15 +189,15 @@ def _by_likeness(place: Place, key: str, name: str, known: tuple[str, ...]) -> K
         return KeyMeaning(_hint(place, word), is_misread=True)
     long_names = tuple(known_name for known_name in MISPLACED if len(known_name) > _LONG)
     elsewhere = _near(key, long_names)
-    if elsewhere and not _is_longer_form(name, elsewhere) and _is_slip(name, elsewhere):
+    if elsewhere and not _is_longer_form(name, elsewhere) and _is_similar(name, elsewhere):
         where = MISPLACED[elsewhere]
         return KeyMeaning(f"did you mean `{elsewhere}`? {where[0].upper()}{where[1:]}", is_misread=True)
-    return KeyMeaning(f"did you mean `{near}`?" if near else "")
+    return _meaning_of_misspelling(near)
 
 
 _LONG = 9
-"""Letters above which a likeness to a key that is known elsewhere is no coincidence."""
-_ALIKE = 0.9
+"""Names with more letters than this do not resemble a key of another object by coincidence."""
+_MIN_SIMILARITY = 0.9
 
 
 def _near(key: str, known: tuple[str, ...]) -> str:
@@ -204,17 +206,17 @@ def _near(key: str, known: tuple[str, ...]) -> str:
 
 
 def _is_longer_form(name: str, known: str) -> bool:
-    """Whether a key is a known one with a word more: a key of its own, such as `conversation_id`."""
+    """Whether a key is a known one with another word, such as `conversation_id`, and thus a different key."""
     return name.startswith(f"{known}_") or name.endswith(f"_{known}")
 
 
-def _is_slip(name: str, known: str) -> bool:
-    """Whether two long names differ by a letter or two."""
-    return SequenceMatcher(None, name, known).ratio() >= _ALIKE
+def _is_similar(name: str, known: str) -> bool:
+    """Whether two long names differ by one or two letters."""
+    return SequenceMatcher(None, name, known).ratio() >= _MIN_SIMILARITY
 
 
 def _hint(place: Place, word: str) -> str:
-    """Return the sentence for a word; one that is none of the four kinds is its own."""
+    """Return the hint for a kind of statement; any other `word` is a hint itself."""
     words = {
         Place.SET: _SET_WORDS,
         Place.ROW: _ROW_WORDS,
@@ -227,23 +229,23 @@ def _hint(place: Place, word: str) -> str:
     )
 
 
-# --- Find the word of another tool that an unknown key is a slip of: singular for plural, or a spelling mistake -------
+# --- misspelled keys of other tools: singular for plural, or a spelling mistake ----------------------------------------
 
 
 _SHORT = 5
-"""Letters up to which a likeness in spelling is a coincidence."""
-_LIKENESS = 0.87
+"""Names with at most this many letters may resemble each other by coincidence."""
+_MIN_LIKENESS = 0.87
 
 
 def near_word(own: Mapping[str, str], name: str) -> str | None:
-    """Return the meaning of the word that `name` is a slip of, as in `OTHER_WORDS`; `None` if it resembles none.
+    """Return the meaning of the key of another tool that `name` misspells, as in `OTHER_WORDS`; `None` if there is none.
 
-    `own`: the words that mean something in the object that has the key, and only there.
+    `own`: keys with a meaning only in the object that has the key.
     """
     words = {word: kind for word, kind in {**OTHER_WORDS, **own}.items() if kind in EXPECTATIONS}
-    plain = _plain(name)
+    singular = _singular(name)
     for word, kind in words.items():
-        if plain == _plain(word):
+        if singular == _singular(word):
             return kind
     for word, kind in words.items():
         is_longer = name.startswith(f"{word}_") or name.endswith(f"_{word}")
@@ -253,17 +255,17 @@ def near_word(own: Mapping[str, str], name: str) -> str | None:
 
 
 def _near_expectation(name: str) -> str | None:
-    """Find a slip in the word that a key begins with, such as `expcted_output`."""
+    """Find a misspelling in the word that a key begins with, such as `expcted_output`."""
     first, _, rest = name.partition("_")
     for word in FIRST_WORDS:
         if _is_misspelled(first, word) and not first.startswith(word):
-            meant = f"{word}_{rest}" if rest else word
-            if meant in OTHER_WORDS or EXPECTS.match(meant):
-                return OTHER_WORDS.get(meant, kind_of_expectation(meant))
+            corrected = f"{word}_{rest}" if rest else word
+            if corrected in OTHER_WORDS or EXPECTS.match(corrected):
+                return OTHER_WORDS.get(corrected, kind_of_expectation(corrected))
     return None
 
 
-def _plain(name: str) -> str:
+def _singular(name: str) -> str:
     """Return a name in the singular, without separators."""
     return re.sub(r"(?:ies|y)(?=_|$)|s(?=_|$)|_", "", name)
 
@@ -271,4 +273,4 @@ def _plain(name: str) -> str:
 def _is_misspelled(name: str, word: str) -> bool:
     if len(word) <= _SHORT or name[:1] != word[0]:
         return False
-    return SequenceMatcher(None, name, word).ratio() >= _LIKENESS
+    return SequenceMatcher(None, name, word).ratio() >= _MIN_LIKENESS

@@ -1,4 +1,4 @@
-"""Words that people write for what this format calls otherwise, from the YAML form, the old formats and other tools.
+"""Keys that people write instead of the keys of this format, from the YAML form, the old formats and other tools.
 
 Other tools: agents-cli and the Gen AI evaluation service, trpc-agent, adk-go, DeepEval, LangSmith, promptfoo, Ragas,
 OpenAI evals, MLflow, Braintrust, Inspect, pydantic-evals.
@@ -19,7 +19,7 @@ _CASES = "the cases of a set are `eval_cases`"
 _CONFIG = "this is read from a config (`test_config.json`, `--config`)"
 _RULES = "rules over the calls are `trajectory_rules` in JSON"
 _CALLS_IN_ROW = (
-    'expected a list of calls, `[{"tool_name": …, "tool_input": {…}}]`; where arguments do not matter, '
+    'expected a list of calls, `[{"tool_name": …, "tool_input": {…}}]`; to ignore arguments, use '
     '`"expectations": {"calls": [{"tool": …}]}` and the metric `tool_expectations`'
 )
 _CALL_LIST = ("tools", "tool_calls", "tool_use", "tool_uses", "calls", "function_calls", "tools_called", "tool_trajectory",
@@ -37,7 +37,7 @@ _JUDGING: dict[str, str] = {
     **dict.fromkeys(("output_schema", "answer_schema"), "a schema of the answer is `response_schema`"),
     **dict.fromkeys(("golden", "target", "targets"), ANSWER),
 }
-"""What cases and turns have to meet, written where nothing reads it."""
+"""Keys that state requirements of a case or turn, in a place where nothing reads them."""
 _FINAL_STATE = ("final_state", "end_state", "end_session_state", "final_session")
 
 OWN_WORDS: dict[str, dict[str, str]] = {
@@ -128,7 +128,7 @@ OWN_WORDS: dict[str, dict[str, str]] = {
     "rubric content": dict.fromkeys(("text", "content"), "the text of a rubric is `text_property`"),
     "scenario": {"persona": "the persona is `user_persona`"},
 }
-"""By object: what a word means there."""
+"""The meanings of keys, by object."""
 
 OTHER_WORDS: dict[str, str] = {
     "expected_tool_use": CALLS,
@@ -149,7 +149,7 @@ OTHER_WORDS: dict[str, str] = {
     "rubric_groups": "rubrics are a list, `rubrics`", "contains": "", "not_contains": "", "checks": "",
     "evaluators": _CONFIG, "graders": _CONFIG, "scorers": _CONFIG, "guidelines": "rubrics are a list, `rubrics`",
 }  # fmt: skip
-"""In every object, whose word may say more than its kind."""
+"""The meanings of keys in every object; a meaning may be a hint instead of a kind of statement."""
 
 EXPECTS = re.compile(
     r"expected[a-z]+|(?:expect(?:s|ed|ing|ation|ations)?|references?|assert(?:s|ion|ions|ed)?|ground_truths?|must|should|forbidden|prohibited|"
@@ -157,22 +157,22 @@ EXPECTS = re.compile(
     r"(?:gold|golden|ideal|desired|correct|target)_(?:answer|response|output|text|result|tool|call|trajectory|label)s?)"
     r"(?=_|$)(?!_(?:url|link|id|doc)s?$)"
 )
-"""How another tool's word for an expectation begins; a link to a document is none."""
+"""The beginning of another tool's key for an expectation; a link to a document is not an expectation."""
 
 FIRST_WORDS = (
     "expect", "expects", "expected", "expectation", "expectations", "reference", "references", "assertion", "assertions", "ground",
     "golden", "forbidden", "prohibited", "disallowed", "required", "desired", "correct", "target",
 )  # fmt: skip
-"""Words that such keys begin with, for finding slips in them."""
+"""Words with which such keys begin; used to find misspellings."""
 
 WHOLE_ANSWER = re.compile(
     r"(?:^|_|^expected)(?:expect|expects|expected|references?|ground_truths?|answer|response|output|reply|text|result)s?$"
 )
-"""How such a word ends where it means the whole answer."""
+"""The end of such a key if it means the whole answer."""
 
 
 def kind_of_expectation(name: str) -> str:
-    """Return what a word that begins as `EXPECTS` describes expects; empty if it is none of the four kinds."""
+    """Return the kind of expectation of a key that matches `EXPECTS`; empty if it is none of the four kinds."""
     if re.search(r"tool|call|trajector|function|agent_use", name):
         return CALLS
     if "state" in name:
@@ -181,13 +181,13 @@ def kind_of_expectation(name: str) -> str:
 
 
 EXPECTATIONS = frozenset({CALLS, ANSWER, END, START, "", _ARGUMENTS, _CALLS_IN_ROW})
-"""Meanings of words that state something about the agent."""
+"""Meanings that state something about the agent."""
 
 NO_EXPECTATION: dict[str, str] = dict.fromkeys(
     ("eval_mode", "actual_conversation"),
     "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
 )
-"""Words of other tools that state no expectation."""
+"""Keys of other tools that state no expectation."""
 
 HARMLESS = frozenset(
     "comment comments note notes name title description tag metadata meta category categories difficulty priority author "
@@ -196,7 +196,7 @@ HARMLESS = frozenset(
     "agent model scenario test_case_id case_id turn_id session_id conversation_id conversation_type user_id app_name "
     "user_context summary goal task".split()
 )
-"""Keys that describe, and state nothing that a verdict could rest on."""
+"""Descriptive keys, which state nothing that a verdict depends on."""
 
 INERT = frozenset(
     {
@@ -204,7 +204,7 @@ INERT = frozenset(
         "invocation_id", "app_name", "user_id", "session_id", "role",
     }
 )  # fmt: skip
-"""Known keys whose slips change no verdict."""
+"""Known keys whose misspellings change no verdict."""
 
 _IN_CASE = "it belongs to the case"
 _IN_TURN = "it belongs to a turn of `conversation`"
@@ -224,4 +224,4 @@ MISPLACED: dict[str, str] = {
     **dict.fromkeys(("function_call", "function_response"), "it belongs to a part of `content.parts`"),
     **dict.fromkeys(("criteria", "custom_metrics", "user_simulator_config"), _CONFIG),
 }  # fmt: skip
-"""Keys of the format that decide verdicts, and the object that they belong to."""
+"""Keys of the format that decide verdicts, each with the object that it belongs to."""

@@ -1,4 +1,4 @@
-"""Keys that no model knows: which of them are probably slips, and which mean something only elsewhere."""
+"""Report unknown keys: probable misspellings, and keys that have a meaning only in another object."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "OPEN_IN_ADK", "UNKNOWN_KEY", "have_meaning", "key_findings", "old_key_findings", "set_key_findings", "silent_references", "unknown_in",
 ]  # fmt: skip
 
-# Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
+# Models in which ADK keeps or ignores unknown keys. Such a key in any other model makes ADK refuse the file.
 OPEN_IN_ADK = (
     EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent, UserPersona, UserBehavior,
 )  # fmt: skip
@@ -39,9 +39,9 @@ UNKNOWN_KEY = (NOTHING_READS, _ADK_REFUSES)
 
 
 def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterator[Finding]:
-    """Return the unknown keys below `model`, which was read from `value`; `None`: it was made in Python.
+    """Return the unknown keys below `model`, which was read from `value`; `None` if it was made in Python.
 
-    `is_row`: the value is a row of a data set, and its keys are those of the case that it was read as.
+    `is_row`: the value is a row of a data set, from which the case was read.
     """
     for path, owner in unknown_keys(model):
         key = str(path[-1])
@@ -51,8 +51,8 @@ def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterato
         if absent:
             continue
         place = Place.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
-        meaning = _of_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
-        if isinstance(owner, Part) and not meaning.is_misread and _states_nothing(owner):
+        meaning = _without_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
+        if isinstance(owner, Part) and not meaning.is_misread and _is_blank(owner):
             meaning = KeyMeaning(
                 meaning.hint or "this part has no key that is read; a text is `text`", is_misread=True
             )
@@ -64,8 +64,8 @@ def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterato
             yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
 
 
-def _of_value(meaning: KeyMeaning, key: str, value: Any) -> KeyMeaning:
-    """A key without a value states nothing, whatever it means; nor does an empty state to start in, or a flag."""
+def _without_value(meaning: KeyMeaning, key: str, value: object) -> KeyMeaning:
+    """Return the meaning of a key with its value: null, an empty initial state and a flag state no expectation."""
     name = to_snake(key)
     is_flag = name == "golden" and isinstance(value, bool)
     is_blank = value is None or is_flag or (name in _START_STATES and _is_empty(value))
@@ -75,17 +75,17 @@ def _of_value(meaning: KeyMeaning, key: str, value: Any) -> KeyMeaning:
 _START_STATES = frozenset({"state", "initial_state", "session_state", "initial_session"})
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_empty, value.values()))
 
 
-def _states_nothing(part: Part) -> bool:
+def _is_blank(part: Part) -> bool:
     return all(getattr(part, name) is None for name in Part.model_fields)
 
 
-def have_meaning(found: Collection[tuple[type[BaseModel], str]], *, misread_only: bool) -> bool:
-    """Whether a look at each unknown key of a case is needed: (model, key) pairs that validation has noticed."""
-    for owner, key in found:
+def have_meaning(keys: Collection[tuple[type[BaseModel], str]], *, misread_only: bool) -> bool:
+    """Whether the unknown keys of a case, as (model, key) pairs, must be examined one by one."""
+    for owner, key in keys:
         place = place_of(owner)
         meaning = meaning_of(place, owner, key)
         if meaning.is_misread or owner is Part:
@@ -97,10 +97,10 @@ def have_meaning(found: Collection[tuple[type[BaseModel], str]], *, misread_only
 
 
 def key_findings(case: EvalCase, value: Any, *, is_row: bool = False) -> list[Finding]:
-    """All that is doubtful or misread in a case: its unknown keys, and references that state no text."""
+    """Return the findings about a case: its unknown keys, and references without text."""
     silent = silent_references(case)
     if is_row:
-        silent = (replace(one, path=row_path(one.path, value)) for one in silent)
+        silent = (replace(each, path=row_path(each.path, value)) for each in silent)
     return [*unknown_in(case, value, is_row=is_row), *silent]
 
 
@@ -111,7 +111,7 @@ _STATE_TEXT = "give the expected text; calls are expected in `intermediate_data.
 
 
 def silent_references(case: EvalCase) -> Iterator[Finding]:
-    """References that are only an image, a call or the like: no metric reads them."""
+    """Report references that consist only of an image, a call or the like: no metric reads them."""
     for key, turns in (("conversation", case.conversation), ("opening", case.opening)):
         for index, turn in enumerate(turns or ()):
             if turn.final_response is not None and _is_silent(turn.final_response):
@@ -119,9 +119,9 @@ def silent_references(case: EvalCase) -> Iterator[Finding]:
 
 
 def _is_silent(answer: Content) -> bool:
-    """Whether a content has parts that say something, and none is text; an empty text states that nothing is said."""
+    """Whether a content has parts with a value, and none is text; an empty text expects an empty answer."""
     parts = answer.parts or []
-    return any(_carries(part) for part in parts) and all(part.text is None for part in parts)
+    return any(_has_value(part) for part in parts) and all(part.text is None for part in parts)
 
 
 _CARRIERS = (
@@ -130,7 +130,7 @@ _CARRIERS = (
 )  # fmt: skip
 
 
-def _carries(part: Part) -> bool:
+def _has_value(part: Part) -> bool:
     return any(getattr(part, name) is not None for name in _CARRIERS)
 
 
@@ -140,11 +140,11 @@ SET_KEYS = tuple(EvalSet.model_fields)
 
 
 def set_key_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
-    """The unknown keys of a set itself."""
+    """Return the unknown keys of a set's header."""
     for key, item in value.items():
         if to_snake(key) in SET_KEYS or key == "id":
             continue
-        meaning = _of_value(meaning_of(Place.SET, EvalSet, key), key, item)
+        meaning = _without_value(meaning_of(Place.SET, EvalSet, key), key, item)
         hint = meaning.hint or "ADK drops it when it writes the file"
         yield Finding((key,), NOTHING_READS, hint, at_key=True, is_misread=meaning.is_misread)
 
@@ -153,7 +153,7 @@ def set_key_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def old_key_findings(document: Any, kind: Kind) -> Iterator[Finding]:
-    """The unknown keys in a list of turns, or in a list of cases that have such lists."""
+    """Return the unknown keys of a list of turns, or of a list of cases with such lists."""
     from proctor.schema.format.legacy import SESSION_KEYS  # only old files need it
 
     if kind is Kind.OLD_TURNS:
@@ -186,14 +186,14 @@ def _old_turns(turns: Any, base: Path_) -> Iterator[Finding]:
             if to_snake(key) == "expected_tool_use" and isinstance(item, list):
                 yield from _old_calls(item, (*path, key))
             elif to_snake(key) in Invocation.model_fields and isinstance(item, BaseModel | dict):
-                yield from _in_new_words(key, item, path)
+                yield from _unknown_in_new_form(key, item, path)
 
 
-def _in_new_words(key: str, item: Any, path: Path_) -> Iterator[Finding]:
-    """The keys below a value that an old turn has in the words of the present format."""
+def _unknown_in_new_form(key: str, item: Any, path: Path_) -> Iterator[Finding]:
+    """Return the unknown keys below a value of an old turn that has the present format."""
     try:
         turn = Invocation.model_validate({"user_content": {"parts": []}, key: item})
-    except ValueError:  # the conversion has reported it
+    except ValueError:  # the conversion reports it
         return
     for finding in unknown_in(turn, {key: item}):
         yield replace(finding, path=(*path, *finding.path))
@@ -204,20 +204,13 @@ def _old_calls(calls: Iterable[Any], base: Path_) -> Iterator[Finding]:
 
     for index, call in enumerate(calls):
         if isinstance(call, dict):
-            known = CALL_KEYS | {
-                "args",
-                "arguments",
-                "name",
-                "function",
-                "id",
-                "tool_parameters",
-                "parameters",
-            }
-            yield from _old_keys(call, (*base, index), Place.CALL, FunctionCall, known)
+            yield from _old_keys(call, (*base, index), Place.CALL, FunctionCall, CALL_KEYS | _NEW_CALL_KEYS)
             if "function" in (FunctionCall.model_validate(call).model_extra or {}):
                 hint = meaning_of(Place.CALL, FunctionCall, "function").hint
-                where = (*base, index, "function")
-                yield Finding(where, NOTHING_READS, hint, at_key=True, is_misread=True)
+                yield Finding((*base, index, "function"), NOTHING_READS, hint, at_key=True, is_misread=True)
+
+
+_NEW_CALL_KEYS = frozenset({"args", "arguments", "name", "function", "id", "tool_parameters", "parameters"})
 
 
 def _old_keys(
@@ -228,7 +221,7 @@ def _old_keys(
         is_known = name in known or (name in owner.model_fields and key in {name, to_camel(name)})
         if is_known or (place is not Place.CALL and key.startswith("_")):
             continue
-        meaning = _of_value(meaning_of(place, owner, key), key, item)
+        meaning = _without_value(meaning_of(place, owner, key), key, item)
         if meaning.hint:
             yield Finding(
                 (*base, key), NOTHING_READS, meaning.hint, at_key=True, is_misread=meaning.is_misread

@@ -1,8 +1,8 @@
-"""ADK's result files as runs: what was recorded, and nothing better than that.
+"""Read ADK's result files as runs.
 
-What ADK did not evaluate is an *error* here, also where ADK called the case passed without it. The evidence is that of
-the actual invocations; where the file has the session, too, and both tell the same, the session's events are taken,
-which know more (state changes, error codes, times).
+A metric that ADK did not evaluate is an *error*, even if ADK counted the case as passed. The evidence comes from the actual
+invocations; if the file also contains the session and both agree, the session's events are used, because they contain
+more (state changes, error codes, times).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOT_EVALUATED = Failure(
 )
 
 
-def adk_head(recorded: EvalSetResult, cases: Sequence[CaseResult]) -> RunResult:
+def adk_run(recorded: EvalSetResult, cases: Sequence[CaseResult]) -> RunResult:
     """Return the run of a result file, without its cases."""
     metrics = dict.fromkeys(name for case in cases for name in case.metrics)
     trials = max((len(case.trials) for case in cases), default=1) or 1
@@ -52,65 +52,65 @@ def adk_head(recorded: EvalSetResult, cases: Sequence[CaseResult]) -> RunResult:
 
 def adk_criteria(recorded: EvalSetResult) -> dict[str, dict[str, Any]]:
     """Return the criteria by set and metric."""
-    found: dict[str, dict[str, Any]] = {}
+    criteria: dict[str, dict[str, Any]] = {}
     for entry in recorded.eval_case_results:
-        of_set = found.setdefault(entry.eval_set_id or recorded.eval_set_id, {})
+        of_set = criteria.setdefault(entry.eval_set_id or recorded.eval_set_id, {})
         for metric in entry.overall_eval_metric_results:
             if metric.criterion is not None:
                 of_set.setdefault(metric.metric_name, metric.criterion.model_dump(mode="json"))
-    return found
+    return criteria
 
 
 def _app_name(recorded: EvalSetResult) -> str:
-    """The agent's name: what stands before the set's in the result's id."""
-    found = re.fullmatch(rf"(.+)_{re.escape(recorded.eval_set_id)}_[\d.e+]+", recorded.eval_set_result_id)
+    """Return the agent's name: the part of the result's id before the id of the set."""
+    match = re.fullmatch(rf"(.+)_{re.escape(recorded.eval_set_id)}_[\d.e+]+", recorded.eval_set_result_id)
     sessions = (case.session_details for case in recorded.eval_case_results)
-    named = next((session.app_name for session in sessions if session and session.app_name), None)
-    return found[1] if found else named or "adk"
+    app_name = next((session.app_name for session in sessions if session and session.app_name), None)
+    return match[1] if match else app_name or "adk"
 
 
 def adk_cases(recorded: EvalSetResult) -> Iterator[RecordedCase]:
-    """Return each case of a result file, its entries as trials, with what was expected where the file says it."""
+    """Return each case of a result file with its entries as trials, and its expected invocations if the file has them."""
     entries: dict[tuple[str, str], list[EvalCaseResult]] = {}
     for entry in recorded.eval_case_results:
         set_id = entry.eval_set_id or recorded.eval_set_id
         entries.setdefault((set_id, entry.eval_id), []).append(entry)
     for (set_id, eval_id), of_case in entries.items():
-        extras = [ours(entry) for entry in of_case]
+        extras = [proctor_data(entry) for entry in of_case]
         case = _case(set_id, eval_id, of_case, extras)
-        # of what we wrote ourselves it is known how its verdict was reached
-        yield RecordedCase(case, _expected(of_case), trials=len(case.trials) if all(extras) else None)
+        # only data that Proctor wrote tells how the verdict was decided
+        yield RecordedCase(case, _expected_turns(of_case), trials=len(case.trials) if all(extras) else None)
 
 
-def _expected(entries: list[EvalCaseResult]) -> list[Invocation] | None:
-    """The longest conversation that the trials were compared with."""
-    found = [
+def _expected_turns(entries: list[EvalCaseResult]) -> list[Invocation] | None:
+    """Return the longest conversation with which the trials were compared."""
+    conversations = [
         [
-            one.expected_invocation
-            for one in entry.eval_metric_result_per_invocation
-            if one.expected_invocation
+            turn.expected_invocation
+            for turn in entry.eval_metric_result_per_invocation
+            if turn.expected_invocation
         ]
         for entry in entries
     ]
-    return max(found, key=len, default=None) or None
+    return max(conversations, key=len, default=None) or None
 
 
 def _case(
     set_id: str, eval_id: str, entries: list[EvalCaseResult], extras: list[dict[str, Any]]
 ) -> CaseResult:
     result = CaseResult(set_id, eval_id, Outcome.ERROR)
-    tried = [(entry, extra) for entry, extra in zip(entries, extras, strict=True) if is_trial(extra)]
-    for number, (entry, extra) in enumerate(tried):
+    trials = [(entry, extra) for entry, extra in zip(entries, extras, strict=True) if is_trial(extra)]
+    for number, (entry, extra) in enumerate(trials):
         result.trials.append(_trial_result(entry, extra, set_id, number))
     names = dict.fromkeys(m.metric_name for entry in entries for m in entry.overall_eval_metric_results)
     for name in names:
-        result.metrics[name] = _metric(name, tried)
-    _decide(result, entries, extras)
+        result.metrics[name] = _metric(name, trials)
+    _set_verdict(result, entries, extras)
     return result
 
 
-def _decide(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict[str, Any]]) -> None:
-    """Take the verdict that we wrote ourselves; else the worst of what was recorded."""
+def _set_verdict(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict[str, Any]]) -> None:
+    """Set the verdict that Proctor wrote; otherwise the worst of the recorded ones."""
     written = extras[0].get("case")
     if isinstance(written, dict) and all(extras):
         result.outcome, result.reason = Outcome(written["outcome"]), str(written.get("reason", ""))
@@ -120,20 +120,22 @@ def _decide(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict
     recorded = [_OUTCOMES[entry.final_eval_status] for entry in entries]
     failed = [m.name for m in result.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
     result.outcome = worst([*recorded, *(Outcome.ERROR for _ in missing), *(Outcome.FAILED for _ in failed)])
-    if failed and worst(recorded) is Outcome.PASSED:
-        result.reason = f"{', '.join(failed)}: recorded as FAILED, in a case that is recorded as PASSED"
-    elif result.outcome is Outcome.ERROR and missing:
-        result.reason = f"{', '.join(missing)}: recorded as NOT_EVALUATED"
-        if worst(recorded) is Outcome.PASSED:
-            result.reason += "; google-adk called the case passed without it"
-    elif result.outcome is Outcome.ERROR:
-        result.reason = "recorded as NOT_EVALUATED"
-    elif result.outcome is Outcome.FAILED and not any(
-        m.outcome is Outcome.FAILED for m in result.metrics.values()
-    ):
-        result.reason = (
-            "recorded as FAILED without a metric that failed, as google-adk does when the agent breaks off"
-        )
+    result.reason = _reason(result, worst(recorded), missing, failed)
+
+
+def _reason(result: CaseResult, recorded: Outcome, missing: list[str], failed: list[str]) -> str:
+    """Return why a case has its outcome, where the file alone does not explain it."""
+    if failed and recorded is Outcome.PASSED:
+        return f"{', '.join(failed)}: recorded as FAILED, in a case that is recorded as PASSED"
+    if result.outcome is Outcome.ERROR and missing:
+        note = "; google-adk counted the case as passed without it" if recorded is Outcome.PASSED else ""
+        return f"{', '.join(missing)}: recorded as NOT_EVALUATED{note}"
+    if result.outcome is Outcome.ERROR:
+        return "recorded as NOT_EVALUATED"
+    has_failed_metric = any(metric.outcome is Outcome.FAILED for metric in result.metrics.values())
+    if result.outcome is Outcome.FAILED and not has_failed_metric:
+        return "recorded as FAILED without a failed metric; google-adk does so if the agent raises"
+    return result.reason
 
 
 # --- trials -----------------------------------------------------------------------------------------------------------
@@ -147,16 +149,16 @@ def _trial_result(entry: EvalCaseResult, extra: dict[str, Any], set_id: str, num
 
 
 def _trial_outcome(entry: EvalCaseResult) -> Outcome:
-    found = {m.eval_status for m in entry.overall_eval_metric_results}
+    statuses = {m.eval_status for m in entry.overall_eval_metric_results}
     missed = [
-        _OUTCOMES[status] for status in (EvalStatus.FAILED, EvalStatus.NOT_EVALUATED) if status in found
+        _OUTCOMES[status] for status in (EvalStatus.FAILED, EvalStatus.NOT_EVALUATED) if status in statuses
     ]
     return worst([_OUTCOMES[entry.final_eval_status], *missed])
 
 
 def _evidence(entry: EvalCaseResult, set_id: str, number: int, failure: Failure | None) -> Trial:
     session = entry.session_details
-    actual = [one.actual_invocation for one in entry.eval_metric_result_per_invocation]
+    actual = [turn.actual_invocation for turn in entry.eval_metric_result_per_invocation]
     turns = [_turn(invocation) for invocation in actual]
     by_session = _turns_of_session(session.events if session else None, actual)
     durations = [turn.duration for turn in turns if turn.duration is not None]
@@ -193,35 +195,35 @@ def _with_timings(actual: Invocation, events: list[Event]) -> Turn:
 
 
 def _turns_of_session(events: list[Any] | None, actual: list[Invocation]) -> list[Turn] | None:
-    """The turns with the session's own events; `None` where these are absent, or do not tell the same."""
+    """Return the turns with the session's own events; `None` if there are none, or they contradict the invocations."""
     groups: dict[str, list[Event]] = {}
-    for given in events or ():
-        event = _event(given)
+    for recorded in events or ():
+        event = _event(recorded)
         if event is None:
             return None
         if event.author.lower() != "user":
             groups.setdefault(event.invocation_id, []).append(event)
     turns = [_with_timings(each, groups.get(each.invocation_id, [])) for each in actual]
-    same = all(_tells_the_same(turn, each) for turn, each in zip(turns, actual, strict=True))
+    same = all(_agrees(turn, each) for turn, each in zip(turns, actual, strict=True))
     return turns if groups and same else None
 
 
-def _event(given: Any) -> Event | None:
-    if not isinstance(given, dict):
+def _event(recorded: Any) -> Event | None:
+    if not isinstance(recorded, dict):
         return None
-    stated = {key: value for key, value in given.items() if value is not None}
-    actions = stated.get("actions")
-    if isinstance(actions, dict) and not (kept := {k: v for k, v in actions.items() if v}):
-        stated.pop("actions")
-    elif isinstance(actions, dict):
-        stated["actions"] = kept
+    fields = {key: value for key, value in recorded.items() if value is not None}
+    actions = fields.get("actions")
+    if isinstance(actions, dict):
+        fields["actions"] = {key: value for key, value in actions.items() if value}
+        if not fields["actions"]:
+            del fields["actions"]
     try:
-        return Event.from_adk(stated)
+        return Event.from_adk(fields)
     except ValidationError:
         return None
 
 
-def _tells_the_same(turn: Turn, actual: Invocation) -> bool:
+def _agrees(turn: Turn, actual: Invocation) -> bool:
     derived = invocation_of(turn, invocation_id="")
     return (
         derived.final_response == actual.final_response
@@ -233,134 +235,132 @@ def _tells_the_same(turn: Turn, actual: Invocation) -> bool:
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def _metric(name: str, tried: list[tuple[EvalCaseResult, dict[str, Any]]]) -> MetricVerdict:
-    found = [(_named(entry.overall_eval_metric_results, name), entry, extra) for entry, extra in tried]
-    stated = [result for result, _, _ in found if result is not None]
-    scores = [
-        _score(result, entry, of_metric(extra, name)) if result is not None else None
-        for result, entry, extra in found
+def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, Any]]]) -> MetricVerdict:
+    rows = [
+        (_metric_result(entry.overall_eval_metric_results, name), entry, of_metric(extra, name))
+        for entry, extra in trials
     ]
+    stated = [result for result, _, _ in rows if result is not None]
+    scores = [_score(result, entry, extra) if result is not None else None for result, entry, extra in rows]
     outcomes = [
-        _metric_outcome(result, of_metric(extra, name)) if result is not None else Outcome.ERROR
-        for result, _, extra in found
+        _metric_outcome(result, extra) if result is not None else Outcome.ERROR for result, _, extra in rows
     ]
     threshold = _threshold(stated[0]) if stated else None
     values = [score.value for score in scores if score is not None and score.value is not None]
     verdict = MetricVerdict(
         name,
-        _combined(outcomes),
+        _combine(outcomes),
         mean(values) if values else None,
         threshold,
         not all(outcome is Outcome.INFORMATIONAL for outcome in outcomes),
         per_trial=scores,
         failure=next((score.failure for score in scores if score is not None and score.failure), None),
     )
-    _as_written(verdict, [of_metric(extra, name) for _, _, extra in found])
+    _set_written_verdict(verdict, [extra for _, _, extra in rows])
     return verdict
 
 
-def _as_written(verdict: MetricVerdict, beside: list[dict[str, Any]]) -> None:
-    """Take the verdict over all trials that we wrote ourselves."""
-    written = beside[0].get("case") if beside and all(beside) else None
+def _set_written_verdict(verdict: MetricVerdict, extras: list[dict[str, Any]]) -> None:
+    """Set the verdict over all trials that Proctor wrote, if there is one."""
+    written = extras[0].get("case") if extras and all(extras) else None
     if isinstance(written, dict) and written.get("outcome") in set(Outcome):
         verdict.outcome, verdict.reason = Outcome(written["outcome"]), str(written.get("reason", ""))
-        verdict.gate = beside[0].get("gate") is not False
+        verdict.gate = extras[0].get("gate") is not False
 
 
-def _named(results: list[EvalMetricResult], name: str) -> EvalMetricResult | None:
-    return next((one for one in results if one.metric_name == name), None)
+def _metric_result(results: list[EvalMetricResult], name: str) -> EvalMetricResult | None:
+    return next((result for result in results if result.metric_name == name), None)
 
 
 def _threshold(result: EvalMetricResult) -> float | None:
     return result.criterion.threshold if result.criterion else result.threshold
 
 
-def _metric_outcome(result: EvalMetricResult, beside: dict[str, Any]) -> Outcome:
-    ours = beside.get("outcome")
-    if ours in set(Outcome) and Outcome(ours).status is result.eval_status:
-        return Outcome(ours)
+def _metric_outcome(result: EvalMetricResult, extra: dict[str, Any]) -> Outcome:
+    written = extra.get("outcome")
+    if written in set(Outcome) and Outcome(written).status is result.eval_status:
+        return Outcome(written)
     return _OUTCOMES[result.eval_status]
 
 
-def _combined(outcomes: list[Outcome]) -> Outcome:
+def _combine(outcomes: list[Outcome]) -> Outcome:
     if outcomes and all(outcome is outcomes[0] for outcome in outcomes):
         return outcomes[0]
-    telling = [o for o in outcomes if o not in {Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL}]
-    return worst(telling)
+    decisive = [o for o in outcomes if o not in {Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL}]
+    return worst(decisive)
 
 
-def _score(result: EvalMetricResult, entry: EvalCaseResult, beside: dict[str, Any]) -> MetricScore | None:
-    """What a metric found in one trial, as far as the file says it; `None` where we wrote that there was nothing."""
-    if beside and beside.get("outcome") is None:
+def _score(result: EvalMetricResult, entry: EvalCaseResult, extra: dict[str, Any]) -> MetricScore | None:
+    """Return the recorded score of one trial; `None` if Proctor recorded that there was none."""
+    if extra and extra.get("outcome") is None:
         return None
-    outcome = _metric_outcome(result, beside)
-    failure = failure_of(beside.get("failure"))
+    outcome = _metric_outcome(result, extra)
+    failure = failure_of(extra.get("failure"))
     if outcome is Outcome.ERROR and result.score is None and failure is None:
         failure = _NOT_EVALUATED
     return MetricScore(
         value=result.score,
         per_invocation=[
-            _of_turn(one)
+            _turn_score(turn_result)
             for turn in entry.eval_metric_result_per_invocation
-            if (one := _named(turn.eval_metric_results, result.metric_name)) is not None
+            if (turn_result := _metric_result(turn.eval_metric_results, result.metric_name)) is not None
         ],
-        reason=str(beside.get("reason") or ""),
+        reason=str(extra.get("reason") or ""),
         details=_details(result),
         not_applicable=result.score is None and failure is None,
         failure=failure,
     )
 
 
-def _of_turn(result: EvalMetricResult) -> Score:
+def _turn_score(result: EvalMetricResult) -> Score:
     return Score(result.score, details=_details(result), not_applicable=result.score is None)
 
 
 def _details(result: EvalMetricResult) -> dict[str, Any] | None:
-    stated = result.details.model_dump(mode="json")
-    found = {name: value for name, value in stated.items() if value is not None}
-    return found or None
+    fields = result.details.model_dump(mode="json")
+    return {name: value for name, value in fields.items() if value is not None} or None
 
 
-# --- What Proctor wrote beside ADK's own keys, where ADK's form has no place for it: read back where it still fits them ---
+# --- data that Proctor wrote in addition to ADK's keys ----------------------------------------------------------------
 
 
-def ours(entry: EvalCaseResult) -> dict[str, Any]:
-    """What Proctor wrote beside ADK's keys, if it still fits them; a file that was edited is read as ADK's."""
+def proctor_data(entry: EvalCaseResult) -> dict[str, Any]:
+    """Return the data that Proctor wrote in addition to ADK's keys; empty if it contradicts them in an edited file."""
     extra = entry.model_extra or {}
-    found, outcome = extra.get("proctor"), extra.get("proctor_outcome")
-    if not isinstance(found, dict) or outcome not in set(Outcome):
+    data, outcome = extra.get("proctor"), extra.get("proctor_outcome")
+    if not isinstance(data, dict) or outcome not in set(Outcome):
         return {}
     if Outcome(outcome).status is not entry.final_eval_status:
         return {}
-    case = found.get("case")
+    case = data.get("case")
     if not isinstance(case, dict) or case.get("outcome") not in set(Outcome):
         return {}
-    return {**found, "outcome": outcome}
+    return {**data, "outcome": outcome}
 
 
 def is_trial(extra: dict[str, Any]) -> bool:
-    """Whether the entry is a trial: one that we wrote for a case without any is not."""
+    """Whether the entry is a trial; Proctor also writes an entry for a case without trials."""
     return not extra or extra.get("trial") is not None
 
 
 def of_metric(extra: dict[str, Any], name: str) -> dict[str, Any]:
-    """What is said of one metric; empty where nothing is."""
+    """Return the data of one metric; empty if there is none."""
     metrics = extra.get("metrics")
-    found = metrics.get(name) if isinstance(metrics, dict) else None
-    return found if isinstance(found, dict) else {}
+    data = metrics.get(name) if isinstance(metrics, dict) else None
+    return data if isinstance(data, dict) else {}
 
 
-def rule_of(given: Any) -> TrialRule | None:
-    """The share of the trials that had to pass, where one was asked for."""
+def rule_of(data: object) -> TrialRule | None:
+    """Return the required share of passed trials, if there is one."""
     try:
-        return RuleForm.model_validate(given).rule() if given is not None else None
+        return RuleForm.model_validate(data).rule() if data is not None else None
     except ValidationError:
         return None
 
 
-def failure_of(given: Any) -> Failure | None:
-    """A failure, where there was one."""
+def failure_of(data: object) -> Failure | None:
+    """Return the failure, if there is one."""
     try:
-        return Failure.model_validate(given) if given is not None else None
+        return Failure.model_validate(data) if data is not None else None
     except ValidationError:
         return None

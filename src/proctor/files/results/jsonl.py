@@ -1,14 +1,13 @@
-"""Reading results in JSON Lines: a line a trial, in whatever order the lines stand, and every one that is missing noticed.
+"""Read results in JSON Lines, one line per trial in any order; missing trials are reported.
 
-Each line says which case of how many it belongs to, and what the whole run came to (docs/exports.md), so that a file
-that was cut, sorted, doubled or put together from others is known for what it is. One pass finds where the trials of
-each case are; then the cases are read one at a time.
+Each line contains the number of its case and the totals of the run (docs/exports.md). This reveals files that were cut,
+sorted, duplicated or concatenated. One pass locates the trials of each case; then the cases are read one at a time.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -35,10 +34,10 @@ _MARKS = {"eval_id", "trial", "outcome"}
 
 
 def is_lines(path: Path) -> bool:
-    """Tell whether the first line is a trial; any other file is read whole.
+    """Return whether the first line is a trial; any other file is read whole.
 
     Raises:
-        EvalFileError: it cannot be read.
+        EvalFileError: the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -52,10 +51,10 @@ def is_lines(path: Path) -> bool:
 
 
 def read_lines(path: Path) -> list[RecordedRun]:
-    """Return the runs that a file of JSON Lines holds. Each line is read whole once: when its case is asked for.
+    """Return the runs of a file of JSON Lines. Each line is read in full only once, with its case.
 
     Raises:
-        EvalFileError: there is no trial, or a line is none (of one that begins like a trial: when its case is read).
+        EvalFileError: there are no trials, or a line is not a trial (errors after its header are raised with its case).
     """
     runs: dict[tuple[str, str], _Run] = {}
     with path.open("rb") as file:
@@ -66,12 +65,12 @@ def read_lines(path: Path) -> list[RecordedRun]:
                 runs.setdefault((line.agent, line.run_id or ""), _Run(line)).take(line, number, at)
             at += len(text)
     if not runs:
-        raise file_error([Problem("error", str(path), 1, 1, "", "no trial is in this file", READABLE)])
-    return [run.recorded(path, *whose) for whose, run in runs.items()]
+        raise file_error([Problem("error", str(path), 1, 1, "", "the file contains no trials", READABLE)])
+    return [run.to_recorded_run(path, *key) for key, run in runs.items()]
 
 
 def _head(path: Path, number: int, text: bytes) -> HeadForm | LineForm:
-    """What a line says of its run; of one that is amiss the whole, which says in words what is."""
+    """Return the header of a line; an invalid line is read in full, which reports its problems."""
     try:
         head = HeadForm.model_validate_json(text)
         if head.eval_id is None or head.case is not None:
@@ -91,16 +90,15 @@ def _line(path: Path, number: int, text: bytes) -> LineForm:
             raise file_error([problem])
         return line
     except ValidationError as error:
-        found = explain(error, value)
-        where = [".".join(map(str, finding.path)) for finding in found]
+        findings = explain(error, value)
         problems = [
-            Problem("error", str(path), number, 1, place, finding.message, finding.hint)
-            for place, finding in zip(where, found, strict=True)
+            Problem("error", str(path), number, 1, ".".join(map(str, each.path)), each.message, each.hint)
+            for each in findings
         ]
         raise file_error(problems) from None
     except ValueError as error:
         problem = Problem(
-            "error", str(path), number, 1, "", f"this line is no JSON: {error}", "a trial a line"
+            "error", str(path), number, 1, "", f"this line is not JSON: {error}", "write one trial per line"
         )
         raise file_error([problem]) from None
 
@@ -109,7 +107,7 @@ def _line(path: Path, number: int, text: bytes) -> LineForm:
 
 
 class _Where(NamedTuple):
-    """Where one line is."""
+    """The position of one line."""
 
     case: int
     trial: int
@@ -118,7 +116,7 @@ class _Where(NamedTuple):
 
 
 class _Places:
-    """Where the lines of a run's cases are, in few bytes each."""
+    """The positions of the lines of a run's cases, in few bytes each."""
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in _Where._fields)
@@ -138,14 +136,14 @@ class _Places:
 
 
 class _Numbers:
-    """Which cases were there: in a file as it was written, all up to one, so that nothing needs to be kept of each."""
+    """The numbers of the cases so far; consecutive numbers from 0 need no memory."""
 
     def __init__(self) -> None:
         self._below = 0
         self._others: set[int] = set()
 
     def add(self, number: int) -> bool:
-        """Take a number in; tell whether it is new."""
+        """Add a number; return whether it is new."""
         if number < self._below or number in self._others:
             return False
         self._others.add(number)
@@ -158,51 +156,51 @@ class _Numbers:
 def _cases(path: Path, places: _Places) -> Iterator[RecordedCase]:
     with path.open("rb") as file:
         for _, of_case in groupby(places, key=lambda where: where.case):
-            yield _case([(where, _read(path, file, where)) for where in of_case])
+            yield _case([(where, _read_line(path, file, where)) for where in of_case])
 
 
-def _read(path: Path, file: BinaryIO, where: _Where) -> LineForm:
+def _read_line(path: Path, file: BinaryIO, where: _Where) -> LineForm:
     file.seek(where.offset)
     return _line(path, where.line, file.readline())
 
 
 def _case(lines: list[tuple[_Where, LineForm]]) -> RecordedCase:
-    """The case that some lines are the trials of."""
+    """Return the case whose trials are in `lines`."""
     first = lines[0][1]
-    tried, verdict = _once(lines), first.case
+    trials, verdict = _without_duplicates(lines), first.case
     if verdict is None:
-        raise RuntimeError("a line of a case without a verdict is refused where it is read")
-    found = verdict.case(first.eval_set_id or "", first.eval_id or "")
+        raise RuntimeError("a line of a case without a verdict is refused when it is read")
+    case = verdict.case(first.eval_set_id or "", first.eval_id or "")
     for name, metric in verdict.metrics.items():
-        scores = [line.scores.get(name) for line in tried]
-        found.metrics[name] = metric.verdict(name, [score.score_of() if score else None for score in scores])
-    found.trials = [line.result() for line in tried]
+        scores = [line.scores.get(name) for line in trials]
+        case.metrics[name] = metric.verdict(name, [score.score_of() if score else None for score in scores])
+    case.trials = [line.result() for line in trials]
     passed = verdict.pass_rate.passed if verdict.pass_rate else None
-    return RecordedCase(found, None, verdict.trials, passed, _doubt(lines, len(tried)))
+    return RecordedCase(case, None, verdict.trials, passed, _doubt(lines, len(trials)))
 
 
-def _once(lines: list[tuple[_Where, LineForm]]) -> list[LineForm]:
-    """The trials among some lines; of two that are the same trial, the first."""
+def _without_duplicates(lines: list[tuple[_Where, LineForm]]) -> list[LineForm]:
+    """Return the trials of some lines; of duplicates the first."""
     trials = {where.trial: line for where, line in reversed(lines) if line.trial is not None}
     return [trials[number] for number in sorted(trials)]
 
 
 def _doubt(lines: list[tuple[_Where, LineForm]], trials: int) -> str:
     first, numbers = lines[0][1], ", ".join(str(where.line) for where, _ in lines[:5])
-    who = {(line.eval_set_id, line.eval_id) for _, line in lines}
-    if len(who) > 1 or any(line.case != first.case for _, line in lines):
-        return f"its lines ({numbers}) do not say the same of it"
-    return f"a trial of it stands there twice (lines {numbers})" if len(lines) > max(1, trials) else ""
+    ids = {(line.eval_set_id, line.eval_id) for _, line in lines}
+    if len(ids) > 1 or any(line.case != first.case for _, line in lines):
+        return f"its lines ({numbers}) contradict each other"
+    return f"one of its trials appears twice (lines {numbers})" if len(lines) > max(1, trials) else ""
 
 
 # --- a run --------------------------------------------------------------------------------------------------------------
 
 
 class _Run:
-    """What the lines of a run say, taken one at a time."""
+    """One run of a file, built from its lines."""
 
     def __init__(self, first: HeadForm | LineForm) -> None:
-        self._said = first.run
+        self._totals = first.run
         self._sets: dict[str, SetSummary] = {}
         self._run = RunResult("")
         self._places = _Places()
@@ -211,32 +209,30 @@ class _Run:
 
     def take(self, line: HeadForm | LineForm, number: int, at: int) -> None:
         run = self._run
-        if line.run != self._said:
-            self._doubts[f"line {number} says something else of the run than those before"] = None
+        if line.run != self._totals:
+            self._doubts[f"line {number} contradicts earlier lines about the run"] = None
         if line.started_at and not 0 < run.started_at <= line.started_at:
             run.started_at = line.started_at
         if line.eval_set_id is None:
             run.failure = line.failure
             return
-        one = self._sets.setdefault(line.eval_set_id, SetSummary(line.eval_set_id, None, "as recorded", 0))
+        summary = self._sets.setdefault(
+            line.eval_set_id, SetSummary(line.eval_set_id, None, "as recorded", 0)
+        )
         if line.eval_id is None or line.case is None:
-            one.failure = line.failure
+            summary.failure = line.failure
             return
         trial = -1 if line.trial is None else line.trial
         self._places.add(_Where(line.case.number, trial, number, at))
         run.num_runs = max(run.num_runs, trial + 1)
-        one.num_runs = max(one.num_runs, trial + 1)
-        one.cases += self._seen.add(line.case.number)
-        _add_names(one.metrics, line.case.metrics)
-        one.rule = one.rule or (line.case.rule.rule() if line.case.rule else None)
+        summary.num_runs = max(summary.num_runs, trial + 1)
+        summary.cases += self._seen.add(line.case.number)
+        summary.metrics += [name for name in line.case.metrics if name not in summary.metrics]
+        summary.rule = summary.rule or (line.case.rule.rule() if line.case.rule else None)
 
-    def recorded(self, path: Path, agent: str, run_id: str) -> RecordedRun:
+    def to_recorded_run(self, path: Path, agent: str, run_id: str) -> RecordedRun:
         self._run.agent, self._run.run_id = agent, run_id
         self._run.sets = list(self._sets.values())
-        totals = Totals(self._said.outcome, self._said.counts)
+        totals = Totals(self._totals.outcome, self._totals.counts)
         cases = partial(_cases, path, self._places)
         return RecordedRun(LINES, self._run, cases, totals=totals, doubts=list(self._doubts)[:1])
-
-
-def _add_names(known: list[str], names: Iterable[str]) -> None:
-    known += [name for name in names if name not in known]

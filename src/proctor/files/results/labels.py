@@ -1,4 +1,4 @@
-"""Labels of people in files: CSV, JSON, JSON lines or YAML, a label a row."""
+"""Human labels in files: CSV, JSON, JSON lines or YAML, one label per row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proctor.files.text.validation_messages import Finding
 from proctor.schema.analysis.label import HumanLabel
 
 COLUMNS = ("eval_id", "label", "eval_set_id", "trial", "turn", "rubric_id", "metric", "note")
-"""What a label may have; the first two it must. Trials and turns count from 1."""
+"""The columns of a label; the first two are required. Trials and turns count from 1."""
 OTHER_NAMES = {"case": "eval_id", "case_id": "eval_id", "evalId": "eval_id", "evalSetId": "eval_set_id"}
 OTHER_NAMES |= {"rubricId": "rubric_id", "rubric": "rubric_id", "set": "eval_set_id"}
 _WORDS = {"pass": True, "passed": True, "fail": False, "failed": False, "1": True, "0": False}
@@ -27,7 +27,7 @@ _EXPECTED = "each row has at least eval_id and label (pass or fail)"
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """A row of a file: names, values, and where it stands."""
+    """A row of a file: its values by name, and its position."""
 
     values: Mapping[Any, Any]
     file: str
@@ -39,13 +39,13 @@ _Rows = list[_Values]
 
 
 def read_labels(path: str | Path) -> list[HumanLabel]:
-    """Return the labels in a file, in order; rows that say the same thing twice come once.
+    """Return the labels in a file, in order; equal rows are returned once.
 
-    JSON and YAML hold a list of objects (or `{"labels": [...]}`), JSON lines an object a line, CSV a first line with
+    JSON and YAML contain a list of objects (or `{"labels": [...]}`), JSON lines an object per line, CSV a first line with
     the names of the columns. The label is `pass` or `fail`, 1 or 0, true or false.
 
     Raises:
-        EvalFileError: it cannot be read, or rows are none; every problem with its place.
+        EvalFileError: the file cannot be read, or rows are invalid; with every problem and its position.
     """
     path = Path(path)
     if path.suffix.lower() == ".csv":
@@ -53,15 +53,15 @@ def read_labels(path: str | Path) -> list[HumanLabel]:
     elif path.suffix.lower() == LINES_SUFFIX:
         rows = _line_rows(path)
     else:
-        rows = _listed_rows(path)
+        rows = _document_rows(path)
     problems: list[Problem] = []
-    found = [label for row in rows if (label := _Row(row, problems).label()) is not None]
-    if not found and not problems:
-        problems.append(Problem("error", str(path), 1, 1, "", "there is no label in it", _EXPECTED))
-    problems += _contradictions(found)
+    labels = [label for row in rows if (label := _Row(row, problems).label()) is not None]
+    if not labels and not problems:
+        problems.append(Problem("error", str(path), 1, 1, "", "the file contains no labels", _EXPECTED))
+    problems += _contradictions(labels)
     if problems:
         raise file_error(problems)
-    return list({_about(label): label for label in found}.values())
+    return list({_key(label): label for label in labels}.values())
 
 
 # --- the forms of a file -----------------------------------------------------------------------------------------------
@@ -84,27 +84,27 @@ def _csv_rows(path: Path) -> _Rows:
             else:
                 rows.append(_Values(_cells(header, cells, name, line), name, line))
     except csv.Error as error:
-        raise file_error([Problem("error", name, first, 1, "", f"this is no CSV: {error}")]) from None
+        raise file_error([Problem("error", name, first, 1, "", f"this is not CSV: {error}")]) from None
     return rows
 
 
 def _header(cells: list[str], name: str, line: int) -> list[str]:
     header = [cell.strip().lstrip("\ufeff") for cell in cells]
-    twice = {cell for cell in header if header.count(cell) > 1}
+    duplicates = {cell for cell in header if header.count(cell) > 1}
     missing = [
         column for column in COLUMNS[:2] if column not in [OTHER_NAMES.get(cell, cell) for cell in header]
     ]
-    if twice or missing:
-        said = f"the column {min(twice)} is there twice" if twice else f"there is no column {missing[0]}"
+    if duplicates or missing:
+        message = f"duplicate column {min(duplicates)}" if duplicates else f"missing column {missing[0]}"
         hint = f"the first line names the columns: {', '.join(COLUMNS)}"
-        raise file_error([Problem("error", name, line, 1, "", said, hint)])
+        raise file_error([Problem("error", name, line, 1, "", message, hint)])
     return header
 
 
 def _cells(header: list[str], cells: list[str], name: str, line: int) -> dict[str, str]:
     if len(cells) > len(header):
-        said = f"the line has {len(cells)} cells, the first line names {len(header)} columns"
-        raise file_error([Problem("error", name, line, 1, "", said, "text with a comma stands in quotes")])
+        message = f"the line has {len(cells)} cells, the first line names {len(header)} columns"
+        raise file_error([Problem("error", name, line, 1, "", message, "put text with a comma in quotes")])
     return {column: cell.strip() for column, cell in zip(header, cells, strict=False) if cell.strip()}
 
 
@@ -128,7 +128,7 @@ def _line_rows(path: Path) -> _Rows:
     return rows
 
 
-def _listed_rows(path: Path) -> _Rows:
+def _document_rows(path: Path) -> _Rows:
     document = read_document(path)
     value: Any = document.value
     base: tuple[str, ...] = ()
@@ -137,13 +137,13 @@ def _listed_rows(path: Path) -> _Rows:
     if not isinstance(value, list):
         finding = Finding(base, "expected a list of labels", _EXPECTED)
         raise file_error(problems_at(document, [finding]))
-    wrong = [
+    invalid = [
         Finding((*base, index), "expected an object", _EXPECTED)
         for index, row in enumerate(value)
         if not isinstance(row, dict)
     ]
-    if wrong:
-        raise file_error(problems_at(document, wrong))
+    if invalid:
+        raise file_error(problems_at(document, invalid))
     places = document.locate([(*base, index) for index in range(len(value))])
     return [_Values(row, document.name, *places.value((*base, index))) for index, row in enumerate(value)]
 
@@ -152,20 +152,20 @@ def _listed_rows(path: Path) -> _Rows:
 
 
 class _Row:
-    """Reads one row; what is wrong goes to `problems`."""
+    """Reads one row and reports its errors in `problems`."""
 
     def __init__(self, row: _Values, problems: list[Problem]) -> None:
         self._row, self._problems, self._before = row, problems, len(problems)
         self._values = {OTHER_NAMES.get(str(key), str(key)): value for key, value in row.values.items()}
 
     def label(self) -> HumanLabel | None:
-        """Return the label; `None` when something is wrong with it."""
+        """Return the label, or `None` if the row has errors."""
         for name in self._values.keys() - set(COLUMNS):
-            self._wrong(
-                f"there is no column {name!r}.{did_you_mean(name, COLUMNS)}", f"known: {', '.join(COLUMNS)}"
+            self._report(
+                f"unknown column {name!r}.{did_you_mean(name, COLUMNS)}", f"known: {', '.join(COLUMNS)}"
             )
-        eval_id, passes = self._text("eval_id", needed=True), self._passes()
-        found = HumanLabel(
+        eval_id, passes = self._text("eval_id", required=True), self._passes()
+        label = HumanLabel(
             eval_id=eval_id,
             passes=bool(passes),
             eval_set_id=self._text("eval_set_id"),
@@ -176,17 +176,17 @@ class _Row:
             note=self._text("note"),
             place=f"{self._row.file}:{self._row.line}:{self._row.column}",
         )
-        return found if len(self._problems) == self._before else None
+        return label if len(self._problems) == self._before else None
 
     def _passes(self) -> bool | None:
         value = self._values.get("label")
         word = str(value).strip().lower()
         if value in (0, 1) or (isinstance(value, str) and word in _WORDS):
             return _WORDS[str(int(value))] if not isinstance(value, str) else _WORDS[word]
-        self._wrong(
+        self._report(
             f"label: expected pass or fail (or 1 or 0), got {value!r}"
             if value is not None
-            else "there is no label"
+            else "the label is missing"
         )
         return None
 
@@ -202,34 +202,34 @@ class _Row:
             and int(text) >= 1
         ):
             return int(text) - 1
-        self._wrong(f"{name}: expected a whole number from 1, got {value!r}")
+        self._report(f"{name}: expected a whole number from 1, got {value!r}")
         return None
 
-    def _text(self, name: str, *, needed: bool = False) -> str:
+    def _text(self, name: str, *, required: bool = False) -> str:
         value = self._values.get(name)
         if isinstance(value, str | int) and not isinstance(value, bool) and str(value):
             return str(value)
         if value is not None and value != "":
-            self._wrong(f"{name}: expected a text, got {value!r}")
-        elif needed:
-            self._wrong(f"there is no {name}")
+            self._report(f"{name}: expected a text, got {value!r}")
+        elif required:
+            self._report(f"{name} is missing")
         return ""
 
-    def _wrong(self, message: str, hint: str = "") -> None:
+    def _report(self, message: str, hint: str = "") -> None:
         row = self._row
         self._problems.append(Problem("error", row.file, row.line, row.column, "", message, hint))
 
 
-def _about(label: HumanLabel) -> tuple[Any, ...]:
+def _key(label: HumanLabel) -> tuple[object, ...]:
     return (label.eval_set_id, label.eval_id, label.trial, label.turn, label.rubric_id, label.metric)
 
 
-def _contradictions(found: Iterable[HumanLabel]) -> Iterator[Problem]:
-    """Two labels for one thing must say the same: which one counts is not ours to choose."""
-    first: dict[tuple[Any, ...], HumanLabel] = {}
-    for label in found:
-        other = first.setdefault(_about(label), label)
+def _contradictions(labels: Iterable[HumanLabel]) -> Iterator[Problem]:
+    """Report different labels for the same thing."""
+    first: dict[tuple[object, ...], HumanLabel] = {}
+    for label in labels:
+        other = first.setdefault(_key(label), label)
         if other.passes is not label.passes:
             file, line, column = label.place.rsplit(":", 2)
-            said = f"{label.eval_id} has another label at {other.place}"
-            yield Problem("error", file, int(line), int(column), "", said, "keep one of the two")
+            message = f"{label.eval_id} has another label at {other.place}"
+            yield Problem("error", file, int(line), int(column), "", message, "keep one of the two")

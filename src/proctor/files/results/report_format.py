@@ -1,6 +1,6 @@
-"""The form of Proctor's own result files, as they are read: a JSON report's cases, and the lines of JSON Lines.
+"""The form of Proctor's own result files: the cases of a JSON report, and the lines of JSON Lines.
 
-Generous, as all reading here: keys that are not known are passed over, and what may be absent has a default.
+Unknown keys are ignored, and optional keys have defaults.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proctor.schema.results.score import MetricScore, Score
 
 
 class InvocationForm(BaseModel):
-    """What a metric found in one invocation."""
+    """The score of one invocation."""
 
     outcome: Outcome = Outcome.ERROR
     score: float | None = None
@@ -26,15 +26,15 @@ class InvocationForm(BaseModel):
     details: dict[str, Any] | None = None
 
     def score_of(self) -> Score:
-        """Return it as the engine has it."""
-        applies_not = self.not_applicable
-        if applies_not is None:  # older reports say it by the outcome alone
-            applies_not = self.outcome is Outcome.NOT_APPLICABLE
-        return Score(self.score, self.reason, self.details, applies_not, self.warning)
+        """Return the engine's model."""
+        not_applicable = self.not_applicable
+        if not_applicable is None:  # older reports contain only the outcome
+            not_applicable = self.outcome is Outcome.NOT_APPLICABLE
+        return Score(self.score, self.reason, self.details, not_applicable, self.warning)
 
 
 class ScoreForm(BaseModel):
-    """What a metric found in one trial."""
+    """The score of one trial."""
 
     score: float | None = None
     reason: str = ""
@@ -44,13 +44,13 @@ class ScoreForm(BaseModel):
     invocations: list[InvocationForm] = Field(default_factory=list)
 
     def score_of(self) -> MetricScore:
-        """Return it as the engine has it."""
-        found = [each.score_of() for each in self.invocations]
-        return MetricScore(self.score, found, self.reason, self.details, self.not_applicable, self.failure)
+        """Return the engine's model."""
+        scores = [each.score_of() for each in self.invocations]
+        return MetricScore(self.score, scores, self.reason, self.details, self.not_applicable, self.failure)
 
 
 class MetricForm(BaseModel):
-    """What a metric means for one case; `trials` stands only in a JSON report."""
+    """The verdict of a metric for one case; only a JSON report has `trials`."""
 
     outcome: Outcome
     score: float | None = None
@@ -61,14 +61,14 @@ class MetricForm(BaseModel):
     trials: list[ScoreForm | None] = Field(default_factory=list)
 
     def verdict(self, name: str, per_trial: list[MetricScore | None]) -> MetricVerdict:
-        """Return it as the engine has it."""
+        """Return the engine's model."""
         return MetricVerdict(
             name, self.outcome, self.score, self.threshold, self.gate, self.reason, per_trial, self.failure
         )
 
 
 class RuleForm(BaseModel):
-    """What share of the trials had to pass."""
+    """The required share of passed trials."""
 
     min_pass_rate: float = 1.0
     pass_k: int = 1
@@ -76,7 +76,7 @@ class RuleForm(BaseModel):
     at_most: int | None = None
 
     def rule(self) -> TrialRule:
-        """Return it as the engine has it."""
+        """Return the engine's model."""
         return TrialRule(self.min_pass_rate, self.pass_k, self.confidence, self.at_most)
 
 
@@ -114,16 +114,16 @@ class VerdictForm(BaseModel):
 
 
 class LineVerdictForm(VerdictForm):
-    """The verdict on a case, as each of its lines has it."""
+    """The verdict on a case in each of its lines."""
 
     number: int = Field(ge=0)
     """The place of the case in its run, from 0."""
     trials: int = Field(ge=0)
-    """How many trials it has: a line each."""
+    """The number of its trials, with one line each."""
 
 
 class AttemptForm(BaseModel):
-    """An attempt at a trial that was made again."""
+    """An earlier attempt at a trial that was repeated."""
 
     attempt: int = 0
     outcome: Outcome = Outcome.ERROR
@@ -131,7 +131,7 @@ class AttemptForm(BaseModel):
     evidence: Trial | None = None
 
     def result(self, number: int) -> TrialResult:
-        """Return it as the engine has it."""
+        """Return the engine's model."""
         return TrialResult(
             number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
         )
@@ -148,12 +148,12 @@ class TrialForm(BaseModel):
     earlier_attempts: list[AttemptForm] = Field(default_factory=list)
 
     def result(self) -> TrialResult:
-        """Return it as the engine has it."""
-        found = TrialResult(
+        """Return the engine's model."""
+        result = TrialResult(
             self.number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
         )
-        found.earlier = [attempt.result(self.number) for attempt in self.earlier_attempts]
-        return found
+        result.earlier = [attempt.result(self.number) for attempt in self.earlier_attempts]
+        return result
 
 
 class CaseForm(VerdictForm):
@@ -164,13 +164,13 @@ class CaseForm(VerdictForm):
     trials: list[TrialForm] = Field(default_factory=list)
 
     def result(self) -> CaseResult:
-        """Return it as the engine has it."""
-        found = self.case(self.eval_set_id, self.eval_id)
+        """Return the engine's model."""
+        case = self.case(self.eval_set_id, self.eval_id)
         for name, metric in self.metrics.items():
             scores = [each.score_of() if each else None for each in metric.trials]
-            found.metrics[name] = metric.verdict(name, scores)
-        found.trials = [trial.result() for trial in self.trials]
-        return found
+            case.metrics[name] = metric.verdict(name, scores)
+        case.trials = [trial.result() for trial in self.trials]
+        return case
 
 
 class SetForm(BaseModel):
@@ -187,7 +187,7 @@ class SetForm(BaseModel):
     failure: Failure | None = None
 
     def summary(self) -> SetSummary:
-        """Return it as the engine has it."""
+        """Return the engine's model."""
         return SetSummary(
             self.eval_set_id,
             self.path,
@@ -228,14 +228,14 @@ class ReportForm(BaseModel):
 
 
 class TotalsForm(BaseModel):
-    """What each line says of the whole run."""
+    """The totals of the run in each line."""
 
     outcome: Outcome
     counts: dict[Outcome, int]
 
 
 class LineForm(BaseModel):
-    """One line of JSON Lines: a trial, a case without one, a set that could not be run, a run that could not go on."""
+    """One line of JSON Lines: a trial, a case without trials, a set that could not be run, or a run that was stopped."""
 
     eval_set_id: str | None
     eval_id: str | None
@@ -253,7 +253,7 @@ class LineForm(BaseModel):
     run: TotalsForm
 
     def result(self) -> TrialResult:
-        """Return the trial as the engine has it."""
+        """Return the engine's model."""
         form = TrialForm(
             number=self.trial or 0,
             attempt=self.attempt or 0,
@@ -266,7 +266,7 @@ class LineForm(BaseModel):
 
 
 class HeadVerdictForm(BaseModel):
-    """What a line says of its case, as far as it tells of the run."""
+    """The part of a line's verdict that concerns the run."""
 
     number: int = Field(ge=0)
     rule: RuleForm | None = None
@@ -274,7 +274,7 @@ class HeadVerdictForm(BaseModel):
 
 
 class HeadForm(BaseModel):
-    """What a line says of its run: a fraction of reading it whole."""
+    """The part of a line that concerns the run; reading it takes a fraction of the time."""
 
     eval_set_id: str | None
     eval_id: str | None

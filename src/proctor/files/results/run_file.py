@@ -1,4 +1,4 @@
-"""A run as a result file has it: what was recorded, and what the file says of itself as a whole."""
+"""A run in a result file: the recorded results, and the totals that the file states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proctor.schema.results.run_result import CaseResult, RunResult
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a file says of the whole run: what is in it is held against that."""
+    """The totals that a file states for the whole run; its cases are checked against them."""
 
     outcome: Outcome
     counts: Mapping[Outcome, int]
@@ -26,13 +26,13 @@ class RecordedCase:
 
     result: CaseResult
     expected: list[Invocation] | None = None
-    """What was expected, where the file says it: ADK's results do."""
+    """The expected invocations, if the file contains them, as ADK's results do."""
     trials: int | None = None
-    """How many trials the file says that it has; `None` where it does not say."""
+    """The stated number of trials; `None` if the file does not state it."""
     passed: int | None = None
-    """How many of them the file says passed."""
+    """The stated number of passed trials."""
     doubt: str = ""
-    """What was amiss when it was read."""
+    """A contradiction that was found when the case was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class RecordedRun:
     head: RunResult
     """The run without its cases."""
     cases: Callable[[], Iterator[RecordedCase]]
-    """Reads the cases; each call begins anew."""
+    """Reads the cases; each call starts at the first one."""
     criteria: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The criteria of each set by metric, where the file has them."""
+    """The criteria by set and metric, if the file contains them."""
     totals: Totals | None = None
-    """`None` for ADK's files, which say nothing of the whole."""
+    """`None` for ADK's files, which state no totals."""
     doubts: list[str] = field(default_factory=list)
-    """What was amiss when it was read."""
+    """Contradictions that were found when the file was read."""
 
     @property
     def result(self) -> RunResult:

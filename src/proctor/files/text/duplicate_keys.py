@@ -1,4 +1,4 @@
-"""Keys that stand twice in one object: readers take the last one without a word."""
+"""Duplicate keys: keys that one object has twice. JSON readers silently use the last one."""
 
 from __future__ import annotations
 
@@ -16,83 +16,89 @@ if TYPE_CHECKING:
     from proctor.files.text.json_stream import FileBytes
 
 QUICK = 4 << 20
-"""Bytes of a file up to which it is looked at as one text; of a larger one, case by case."""
+"""The largest file, in bytes, that is searched as one text; a larger one is searched case by case."""
 
 
-class DoubledKeys(NamedTuple):
-    """Warnings for keys that stand twice."""
+class DuplicateKeys(NamedTuple):
+    """Warnings about duplicate keys."""
 
     of_format: list[Problem]
-    """In an object of the format: which of the two is meant? A verdict must not rest on a guess."""
+    """In an object of the format. The intended value is unknown, so no verdict may rest on it."""
     of_free_maps: list[Problem]
-    """In a map whose keys are anything: state, arguments, responses, keys that nothing reads."""
+    """In a map with arbitrary keys: state, arguments, responses, keys that nothing reads."""
 
-    def __add__(self, other: tuple[Any, ...]) -> DoubledKeys:
-        """Both together."""
+    def __add__(self, other: tuple[Any, ...]) -> DuplicateKeys:
+        """Concatenate both lists."""
         of_format, of_free_maps = other
-        return DoubledKeys([*self.of_format, *of_format], [*self.of_free_maps, *of_free_maps])
+        return DuplicateKeys([*self.of_format, *of_format], [*self.of_free_maps, *of_free_maps])
 
 
-_NONE = DoubledKeys([], [])
+_NONE = DuplicateKeys([], [])
 
 
-def doubled_in(source: SourceText, *, base: Path_ = (), is_config: bool = False) -> DoubledKeys:
-    """Return what stands twice in a text, whose root is at `base` of its document."""
-    if not _has_doubled_keys(source.text):
+def duplicate_keys_in(source: SourceText, *, base: Path_ = (), is_config: bool = False) -> DuplicateKeys:
+    """Return the duplicate keys of a text. `base` is the path of its root in the document."""
+    if not _has_duplicate_keys(source.text):
         return _NONE
     from proctor.files.text.json_scanner import scan
 
-    found = DoubledKeys([], [])
-    for path, problem in scan(source).doubled:
+    duplicates = DuplicateKeys([], [])
+    for path, problem in scan(source).duplicate_keys:
         is_of_format = is_config or _is_of_format((*base, *path))
-        (found.of_format if is_of_format else found.of_free_maps).append(problem)
-    return found
+        (duplicates.of_format if is_of_format else duplicates.of_free_maps).append(problem)
+    return duplicates
 
 
-def doubled_keys(source: SourceText) -> list[Problem]:
-    """Return warnings for all keys that stand twice in one object."""
-    found = doubled_in(source)
-    return [*found.of_format, *found.of_free_maps]
+def duplicate_key_warnings(source: SourceText) -> list[Problem]:
+    """Return a warning for each duplicate key of a text."""
+    duplicates = duplicate_keys_in(source)
+    return [*duplicates.of_format, *duplicates.of_free_maps]
 
 
-def doubled_in_document(document: Document, *, is_config: bool = False) -> DoubledKeys:
-    """Return the same for a document that was read whole (YAML refuses such keys when it is read)."""
-    return doubled_in(document.source, is_config=is_config) if isinstance(document, JsonDocument) else _NONE
+def duplicate_keys_in_document(document: Document, *, is_config: bool = False) -> DuplicateKeys:
+    """Return the duplicate keys of a document that was read whole. The YAML reader refuses duplicate keys itself."""
+    return (
+        duplicate_keys_in(document.source, is_config=is_config)
+        if isinstance(document, JsonDocument)
+        else _NONE
+    )
 
 
-def doubled_in_cases(source: FileBytes, cases: Cases) -> DoubledKeys:
-    """Return the same for a set that stays in its file."""
+def duplicate_keys_in_cases(source: FileBytes, cases: Cases) -> DuplicateKeys:
+    """Return the duplicate keys of a set whose cases stay in the file."""
     if source.size <= QUICK:
-        return doubled_in(SourceText(source.name, source.read(0, source.size).decode("utf-8-sig", "replace")))
-    found = _NONE
+        return duplicate_keys_in(
+            SourceText(source.name, source.read(0, source.size).decode("utf-8-sig", "replace"))
+        )
+    duplicates = _NONE
     for index in range(len(cases)):
         piece = cases.piece(index)
-        if _has_doubled_keys(piece):
-            found += doubled_in(SourceText(source.name, piece.decode(), cases.start(index)))
-    return found
+        if _has_duplicate_keys(piece):
+            duplicates += duplicate_keys_in(SourceText(source.name, piece.decode(), cases.start(index)))
+    return duplicates
 
 
-def _has_doubled_keys(text: str | bytes) -> bool:
-    doubled = False
+def _has_duplicate_keys(text: str | bytes) -> bool:
+    has_duplicates = False
 
-    def notice(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal doubled
-        doubled = doubled or len(dict(pairs)) < len(pairs)
+    def compare_counts(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal has_duplicates
+        has_duplicates = has_duplicates or len(dict(pairs)) < len(pairs)
 
     try:
-        json.loads(text, object_pairs_hook=notice)
-    except ValueError:  # comments: only the scan can read it
+        json.loads(text, object_pairs_hook=compare_counts)
+    except ValueError:  # JSON with comments: only the scanner reads it
         return True
-    return doubled
+    return has_duplicates
 
 
-# --- which objects are those of the format ---------------------------------------------------------------------------
+# --- objects of the format -------------------------------------------------------------------------------------------
 
 _FREE = frozenset(
     "state args arguments tool_input tool_parameters parameters response extra metadata meta".split()
 )
 _OWN_FORMS = frozenset({"expectations", "trajectory_rules", "response_schema", "final_session_state"})
-"""Below these the keys are those of metrics, or of the state to expect: each of them is an expectation."""
+"""Keys below these belong to metrics or to the expected state: each of them states an expectation."""
 _FORMAT = frozenset(
     "eval_cases conversation conversation_scenario session_input rubrics opening user_content final_response "
     "intermediate_data app_details parts function_call function_response inline_data file_data tool_uses tool_responses "
@@ -103,20 +109,20 @@ _FORMAT = frozenset(
 
 
 def _is_of_format(path: Iterable[str | int]) -> bool:
-    """Whether the object at `path` of an eval set is one of the format."""
-    before, own = "", False
+    """Whether the object at `path` of an eval set is an object of the format."""
+    parent, is_expectation = "", False
     for step in path:
         if isinstance(step, int):
             continue
         name = to_snake(step)
         if (
             name in _FREE
-            and not (name == "response" and before == "reference")
-            and before != "final_session_state"
+            and not (name == "response" and parent == "reference")
+            and parent != "final_session_state"
         ):
             return False
-        own = own or name in _OWN_FORMS
-        if not own and name not in _FORMAT and name != "response":
+        is_expectation = is_expectation or name in _OWN_FORMS
+        if not is_expectation and name not in _FORMAT and name != "response":
             return False
-        before = name
+        parent = name
     return True

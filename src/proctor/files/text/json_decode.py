@@ -1,7 +1,7 @@
-"""Bytes to text to value: strict JSON at C speed, and what people write instead of JSON when strict reading fails.
+"""Decode bytes to text and to JSON values. Strict JSON is parsed at C speed; if that fails, common deviations are accepted.
 
-Read: UTF-8, with or without a byte-order mark; `#` and `//` comments and trailing commas, with a warning. Refused with
-their place: other encodings, NaN and Infinity, numbers too large to hold, half characters, NUL, nesting beyond 200 levels.
+Accepted: UTF-8 with or without a byte-order mark; `#` and `//` comments and trailing commas, with a warning. Refused with
+a position: other encodings, NaN and Infinity, numbers that overflow, lone surrogates, NUL, nesting beyond 200 levels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OTHER_ENCODINGS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-# Digits become 0, E becomes e, + goes: then an exponent of three digits is "0e000", whatever it was.
+# Maps digits to 0, E to e and drops +: every exponent of three digits then reads "0e000".
 _NUMBERS_ALIKE = bytes.maketrans(b"123456789E", b"000000000e")
 _NUL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _MAYBE = (b"NaN", b"Infinity", b"\\u0000")
@@ -33,10 +33,10 @@ _MAYBE = (b"NaN", b"Infinity", b"\\u0000")
 
 @dataclass(slots=True, eq=False, repr=False)
 class JsonText:
-    """A text that has been read as JSON.
+    """A text that was parsed as JSON.
 
-    `source.text` is the text as it stands in the file; `data` is strict JSON of the same length in characters (comments
-    blanked). `has_comments`: rewriting the file would lose them.
+    `source.text` is the text of the file; `data` is strict JSON with the same number of characters (comments are replaced
+    by spaces). `has_comments`: rewriting the file would lose comments.
     """
 
     source: SourceText
@@ -47,10 +47,10 @@ class JsonText:
 
 
 def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
-    """Read the bytes of one document. `source` is given where the text is a part of a larger one.
+    """Parse the bytes of one document. Pass `source` if the text is part of a larger one.
 
     Raises:
-        EvalFileError: the bytes are not UTF-8, or the text is not JSON even with comments and trailing commas blanked.
+        EvalFileError: the bytes are not UTF-8, or the text is not JSON even without comments and trailing commas.
     """
     text = decode(data, name)
     strict = data.removeprefix(_BOM)
@@ -59,31 +59,31 @@ def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
         value = from_json(strict, allow_inf_nan=False)
     except ValueError as error:
         return _parse_tolerantly(source, error)
-    if holds_refused(strict):
+    if has_refused_values(strict):
         from proctor.files.text.json_scanner import scan
 
-        found = scan(source)
-        if found.broken:
-            raise file_error(found.problems)
+        findings = scan(source)
+        if findings.is_broken:
+            raise file_error(findings.problems)
     return JsonText(source, strict, value)
 
 
 def _parse_tolerantly(source: SourceText, cause: ValueError) -> JsonText:
-    from proctor.files.text.json_scanner import scan  # only what is wrong needs it
+    from proctor.files.text.json_scanner import scan  # loaded only if strict parsing fails
 
-    found = scan(source)
-    if found.broken:
-        raise file_error(found.problems) from None
-    data = blanked(source.text, found.blanks).encode()
+    findings = scan(source)
+    if findings.is_broken:
+        raise file_error(findings.problems) from None
+    data = fill_with_spaces(source.text, findings.blanks).encode()
     try:
         value = from_json(data, allow_inf_nan=False)
-    except ValueError as error:  # a rule of the fast parser that the scanner does not know
-        raise file_error([unexplained(source, error if found.blanks else cause)]) from None
-    return JsonText(source, data, value, found.problems, found.has_comments)
+    except ValueError as error:  # the fast parser refuses what the scanner accepts
+        raise file_error([parser_problem(source, error if findings.blanks else cause)]) from None
+    return JsonText(source, data, value, findings.problems, findings.has_comments)
 
 
-def unexplained(source: SourceText, error: ValueError) -> Problem:
-    """The fast parser's own words, for what the scanner finds nothing wrong with."""
+def parser_problem(source: SourceText, error: ValueError) -> Problem:
+    """Return the message of the fast parser as a problem, for a text in which the scanner finds none."""
     place = re.search(r" at line (\d+) column (\d+)$", str(error))
     line, column = (int(place[1]), int(place[2])) if place else (1, 1)
     message = str(error)[: place.start()] if place else str(error)
@@ -92,8 +92,8 @@ def unexplained(source: SourceText, error: ValueError) -> Problem:
     return Problem("error", source.name, *at, "", f"not readable as JSON: {message}")
 
 
-def blanked(text: str, blanks: list[tuple[int, int]]) -> str:
-    """The text with each (start, end) replaced by as many spaces, so that places stay right."""
+def fill_with_spaces(text: str, blanks: list[tuple[int, int]]) -> str:
+    """Replace each (start, end) by as many spaces, so that offsets do not change."""
     pieces: list[str] = []
     last = 0
     for start, end in sorted(blanks):
@@ -103,7 +103,7 @@ def blanked(text: str, blanks: list[tuple[int, int]]) -> str:
 
 
 def decode(data: bytes, name: str, *, first: Place | None = None, at: int = 0) -> str:
-    """The text of a file, or of a part of it: that starts at `first`, at byte `at` of the file.
+    """Decode a file, or a part of it that starts at `first`, at byte `at` of the file.
 
     Raises:
         EvalFileError: the bytes are not UTF-8; the message has the byte offset as well as line and column.
@@ -120,23 +120,23 @@ def decode(data: bytes, name: str, *, first: Place | None = None, at: int = 0) -
 
 
 def _not_utf8(data: bytes) -> tuple[int, str]:
-    """Where and why bytes are no text in UTF-8."""
+    """Return the offset and the reason why bytes are not UTF-8 text."""
     for bom, encoding in _OTHER_ENCODINGS:
         if data.startswith(bom):
             return 0, f"the file is {encoding}"
     if (nul := data.find(0)) >= 0:
-        return nul, "the file holds NUL bytes: UTF-16 without a mark, or not a text"
+        return nul, "the file contains NUL bytes: UTF-16 without a byte-order mark, or not a text file"
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The codec counts from after the byte-order mark.
+        # The codec does not count the byte-order mark.
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
         return offset, f"byte 0x{data[offset]:02X} is not UTF-8"
-    raise ValueError("the bytes are a text in UTF-8")
+    raise ValueError("the bytes are UTF-8 text")
 
 
-def holds_refused(data: bytes) -> bool:
-    """Whether bytes that the fast parser takes hold what we refuse all the same: NaN, Infinity, 1e999, NUL."""
+def has_refused_values(data: bytes) -> bool:
+    """Whether JSON that the fast parser accepts contains a value that Proctor refuses: NaN, Infinity, 1e999, NUL."""
     if not is_suspect(data):
         return False
     try:
@@ -158,9 +158,9 @@ def _finite(digits: str) -> float:
 
 
 def is_suspect(data: bytes) -> bool:
-    """Whether the bytes *may* hold what `holds_refused` looks for.
+    """Whether the bytes *may* contain a value that `has_refused_values` finds.
 
-    Cheap, and wrong on the safe side: a text that speaks of NaN is looked at again.
+    A quick test without false negatives: a text that merely mentions NaN is also suspect.
     """
     if any(word in data for word in _MAYBE):
         return True

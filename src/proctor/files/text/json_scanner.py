@@ -1,16 +1,14 @@
-"""Reading JSON text character by character, to say *where* things are and what is wrong with them.
+"""A slow JSON scanner that reports *where* a text is wrong.
 
-The fast parser knows only that a text is broken. This one is slower, never recurses, and answers three questions: which
-problems does the text have, which characters must be blanked so that it becomes JSON (comments, trailing commas), and
-where is the value, or the key, of a path. It is used only when there is something to report.
+The fast parser reports only that a text is broken. This scanner does not recurse and answers two questions: which problems
+does the text have, and which characters must be blanked so that it becomes JSON (comments, trailing commas)? It runs only
+if there is something to report. `json_tree` locates values.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from proctor.files.text.lenient_words import (
@@ -21,10 +19,10 @@ from proctor.files.text.lenient_words import (
     strange_word,
     unescape,
 )
-from proctor.files.text.problems import Path_, Problem, SourceText, field_name, shown
+from proctor.files.text.problems import Path_, Problem, SourceText, field_name, quote
 
-MAX_DEPTH = 200  # what ADK's own parser takes
-MAX_DIGITS = 4300  # what Python converts to an integer
+MAX_DEPTH = 200  # the limit of ADK's own parser
+MAX_DIGITS = 4300  # the limit of Python's `int(text)`
 
 _GAP = re.compile(r"[ \t\r\n]*")
 _GAP_STARTS = frozenset(" \t\r\n#/")
@@ -37,62 +35,44 @@ _OPENING = {"{": "}", "[": "]"}
 
 @dataclass(slots=True)
 class Scan:
-    """What was found in a text.
+    """The result of a scan.
 
-    `problems`: what is wrong or doubtful. `blanks`: (start, end) of what is not JSON but harmless. `places`: for each
-    path looked for, the offset of its value; `key_places`: the offset of its key.
+    `problems`: errors and warnings. `blanks`: (start, end) of harmless text that is not JSON.
     """
 
     problems: list[Problem] = field(default_factory=list)
     blanks: list[tuple[int, int]] = field(default_factory=list)
-    places: dict[Path_, int] = field(default_factory=dict)
-    key_places: dict[Path_, int] = field(default_factory=dict)
     has_comments: bool = False
-    doubled: list[tuple[Path_, Problem]] = field(default_factory=list)
-    """Of the problems, keys that stand twice, each with the path of its object."""
+    duplicate_keys: list[tuple[Path_, Problem]] = field(default_factory=list)
+    """The problems about duplicate keys, each with the path of its object."""
 
     @property
-    def broken(self) -> bool:
-        """Whether the text cannot be read, even with the blanks blanked."""
+    def is_broken(self) -> bool:
+        """Whether the text cannot be read, even with `blanks` blanked."""
         return any(problem.severity == "error" for problem in self.problems)
 
 
 def scan(source: SourceText) -> Scan:
     """Scan a whole text for problems."""
-    scanner = _Scanner(source, frozenset(), ())
+    scanner = _Scanner(source)
     try:
         scanner.run()
     except _StopScanError as stop:
-        scanner.found.problems.append(stop.problem)
-    return scanner.found
-
-
-def scan_for(source: SourceText, wanted: Iterable[Path_], *, base: Path_ = ()) -> Scan:
-    """Scan a text for the places of `wanted` paths, no further than the last of them.
-
-    The paths start with `base`, the path of the text's own root in a larger document.
-    """
-    scanner = _Scanner(source, frozenset(wanted), base)
-    with suppress(_AllFoundError, _StopScanError):
-        scanner.run()
-    return scanner.found
+        scanner.findings.problems.append(stop.problem)
+    return scanner.findings
 
 
 class _StopScanError(Exception):
-    """The text makes no sense from here on: what follows would only be noise."""
+    """The text is broken here; further problems would only be consequences."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
 
 
-class _AllFoundError(Exception):
-    """All that was looked for has its place."""
-
-
 @dataclass(slots=True)
 class _Open:
-    """A bracket that is open: its kind, where it stands, the keys so far, and the last comma."""
+    """An open bracket: its kind, its offset, the keys so far, and the offset of the last comma."""
 
     bracket: str
     start: int
@@ -101,18 +81,17 @@ class _Open:
 
 
 class _Scanner:
-    def __init__(self, source: SourceText, wanted: frozenset[Path_], base: Path_) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.text = source.text
         self.end = len(source.text)
-        self.wanted = wanted
-        self.found = Scan()
+        self.findings = Scan()
         self.stack: list[_Open] = []
-        self.path: list[str | int] = list(base)
+        self.path: list[str | int] = []
         self.at = 0
-        self.said_comments = self.said_commas = False
+        self.has_warned_of_comments = self.has_warned_of_commas = False
 
-    # --- the walk ---
+    # --- traversal ---
 
     def run(self) -> None:
         self.skip_gap()
@@ -126,13 +105,13 @@ class _Scanner:
             self.extra_text()
 
     def step(self) -> None:
-        """One member of the innermost open bracket, or its end."""
+        """Read one member of the innermost open bracket, or its end."""
         inner = self.stack[-1]
         self.skip_gap()
         char = self.text[self.at : self.at + 1]
         if char == "":
-            self.text_ends(inner)
-        elif char in "}]":
+            raise self.end_of_text(inner)
+        if char in "}]":
             self.close(inner, char)
         elif inner.comma == -1:
             self.member(inner)
@@ -141,7 +120,7 @@ class _Scanner:
 
     def comma_then_member(self, inner: _Open, char: str) -> None:
         if char != ",":
-            self.no_comma(inner)
+            raise self.no_comma(inner)
         inner.comma = self.at
         self.at += 1
         self.skip_gap()
@@ -149,9 +128,9 @@ class _Scanner:
             if self.at < self.end:
                 self.member(inner)
             return
-        self.found.blanks.append((inner.comma, inner.comma + 1))
-        if not self.said_commas:
-            self.said_commas = True
+        self.findings.blanks.append((inner.comma, inner.comma + 1))
+        if not self.has_warned_of_commas:
+            self.has_warned_of_commas = True
             self.warn(inner.comma, "a trailing comma is not JSON", "ADK refuses this file; remove the comma")
 
     def member(self, inner: _Open) -> None:
@@ -162,19 +141,16 @@ class _Scanner:
         if inner.bracket == "[":
             last = self.path[-1]
             self.path[-1] = last + 1 if isinstance(last, int) else 0
-            inner.comma = self.end  # from now on a comma is due
+            inner.comma = self.end  # the next member needs a comma before it
             self.value()
             return
-        key_at = self.at
         self.path[-1] = self.key(inner)
         inner.comma = self.end
         self.skip_gap()
         if self.text[self.at : self.at + 1] != ":":
-            raise self.stop(self.at, f"expected `:` after the key {shown(str(self.path[-1]))}, {self.got()}")
+            raise self.stop(self.at, f"expected `:` after the key {quote(str(self.path[-1]))}, {self.got()}")
         self.at += 1
         self.skip_gap()
-        if self.wanted and tuple(self.path) in self.wanted:
-            self.found.key_places[tuple(self.path)] = key_at
         self.value()
 
     def key(self, inner: _Open) -> str:
@@ -188,19 +164,15 @@ class _Scanner:
             first = self.source.place(inner.keys[key])
             self.warn(
                 start,
-                f"the key {shown(key)} appears twice in one object; the first is at {first.line}:{first.column}",
+                f"the key {quote(key)} appears twice in one object; the first is at {first.line}:{first.column}",
                 "the later value is used; remove one of them",
             )
-            self.found.doubled.append((tuple(self.path[:-1]), self.found.problems[-1]))
+            self.findings.duplicate_keys.append((tuple(self.path[:-1]), self.findings.problems[-1]))
         else:
             inner.keys[key] = start
         return key
 
     def value(self) -> None:
-        if self.wanted and tuple(self.path) in self.wanted:
-            self.found.places[tuple(self.path)] = self.at
-            if len(self.found.places) == len(self.wanted):
-                raise _AllFoundError
         char = self.text[self.at : self.at + 1]
         if char in _OPENING:
             self.open(char)
@@ -233,7 +205,7 @@ class _Scanner:
         self.at += 1
 
     def skip_gap(self) -> None:
-        """Skip white space and comments; comments are noted, the first one as a warning."""
+        """Skip white space and comments. Record each comment, and warn of the first one."""
         while self.text[self.at : self.at + 1] in _GAP_STARTS:
             gap = _GAP.match(self.text, self.at)
             self.at = gap.end() if gap else self.at
@@ -241,17 +213,17 @@ class _Scanner:
                 return
             stop = self.text.find("\n", self.at)
             stop = self.end if stop < 0 else stop
-            self.found.blanks.append((self.at, stop))
-            self.found.has_comments = True
-            if not self.said_comments:
-                self.said_comments = True
+            self.findings.blanks.append((self.at, stop))
+            self.findings.has_comments = True
+            if not self.has_warned_of_comments:
+                self.has_warned_of_comments = True
                 self.warn(self.at, "comments are not JSON", "ADK refuses this file; remove the comments")
             self.at = stop
 
     # --- strings and words ---
 
     def string(self) -> str:
-        """Step over a string and return its text; a broken one stops the scan."""
+        """Skip a string and return its text. A broken one stops the scan."""
         match = _STRING.match(self.text, self.at)
         if match is None:
             raise self.stop(*broken_string(self.text, self.at))
@@ -259,17 +231,17 @@ class _Scanner:
         raw = self.text[start + 1 : self.at - 1]
         if "\\" not in raw:
             return raw
-        bad = _BAD_ESCAPE.search(raw.replace("\\\\", "__"))
-        if bad:
-            what = shown(raw[bad.start() : bad.end() + (4 if raw[bad.end() - 1] == "u" else 0)])
+        escape = _BAD_ESCAPE.search(raw.replace("\\\\", "__"))
+        if escape:
+            text = quote(raw[escape.start() : escape.end() + (4 if raw[escape.end() - 1] == "u" else 0)])
             raise self.stop(
-                start + 1 + bad.start(), f"{what} is not an escape of JSON", "a backslash is written `\\\\`"
+                start + 1 + escape.start(), f"{text} is not an escape of JSON", "write a backslash as `\\\\`"
             )
         text, lone, nul = unescape(raw)
         for offset in lone:
             self.lone_surrogate(start + 1 + offset)
         for offset in nul:
-            self.error(start + 1 + offset, "a string holds NUL (`\\u0000`)", "remove it")
+            self.error(start + 1 + offset, "a string contains NUL (`\\u0000`)", "remove it")
         return text
 
     def lone_surrogate(self, offset: int) -> None:
@@ -281,7 +253,7 @@ class _Scanner:
         )
 
     def word(self) -> None:
-        """A number, true, false, null; or something that is not JSON."""
+        """Read a number, true, false, null, or a word that is not JSON."""
         start = self.at
         match = _WORD.match(self.text, start)
         word = match[0] if match else self.text[start]
@@ -293,29 +265,27 @@ class _Scanner:
         if _NUMBER.fullmatch(word):
             self.number(start, word)
         elif word in NOT_FINITE:
-            self.error(start, f"{word} is not a number that JSON has", "write a finite number, or null")
+            self.error(start, f"JSON has no number {word}", "write a finite number, or null")
         else:
             raise self.stop(start, *strange_word(word))
 
     def number(self, start: int, word: str) -> None:
         integer = not any(char in word for char in ".eE")
         if integer and len(word.lstrip("-")) > MAX_DIGITS:
-            self.error(start, f"a number with {len(word)} digits", f"at most {MAX_DIGITS} digits can be read")
+            self.error(start, f"a number with {len(word)} digits", f"the limit is {MAX_DIGITS} digits")
         elif not integer and math.isinf(float(word)):
-            self.error(
-                start, f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308"
-            )
+            self.error(start, f"the number {quote(word, 20)} is too large", "the largest is about 1.8e308")
 
-    # --- saying what is wrong ---
+    # --- problems ---
 
     def stop(self, offset: int, message: str, hint: str = "") -> _StopScanError:
         return _StopScanError(self.source.problem(offset, message, hint, field=self.field()))
 
     def error(self, offset: int, message: str, hint: str) -> None:
-        self.found.problems.append(self.source.problem(offset, message, hint, field=self.field()))
+        self.findings.problems.append(self.source.problem(offset, message, hint, field=self.field()))
 
     def warn(self, offset: int, message: str, hint: str) -> None:
-        self.found.problems.append(self.source.problem(offset, message, hint, severity="warning"))
+        self.findings.problems.append(self.source.problem(offset, message, hint, severity="warning"))
 
     def field(self) -> str:
         path = self.path[:-1] if self.path and self.path[-1] == "" else self.path
@@ -325,28 +295,28 @@ class _Scanner:
         match = _STRING.match(self.text, self.at) or _WORD.match(self.text, self.at)
         if self.at >= self.end:
             return "but the text ends here"
-        return f"got {shown((match[0] if match else self.text[self.at]).strip(chr(34)), 30)}"
+        return f"got {quote((match[0] if match else self.text[self.at]).strip(chr(34)), 30)}"
 
-    def no_comma(self, inner: _Open) -> None:
+    def no_comma(self, inner: _Open) -> _StopScanError:
         kind = "object" if inner.bracket == "{" else "list"
         if self.text[self.at] == ":" and inner.bracket == "[":
-            raise self.stop(self.at, "`:` inside a list", "keys and values belong in `{` `}`")
-        raise self.stop(
+            return self.stop(self.at, "`:` inside a list", "keys and values belong in `{` `}`")
+        return self.stop(
             self.at,
             f"expected `,` or `{_OPENING[inner.bracket]}` in this {kind}, {self.got()}",
             'is a comma missing before it, or a quote not escaped as `\\"`?',
         )
 
-    def text_ends(self, inner: _Open) -> None:
+    def end_of_text(self, inner: _Open) -> _StopScanError:
         opened = self.source.place(inner.start)
-        raise self.stop(
+        return self.stop(
             self.end,
             f"the text ends inside the `{inner.bracket}` opened at {opened.line}:{opened.column}",
             f"`{_OPENING[inner.bracket]}` is missing; was the file cut off?",
         )
 
     def extra_text(self) -> None:
-        hint = "a file holds one document"
+        hint = "a file contains one document"
         if self.text[self.at] in "{[":
-            hint = "this looks like JSON lines, a case a line: then name the file .jsonl"
+            hint = "this looks like JSON lines, one case per line: name the file .jsonl"
         raise self.stop(self.at, f"text after the end of the document: {self.got()}", hint)

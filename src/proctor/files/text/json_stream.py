@@ -1,8 +1,8 @@
-"""A big eval set, one case at a time: where each element of `eval_cases` is in the file, without keeping any of them.
+"""Stream a large eval set: locate each element of `eval_cases` in the file, without keeping any of them.
 
-The fast parser needs the bytes of one element. Finding its end would mean parsing it twice, so the end is guessed from
-what separated the elements before, and the guess is proved: bytes that parse as one whole object are that element,
-because a JSON value cannot be longer or shorter than it is. A wrong guess costs one failed parse.
+The fast parser needs the bytes of exactly one element. To find the end of an element, it would have to be parsed twice.
+Instead, the end is guessed from the separator between earlier elements, and parsing proves the guess: bytes that parse as
+one whole object are that element. A wrong guess costs one failed parse.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from weakref import finalize
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.text.json_decode import holds_refused, is_suspect
+from proctor.files.text.json_decode import has_refused_values, is_suspect
 from proctor.files.text.problems import Place, Problem, file_error
 
 CHUNK = 4 << 20
@@ -38,23 +38,23 @@ _MAX_HEADER_KEYS = 10_000
 
 
 class Bytes(Protocol):
-    """Bytes that can be read in part."""
+    """Bytes that are read in part."""
 
     name: str
     size: int
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes from `start` to `end`, fewer at the end of the file."""
+        """Return the bytes from `start` to `end`, fewer at the end of the file."""
         ...
 
 
 def start_of(data: Bytes) -> int:
-    """The offset of the first byte of the text: behind the byte-order mark, if there is one."""
+    """Return the offset of the first byte of the text, after a byte-order mark."""
     return len(_BOM) if data.read(0, len(_BOM)) == _BOM else 0
 
 
 class FileBytes:
-    """An open file, read in part. It notices when somebody else changes the file between two reads."""
+    """An open file that is read in part. It detects a change of the file between two reads."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
@@ -66,7 +66,7 @@ class FileBytes:
         self.size = self._state[0]
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes from `start` to `end`.
+        """Return the bytes from `start` to `end`.
 
         Raises:
             EvalFileError: the file was written to since it was opened.
@@ -84,15 +84,15 @@ class FileBytes:
 
 
 def changed_since(name: str) -> EvalFileError:
-    """The error for a file that somebody wrote to after it was opened."""
+    """Return the error for a file that was changed after it was opened."""
     problem = Problem("error", name, 1, 1, "", "the file changed while it was being read", "start again")
     return file_error([problem])
 
 
 class BrokenTextError(Exception):
-    """The bytes from `offset` on are not plain JSON, or not an object with a list of cases: read them another way.
+    """The bytes from `offset` on are not plain JSON, or not an object with a list of cases; use another reader.
 
-    `in_value`: a value starts at `offset`, and the fault is somewhere inside it.
+    `in_value`: a value starts at `offset`, and the error is inside it.
     """
 
     def __init__(self, offset: int, *, in_value: bool = False) -> None:
@@ -103,7 +103,7 @@ class BrokenTextError(Exception):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Spans:
-    """Where the cases of a file are, and its other keys. `starts[i]` to `ends[i]` are the bytes of case i."""
+    """The positions of the cases of a file, and its other keys. `starts[i]` to `ends[i]` are the bytes of case i."""
 
     header: dict[str, Any] = field(default_factory=dict)
     starts: array[int] = field(default_factory=lambda: array("Q"))
@@ -112,7 +112,7 @@ class Spans:
 
 
 class Walk:
-    """One pass over a set: iterate it for (index, value) of each case; afterwards `spans` says where they are.
+    """One pass over a set. Iterate over it for (index, value) of each case; `spans` then contains their positions.
 
     Raises:
         BrokenTextError: (while iterating) the text is not plain JSON, or not an object with a list of cases.
@@ -123,7 +123,7 @@ class Walk:
         self.spans = Spans()
         self._chunk, self._chunk_at, self._suspect = b"", 0, False
         self._separator = b""
-        self._guesses_left = 2  # wrong or vain guesses before this file is taken to have no regular layout
+        self._guesses_left = 2  # wrong guesses until the layout counts as irregular
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         at = self._gap(start_of(self.data))
@@ -136,7 +136,7 @@ class Walk:
             at = self._gap(at + 1)
             if key in _CASES:
                 self._expect(at, b"[")
-                if self.spans.cases_key:  # which of the two counts, who reads the file whole knows
+                if self.spans.cases_key:  # both spellings: the whole-file reader reports them
                     raise BrokenTextError(at)
                 self.spans.cases_key = key
                 at = yield from self._elements(at)
@@ -153,7 +153,7 @@ class Walk:
         return self._gap(at)
 
     def _elements(self, at: int) -> Generator[tuple[int, Any], None, int]:
-        """Every element of the list that starts at `at`; returns the offset behind the list."""
+        """Yield every element of the list that starts at `at`; return the offset after the list."""
         at = self._gap(at + 1)
         index = 0
         while self._byte(at) != b"]":
@@ -164,11 +164,11 @@ class Walk:
             index += 1
             last, at = at + len(piece) - 1, self._comma(at + len(piece), b"]")
             if index == 1:
-                self._separator = self._learn(last, at)
+                self._separator = self._learn_separator(last, at)
         return self._gap(at + 1)
 
     def _comma(self, at: int, end: bytes) -> int:
-        """Step over the comma before the next member, or stay at the bracket that ends the list."""
+        """Skip the comma before the next member, or stay at the bracket that ends the list."""
         at = self._gap(at)
         char = self._byte(at)
         if char == end:
@@ -190,15 +190,15 @@ class Walk:
             except ValueError:
                 self._guesses_left -= 1
             else:
-                return self._unsuspected(at, piece), value
+                return self._require_valid(at, piece), value
         piece = self._exact(at)
         try:
-            return self._unsuspected(at, piece), from_json(piece, allow_inf_nan=False)
+            return self._require_valid(at, piece), from_json(piece, allow_inf_nan=False)
         except ValueError:
             raise BrokenTextError(at, in_value=True) from None
 
     def _guess(self, at: int) -> bytes:
-        """The bytes up to where the separator comes next; empty when there is nothing to go by."""
+        """Return the bytes up to the next separator; empty if no guess is possible."""
         if not self._separator or not self._guesses_left:
             return b""
         start = at - self._chunk_at
@@ -211,10 +211,10 @@ class Walk:
             return b""
         return self._chunk[start : end + 1]
 
-    def _learn(self, last: int, at: int) -> bytes:
-        """What stands between two elements, from the last byte of one to the first of the next: `},\\n    {`.
+    def _learn_separator(self, last: int, at: int) -> bytes:
+        """Return the bytes between two elements, from the last byte of one to the first of the next: `},\\n    {`.
 
-        With a line end and its indentation it cannot be inside an element; else the next one's first key is added.
+        With a line end and indentation they cannot occur inside an element; otherwise append the first key of the next one.
         """
         between = self.data.read(last, at + 1)
         if not between.startswith(b"}") or not between.endswith(b"{"):
@@ -225,28 +225,28 @@ class Walk:
         return between[:-1] + key[0] if key else b""
 
     def _exact(self, at: int) -> bytes:
-        """The bytes of the value at `at`, found by parsing it."""
+        """Return the bytes of the value at `at`; the parser finds their end."""
         size = 16 << 10
         while True:
             chunk = self.data.read(at, at + size)
-            whole = at + len(chunk) >= self.data.size
-            end = _value_end(chunk, whole=whole)
+            is_last = at + len(chunk) >= self.data.size
+            end = _value_end(chunk, whole=is_last)
             if end:
                 return chunk[:end]
-            if whole or size >= LARGEST_ELEMENT:
+            if is_last or size >= LARGEST_ELEMENT:
                 raise BrokenTextError(at, in_value=True)
             size *= 8
 
-    def _unsuspected(self, at: int, piece: bytes) -> bytes:
+    def _require_valid(self, at: int, piece: bytes) -> bytes:
         if not self._chunk_at <= at <= at + len(piece) <= self._chunk_at + len(self._chunk):
             self._load(at, max(CHUNK, len(piece)))
-        if self._suspect and holds_refused(piece):
+        if self._suspect and has_refused_values(piece):
             raise BrokenTextError(at, in_value=True)
         return piece
 
     def _small(self, at: int) -> tuple[Any, int]:
         piece = self._exact(at)
-        if holds_refused(piece):
+        if has_refused_values(piece):
             raise BrokenTextError(at, in_value=True)
         try:
             return from_json(piece, allow_inf_nan=False), at + len(piece)
@@ -271,8 +271,8 @@ class Walk:
     def _gap(self, at: int) -> int:
         while at < self.data.size:
             self._byte(at)
-            found = _GAP.match(self._chunk, at - self._chunk_at)
-            at = self._chunk_at + (found.end() if found else 0)
+            gap = _GAP.match(self._chunk, at - self._chunk_at)
+            at = self._chunk_at + (gap.end() if gap else 0)
             if at < self._chunk_at + len(self._chunk):
                 break
         return at
@@ -283,13 +283,13 @@ class Walk:
 
 
 def _value_end(chunk: bytes, *, whole: bool) -> int:
-    """Where the first JSON value of `chunk` ends; 0 when that cannot be told (broken, or cut off)."""
+    """Return the end of the first JSON value of `chunk`; 0 if the value is broken or cut off."""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(chunk, final=whole)
         _, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return 0
-    if end == len(text) and not whole:  # a number may go on
+    if end == len(text) and not whole:  # a number may continue
         return 0
     return len(text[:end].encode())
 
@@ -299,7 +299,7 @@ _DECODER = json.JSONDecoder()
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep the garbage collector out of a bulk pass: it is two thirds of the time, and there are no cycles to find."""
+    """Disable the garbage collector in a bulk pass: it takes two thirds of the time, and there are no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -310,7 +310,7 @@ def no_collection() -> Iterator[None]:
 
 
 class LineCounter:
-    """Line and column of byte offsets in a big file; quick when asked in rising order."""
+    """Converts byte offsets of a large file to lines and columns; fast for rising offsets."""
 
     def __init__(self, data: Bytes) -> None:
         self._data = data
@@ -319,7 +319,7 @@ class LineCounter:
         self._line, self._column = 1, 1
 
     def place(self, offset: int) -> Place:
-        """The place of the byte at `offset`."""
+        """Return the line and column of the byte at `offset`."""
         if offset < self._at:
             self._at, self._line, self._column = self._start, 1, 1
         while self._at < offset:

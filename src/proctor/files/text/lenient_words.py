@@ -1,10 +1,10 @@
-"""The words and strings of JSON, and what people write in their place."""
+"""Words and strings of JSON, and what people write instead of them."""
 
 from __future__ import annotations
 
 import re
 
-from proctor.files.text.problems import shown
+from proctor.files.text.problems import quote
 
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9]")
@@ -17,19 +17,19 @@ _OTHER_LANGUAGES = {
 NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", "+Infinity", "nan", "inf", "-inf"})
 
 
-def unescaped(escape: str, code: int) -> str:
-    """The character that an escape stands for; `code` is that of a `\\u` escape, else -1."""
+def unescape_char(escape: str, code: int) -> str:
+    """Return the character of an escape; `code` is that of a `\\u` escape, otherwise -1."""
     if code >= 0:
         return chr(code)
     return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(escape[1], escape[1])
 
 
 def unescape(raw: str) -> tuple[str, list[int], list[int]]:
-    """The text of a string with escapes; the offsets of lone surrogates in it, and those of NUL."""
+    """Return the text of a string with escapes, the offsets of its lone surrogates, and those of NUL."""
     pieces: list[str] = []
     lone: list[int] = []
     nul: list[int] = []
-    last, pending = 0, -1  # pending: the offset of a first half that waits for its second
+    last, pending = 0, -1  # pending: the offset of a high surrogate without its second half
     for match in ESCAPE.finditer(raw):
         code = int(match[1], 16) if match[1] else -1
         is_second = 0xDC00 <= code < 0xE000
@@ -41,7 +41,7 @@ def unescape(raw: str) -> tuple[str, list[int], list[int]]:
         if code == 0:
             nul.append(match.start())
         pending = match.start() if 0xD800 <= code < 0xDC00 else -1
-        pieces += raw[last : match.start()], unescaped(match[0], code)
+        pieces += raw[last : match.start()], unescape_char(match[0], code)
         last = match.end()
     if pending >= 0:
         lone.append(pending)
@@ -50,51 +50,51 @@ def unescape(raw: str) -> tuple[str, list[int], list[int]]:
 
 
 def key_hint(char: str) -> str:
-    """What to do about a key that starts with `char` instead of a double quote."""
+    """Return the hint for a key that starts with `char` instead of a double quote."""
     if char == "'":
-        return "JSON takes double quotes"
+        return "JSON uses double quotes"
     return "put the key in double quotes" if char.isalpha() or char == "_" else ""
 
 
 def broken_string(text: str, start: int) -> tuple[int, str, str]:
-    """Where a string that starts at `start` breaks, the message and the hint."""
+    """Return the offset at which the string at `start` breaks, the message and the hint."""
     sound = _SOUND_STRING.match(text, start)
     stop = sound.end() if sound else start
-    begun = shown(text[start + 1 : stop], 40)
+    beginning = quote(text[start + 1 : stop], 40)
     char = text[stop : stop + 1]
     if char == "\\" and stop + 1 < len(text):
         char = text[stop + 1]
     if char in {"\n", "\r"}:
-        return start, f"the text {begun} is broken by a line end", "close the quote, or write `\\n`"
+        return start, f"the text {beginning} is broken by a line end", "close the quote, or write `\\n`"
     if char in {"", "\\"}:
-        return start, f"the text {begun} has no closing quote", ""
+        return start, f"the text {beginning} has no closing quote", ""
     return (
         stop,
-        f"a string holds the control character U+{ord(char):04X}",
+        f"a string contains the control character U+{ord(char):04X}",
         f"write it as `\\u{ord(char):04x}`",
     )
 
 
 def strange_word(word: str) -> tuple[str, str]:
-    """Message and hint for a word that is no JSON value."""
+    """Return the message and the hint for a word that is not a JSON value."""
     if word in _OTHER_LANGUAGES:
-        return f"{shown(word)} is not JSON", f"JSON writes `{_OTHER_LANGUAGES[word]}`"
+        return f"{quote(word)} is not JSON", f"JSON writes `{_OTHER_LANGUAGES[word]}`"
     if word[0] in "'‘’“”`":
-        return f"{shown(word, 30)} is not in double quotes", 'JSON takes straight double quotes: "text"'
+        return f"{quote(word, 30)} is not in double quotes", 'JSON uses straight double quotes: "text"'
     if word.startswith("/*"):
         return "comments of this kind are not read", "use `//` or `#`, or none: JSON has no comments"
     if _NUMBER_LIKE.match(word):
-        return f"{shown(word, 30)} is not a number as JSON writes it", "as in 1, -1, 0.5, 1e6"
+        return f"{quote(word, 30)} is not a number as JSON writes it", "as in 1, -1, 0.5, 1e6"
     if word.startswith("<"):
         return (
-            f"this looks like HTML or XML ({shown(word, 30)}), not JSON",
+            f"this looks like HTML or XML ({quote(word, 30)}), not JSON",
             "was a web page saved in place of the file?",
         )
-    return f"expected a value, got {shown(word, 30)}", "text goes in double quotes"
+    return f"expected a value, got {quote(word, 30)}", "text goes in double quotes"
 
 
 def string_offsets(text: str) -> tuple[str, list[int]]:
-    """The text inside the JSON string that `text` is, and for each of its characters (and its end) the offset outside."""
+    """Return the text inside the JSON string `text`, and the offset in `text` of each of its characters and of its end."""
     start = text.index('"') + 1
     stop = text.rindex('"')
     raw = text[start:stop]
@@ -105,7 +105,7 @@ def string_offsets(text: str) -> tuple[str, list[int]]:
         inner.append(raw[last : match.start()])
         offsets += range(start + last, start + match.start())
         last = match.end()
-        inner.append(unescaped(match[0], int(match[1], 16) if match[1] else -1))
+        inner.append(unescape_char(match[0], int(match[1], 16) if match[1] else -1))
         offsets.append(start + match.start())
     inner.append(raw[last:])
     offsets += range(start + last, stop + 1)

@@ -1,32 +1,48 @@
-"""Where in a text the value of a path is."""
+"""Positions of the values of a JSON text, by their paths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from proctor.files.text.problems import Path_, Place, SourceText
 
+if TYPE_CHECKING:
+    from proctor.files.text.json_tree import JsonNode
+
 
 class Places:
-    """The places of some paths in one text, found in one pass over it, up to the last of them.
-
-    A path that is not there (a missing key) has the place of the nearest object around it.
-    """
+    """The positions of some paths in one text. A missing path has the position of the nearest enclosing object."""
 
     def __init__(self, source: SourceText, paths: Iterable[Path_], *, base: Path_ = ()) -> None:
-        from proctor.files.text.json_scanner import scan_for  # only a problem has a place
+        from proctor.files.text.json_tree import JsonTree, Wanted  # needed only to report a problem
 
-        wanted = {path[:n] for path in paths for n in range(len(base), len(path) + 1)}
-        found = scan_for(source, wanted, base=base)
         self._source, self._base = source, base
-        self._values, self._keys = found.places, found.key_places
+        wanted: Wanted = {}
+        for path in paths:
+            branch = wanted
+            for step in path[len(base) :]:
+                branch = branch.setdefault(step, {})
+        self._root = JsonTree(source.text, wanted=wanted, allow_cut=True).root
 
     def value(self, path: Path_) -> Place:
-        """Where the value of `path` starts."""
-        while path not in self._values and len(path) > len(self._base):
-            path = path[:-1]
-        return self._source.place(self._values.get(path, 0))
+        """Return where the value of `path` starts."""
+        node, _ = self._find(path)
+        return self._source.place(node.start)
 
     def key(self, path: Path_) -> Place:
-        """Where the key of `path` starts; for an element of a list, its value."""
-        return self._source.place(self._keys[path]) if path in self._keys else self.value(path)
+        """Return where the key of `path` starts; for an element of a list, its value."""
+        parent, depth = self._find(path[:-1])
+        if path and depth == len(path) - 1 and path[-1] in parent.keys:
+            return self._source.place(parent.keys[str(path[-1])])
+        return self.value(path)
+
+    def _find(self, path: Path_) -> tuple[JsonNode, int]:
+        """Return the node at `path`, or its nearest ancestor, and the length of the path to it."""
+        node = self._root
+        for depth, step in enumerate(path[len(self._base) :], len(self._base)):
+            child = node.at(step)
+            if child is None:
+                return node, depth
+            node = child
+        return node, len(path)

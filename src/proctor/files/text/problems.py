@@ -1,4 +1,4 @@
-"""What all of this room shares: a place in a text, a problem at a place, and the error that carries them."""
+"""Positions in a text, problems at a position, and the error that carries them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 from proctor.errors import EvalFileError
 
 Severity = Literal["error", "warning"]
-Path_ = tuple["str | int", ...]  # where a value is inside a document: keys and list positions from the root
+Path_ = tuple["str | int", ...]  # keys and list positions from the root of a document to a value
 
-_SHOWN = 20  # problems listed in an error's message; `problems` has them all
+_MAX_LISTED = 20  # problems in the message of an error; its `problems` contains all
 
 
 class Place(NamedTuple):
-    """A line and a column in a text, both counted from 1; a column is a character."""
+    """A line and a column of a text, both counted from 1; columns count characters."""
 
     line: int
     column: int
@@ -26,10 +26,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, or doubtful, in a file.
+    """One error or doubt about a file.
 
-    `field` is the path inside the document (`eval_cases[3].eval_id`), empty for the document as a whole or where the
-    text itself is broken. `hint` says what to do next; it may be empty.
+    `field` is the path inside the document (`eval_cases[3].eval_id`); it is empty for the document as a whole and for a
+    syntax error. `hint` tells what to do next and may be empty.
     """
 
     severity: Severity
@@ -41,19 +41,19 @@ class Problem:
     hint: str = ""
 
     def __post_init__(self) -> None:
-        """Pieces of a file are quoted in all of these: what must not reach a terminal is escaped here, once."""
+        """Escape characters that must not reach a terminal: all of these fields quote pieces of files."""
         for name in ("field", "message", "hint"):
             text = getattr(self, name)
             if not text.isprintable():
                 object.__setattr__(self, name, ascii_controls(text))
 
     def __str__(self) -> str:
-        """`file:line:column: error: field: message (hint)`, the form editors and terminals make clickable."""
+        """Return `file:line:column: error: field: message (hint)`, which editors and terminals make clickable."""
         return f"{self._place}: {self.severity}: {self._text}"
 
     @property
-    def said(self) -> str:
-        """The same without its severity, for where that is said already."""
+    def without_severity(self) -> str:
+        """The same without the severity."""
         return f"{self._place}: {self._text}"
 
     @property
@@ -68,19 +68,19 @@ class Problem:
 
 
 def file_error(problems: Iterable[Problem]) -> EvalFileError:
-    """Build the error for a file that cannot be read; its message lists the problems in the order of the file."""
+    """Return the error for a file that cannot be read; its message lists the problems in the order of the file."""
     ordered = sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column))
     errors = [problem for problem in ordered if problem.severity == "error"]
-    lines = [str(problem) for problem in islice(errors, _SHOWN)]
-    if len(errors) > _SHOWN:
-        lines.append(f"… and {len(errors) - _SHOWN} more problems")
+    lines = [str(problem) for problem in islice(errors, _MAX_LISTED)]
+    if len(errors) > _MAX_LISTED:
+        lines.append(f"… and {len(errors) - _MAX_LISTED} more problems")
     return EvalFileError("\n".join(lines), ordered)
 
 
 class SourceText:
-    """A text with a name, able to say which line and column an offset is.
+    """A text with a name, which converts offsets to lines and columns.
 
-    `first` is the place of the text's first character: a piece of a larger file starts further down.
+    `first` is the position of the first character: a piece of a larger file does not start at 1:1.
     """
 
     __slots__ = ("_breaks", "first", "name", "text")
@@ -92,9 +92,9 @@ class SourceText:
         self._breaks: list[int] | None = None
 
     def place(self, offset: int) -> Place:
-        """Line and column of the character at `offset` (one past the end is allowed)."""
+        """Return the line and column of the character at `offset` (one past the end is allowed)."""
         if self._breaks is None:
-            self._breaks = [found.start() for found in re.finditer("\n", self.text)]
+            self._breaks = [match.start() for match in re.finditer("\n", self.text)]
         row = bisect_right(self._breaks, offset - 1)
         if row == 0:
             return Place(self.first.line, self.first.column + offset)
@@ -103,13 +103,13 @@ class SourceText:
     def problem(
         self, offset: int, message: str, hint: str = "", *, field: str = "", severity: Severity = "error"
     ) -> Problem:
-        """Build the problem at `offset`."""
+        """Return the problem at `offset`."""
         line, column = self.place(offset)
         return Problem(severity, self.name, line, column, field, message, hint)
 
 
 def field_name(path: Sequence[str | int]) -> str:
-    """Write a path as people read it: `eval_cases[3].session_input.state["odd key"]`."""
+    """Format a path: `eval_cases[3].session_input.state["odd key"]`."""
     parts: list[str] = []
     for step in path:
         if isinstance(step, int):
@@ -117,16 +117,16 @@ def field_name(path: Sequence[str | int]) -> str:
         elif step.replace("-", "_").isidentifier():
             parts.append(f".{step}" if parts else step)
         else:
-            parts.append(f"[{shown(step)}]")
+            parts.append(f"[{quote(step)}]")
     return "".join(parts)
 
 
-def shown(text: str, limit: int = 60) -> str:
+def quote(text: str, limit: int = 60) -> str:
     """Quote a piece of a file for a message: escaped, on one line, not longer than `limit` characters."""
     quoted = ascii_controls(text if len(text) <= limit else text[: limit - 1] + "…")
     return f"“{quoted}”"
 
 
 def ascii_controls(text: str) -> str:
-    """Escape what must not reach a terminal: control characters, lone surrogates, direction overrides."""
+    """Escape characters that must not reach a terminal: control characters, lone surrogates, direction overrides."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -1,4 +1,4 @@
-"""OpenTelemetry traces as evidence: `reading` takes spans from files, `conversations` makes turns of them.
+"""Read OpenTelemetry traces as evidence: `read_files` reads spans from files, `conversations` makes turns of them.
 
-`conventions` knows how the attributes are spelled, `messages` what a model was told and said, `turns` where a turn begins.
+`semantic_conventions` knows the attribute names, `messages` a model's input and output, `turns` the start of each turn.
 """

@@ -1,4 +1,4 @@
-"""What a model was told and said in one span, wherever its instrumentation put it: attributes, events, log records."""
+"""Read a model's input and output from one span, wherever the instrumentation put it: attributes, events, log records."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Messages = list[Message] | None
 
 @dataclass(slots=True)
 class Contents:
-    """What a span tells of a conversation; `None` is "it does not say"."""
+    """The part of a conversation that a span contains; `None` means "not stated"."""
 
     told: Messages = None
-    """The messages that the model, or the agent, was given."""
+    """The messages that the model, or the agent, received."""
     said: Messages = None
     """The messages that it answered with."""
     instructions: str = ""
     tools: list[Any] = field(default_factory=list)
-    """Declarations, as the model got them."""
+    """The tool declarations that the model received."""
     is_dropped: bool = False
-    """Whether attributes, or events, that may have been messages were left out on the way."""
+    """Whether attributes or events that may have been messages were dropped before the export."""
 
     def filled(self, other: Contents) -> Contents:
-        """Return the same, with what it lacks from `other`."""
+        """Return the same, with missing parts taken from `other`."""
         is_dropped = self.is_dropped or other.is_dropped
         return Contents(
             self.told if self.told is not None else other.told,
@@ -50,7 +50,7 @@ class Contents:
 
 
 def contents_of(span: Span) -> Contents:
-    """Read what a span tells, from the first place on each side that says something."""
+    """Read the contents of a span from the first source that has each part."""
     found = Contents()
     for source in _SOURCES:
         if found.told is None or found.said is None or not found.instructions:
@@ -63,7 +63,7 @@ def contents_of(span: Span) -> Contents:
 
 
 def _take_instructions(found: Contents) -> None:
-    """Instructions may stand among the messages; from there they go where they belong."""
+    """Move instructions that are among the messages to `instructions`."""
     if found.told is None:
         return
     system = [message for message in found.told if message.role == "system"]
@@ -75,7 +75,7 @@ def _take_instructions(found: Contents) -> None:
 
 
 def _of_attributes(span: Span) -> Contents:
-    """The conventions of today: attributes of the span, or of its one event with all the details."""
+    """Read the present conventions: attributes of the span, or of its event with all details."""
     details = [event.attributes for event in span.events if event.name == _DETAILS]
     found = Contents()
     for attributes in (span.attributes, *details):
@@ -97,7 +97,7 @@ def _instructions(value: Any) -> str:
     messages = read_messages(value, "system")
     if messages is None:
         return ""
-    # a list of parts, not of messages: each part came out as a message of its own
+    # a list of parts instead of messages: each part was read as a message
     try:
         value = read_json(value)
     except ValueError:
@@ -125,7 +125,7 @@ def _declaration(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_events(span: Span) -> Contents:
-    """The conventions before: an event, or a log record, for each message."""
+    """Read the former conventions: an event, or a log record, for each message."""
     events = [(event.name, event.attributes, event.body) for event in span.events]
     events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
     told: list[Message] = []
@@ -176,7 +176,7 @@ def _listed_json(value: Any) -> list[Any]:
 
 
 def _of_adk(span: Span) -> Contents:
-    """What google-adk wrote before it followed the conventions: whole requests and responses as JSON."""
+    """Read google-adk's attributes from before it followed the conventions: whole requests and responses as JSON."""
     request, response = (
         span.attributes.get(f"gcp.vertex.agent.llm_{name}") for name in ("request", "response")
     )
@@ -227,7 +227,7 @@ def _of_openllmetry(span: Span) -> Contents:
 
 
 def _answered(messages: Iterable[Message]) -> list[Message]:
-    """What a model answered is the model's, whatever its role says."""
+    """Give the answers of a model the role of the model, whatever role they state."""
     found = list(messages)
     for message in found:
         message.role = "model"
@@ -240,14 +240,14 @@ def _of_langfuse(span: Span) -> Contents:
 
 
 def _of_values(span: Span) -> Contents:
-    """What an agent, or any step, was given and gave, where nothing says it in messages."""
+    """Read the input and output of an agent or a step that has no messages."""
     told = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
     said = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
     return Contents(_plain(told, "user"), _plain(said, "model"))
 
 
 def _plain(value: Any, role: str) -> Messages:
-    """Messages where these are some; any other value as its text."""
+    """Return the messages of a value; any other value is one message with its text."""
     if value is None or value in ("", ELIDED):
         return None
     try:
@@ -260,7 +260,7 @@ def _plain(value: Any, role: str) -> Messages:
 
 
 def _of_pydantic_ai(span: Span) -> Contents:
-    """All messages of a run of pydantic-ai: those up to the last that the user said, and those after it."""
+    """Read all messages of a run of pydantic-ai: the input ends with the last message of the user."""
     messages = read_messages(span.attributes.get("pydantic_ai.all_messages"))
     if messages is None:
         return Contents()
@@ -280,10 +280,10 @@ _SOURCES: tuple[Callable[[Span], Contents], ...] = (
     _of_values,
 )
 _IN_PIECES = (_of_events, _of_openinference, _of_openllmetry)
-"""Where a message, or a call in it, may be missing when an attribute or event is."""
+"""Sources in which a message, or a call in it, may be missing if an attribute or event was dropped."""
 
 
-# --- Reads the contents of spans, each once; of a model call that several spans tell of, from all of them -------------
+# --- reading each span once ---------------------------------------------------------------------------------------------
 
 
 class Reader:
@@ -294,7 +294,7 @@ class Reader:
         self._around: dict[int, bool] = {}
 
     def of(self, span: Span) -> Contents:
-        """Return what one span says; of a model's, with what spans of the same call inside of it say besides."""
+        """Return the contents of one span; a model's span is completed from inner spans of the same call."""
         if (found := self._read.get(id(span))) is None:
             found = contents_of(span)
             if kind_of(span) is Kind.MODEL:
@@ -304,7 +304,7 @@ class Reader:
         return found
 
     def is_around(self, span: Span) -> bool:
-        """Whether a model's span is about several calls, as of a client that calls tools by itself: each is inside."""
+        """Whether a model's span contains several calls, as that of a client that calls tools itself."""
         if kind_of(span) is not Kind.MODEL or not span.children:
             return False
         if (known := self._around.get(id(span))) is None:
@@ -312,7 +312,7 @@ class Reader:
         return known
 
     def _answering(self, span: Span) -> Iterator[Span]:
-        """The outermost model's spans inside of one that say what was answered."""
+        """Return the outermost inner spans of a model that contain an answer."""
         waiting = list(span.children)
         while waiting:
             inner = waiting.pop()
@@ -324,7 +324,7 @@ class Reader:
 
 
 def same_call(span: Span) -> Iterator[Span]:
-    """Return the model's spans inside of a model's span that tell of the same call once more."""
+    """Return the inner spans of a model's span that describe the same call."""
     waiting = list(reversed(span.children))
     while waiting:
         inner = waiting.pop()

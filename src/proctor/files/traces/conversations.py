@@ -1,4 +1,4 @@
-"""Conversations as traces tell them: turns with events, and plainly what is missing."""
+"""Conversations in traces: turns with events, and a list of what is missing."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from proctor.schema.evidence.span import Span as KeptSpan
 from proctor.schema.evidence.trial import Failure, FailureKind
 
 TRACE = "trace"
-"""Where a failure belongs that is the trace's, not the agent's: too little is in it."""
+"""The origin of a failure of the trace itself, instead of the agent: the trace lacks something."""
 
 _MOST_NOTES = 10
 
 CAPTURE = "contents are captured with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, see docs/traces.md"
-"""Instrumentation leaves contents out unless it is told otherwise."""
+"""Instrumentation omits contents by default."""
 
 
 @dataclass(slots=True)
 class TracedTurn:
-    """One message of the user and what the agent did, as far as it is known."""
+    """One message of the user and what the agent did, as far as the trace contains it."""
 
     asked: dict[str, Any]
-    """The message as a content; without parts where it is not known."""
+    """The message as a content; without parts if it is unknown."""
     events: list[Event]
     started_at: float
     duration: float | None
@@ -44,29 +44,29 @@ class TracedTurn:
     app_details: dict[str, Any] | None
     failure: Failure | None = None
     unanswered: int = 0
-    """Calls of which the trace does not tell what the tool answered."""
+    """The number of calls without a tool response in the trace."""
     notes: list[str] = field(default_factory=list)
-    """What is worth knowing of it, and no failure."""
+    """Remarks that are not failures."""
     spans: Callable[[], Iterable[KeptSpan]] = field(default=tuple, compare=False, repr=False)
-    """Makes what is kept of its spans, when it is wanted: of many conversations at once that would be much."""
+    """Builds the stored spans on demand: those of many conversations together would be large."""
 
     @property
     def text(self) -> str:
-        """What the user said, in text."""
+        """The text of the user's message."""
         return "\n".join(part["text"] for part in self.asked["parts"] if part.get("text"))
 
 
 @dataclass(slots=True)
 class TracedConversation:
-    """One conversation of some traces."""
+    """One conversation in some traces."""
 
     id: str
     is_trace: bool
-    """Whether it is named by its trace, for want of a conversation id."""
+    """Whether its id is that of the trace, because there is no conversation id."""
     case_id: str
-    """The case that it is, where whoever ran it said so (`proctor.eval_id`, `test.case.name`)."""
+    """The id of its case, if the trace states it (`proctor.eval_id`, `test.case.name`)."""
     is_case_ours: bool
-    """Whether it was Proctor's attribute that said so, and no test framework's."""
+    """Whether Proctor's attribute states the case, and not a test framework's."""
     app_name: str
     user_id: str
     turns: list[TracedTurn]
@@ -76,30 +76,30 @@ class TracedConversation:
 
     @property
     def failure(self) -> Failure | None:
-        """Why it cannot be judged, if so: the first thing that went wrong, or is missing."""
+        """The reason why it cannot be scored, if there is one: the first failure."""
         return next((turn.failure for turn in self.turns if turn.failure is not None), None)
 
 
 @dataclass(slots=True)
 class Traced:
-    """What some files of traces tell."""
+    """The conversations in some trace files."""
 
     conversations: list[TracedConversation]
     doubts: list[str]
-    """What is amiss with the files as a whole."""
+    """Problems of the files as a whole."""
 
 
 def read_conversations(paths: Iterable[str | Path]) -> Traced:
     """Read the conversations in some files, or folders, of traces; they may be spread over any of them.
 
     Raises:
-        EvalFileError: a file cannot be read, or is no trace.
+        EvalFileError: a file cannot be read, or is not a trace.
     """
     return conversations_of(read_traces(paths))
 
 
 def conversations_of(forest: Forest) -> Traced:
-    """Return the conversations that spans tell of, in the order in which they begin."""
+    """Return the conversations in some spans, in the order of their starts."""
     reader = Reader()
     found = [_conversation(group, reader) for group in groups_of(forest, reader)]
     return Traced(found, list(_doubts(forest)))
@@ -141,7 +141,7 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
 
 
 def _told(group: Group, reader: Reader) -> Iterable[tuple[Piece, Told]]:
-    """Tell each turn; one in which the user says nothing new goes on with the calls of the turn before."""
+    """Build each turn; a turn that repeats the user's last message continues the calls of the turn before."""
     before: Piece | None = None
     calls: list[Call] = []
     for piece in group.turns:
@@ -153,13 +153,13 @@ def _told(group: Group, reader: Reader) -> Iterable[tuple[Piece, Told]]:
 
 
 def _app_name(spans: Sequence[Span]) -> str:
-    """The service that was traced; SDKs that nobody told its name say `unknown_service`."""
+    """Return the service name; SDKs without a configured name report `unknown_service`."""
     named = (one.resource.get("service.name") for one in spans)
     return next((str(name) for name in named if name and not str(name).startswith("unknown_service")), "")
 
 
 def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
-    """What is not known, and can be done without."""
+    """Report parts that are unknown but not required."""
     if earlier := first.count - 1 if first.count > 1 else 0:
         yield f"before the first turn the model was told {earlier} more message(s) of the user: no trace tells of these"
     if unanswered := sum(turn.unanswered for turn in turns):
@@ -207,7 +207,7 @@ def _turn(piece: Piece, index: int, told: Told, reader: Reader) -> TracedTurn:
 
 
 def _settle_arguments(told: Told, asked: Message | None) -> None:
-    """A call without arguments has none where contents are captured; where they are not, it is not known."""
+    """Set missing arguments: none if contents are captured; otherwise the arguments are unknown."""
     captured = asked is not None and bool(asked.text) and not asked.lost
     for call in told.calls:
         if call.part["args"] is not None:
@@ -271,7 +271,7 @@ def _lost(piece: Piece, told: Told) -> str | None:
 
 
 def _left_open(told: Told, *, is_agent: bool) -> str:
-    """The call, or its answer, after which nothing was said any more; a run of an agent may end so, unless a tool failed."""
+    """Return the call, or its response, after which the trace ends; a run may end so, unless a tool failed."""
     parts = (told.events[-1].get("content") or {}).get("parts") or ()
     called = next((part["function_call"]["name"] for part in parts if "function_call" in part), "")
     answered = next((part["function_response"]["name"] for part in parts if "function_response" in part), "")

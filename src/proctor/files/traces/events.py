@@ -1,6 +1,6 @@
 """One turn of a trace as events: walks the spans in order, and counts each call once.
 
-A call may be told twice, by the model that asked for it and by the span of the tool that was executed: these are one.
+A call may be recorded twice, by the model that requested it and by the span of the executed tool: these are one call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from proctor.files.traces.span_tree import Span
 from proctor.schema.evidence.event import Event
 
 AGENT = "agent"
-"""Who speaks where no span says its name."""
+"""The author if no span names one."""
 
 
 @dataclass(slots=True)
@@ -45,17 +45,17 @@ class _Visit:
 
 
 class Teller:
-    """Walks the spans of one turn and writes down what they tell."""
+    """Walks the spans of one turn and records their events."""
 
     def __init__(self, reader: Reader, known: Iterable[Call] = ()) -> None:
-        """`known`: calls that were told before, of a turn that goes on with this one."""
+        """`known`: calls of the turn before, which this turn continues."""
         self._reader = reader
         self._known = [str(call.part["name"]) for call in known]
         self._executing: dict[int, Call] = {}
         self.told = Told()
 
     def tell(self, roots: Iterable[Span]) -> Told:
-        """Tell one turn; every span is entered before, and left after, what it encloses."""
+        """Record one turn; every span is entered before the spans inside it, and left after them."""
         for root in roots:
             stack = [(_Visit(root, self._author(root, AGENT)), False)]
             while stack:
@@ -85,7 +85,7 @@ class Teller:
         return _fit(own) if own and kind_of(span) is not Kind.OTHER else around
 
     def _is_told_around(self, visit: _Visit) -> bool:
-        """Whether the span around it tells of the same call: of the same model call, or of the same tool."""
+        """Whether the span around it describes the same call: of the same model call, or of the same tool."""
         kind, around = kind_of(visit.span), visit.around
         if around is None or kind_of(around) is not kind:
             return False
@@ -94,7 +94,7 @@ class Teller:
         return tool_name(around) == tool_name(visit.span)
 
     def _doubt(self, span: Span) -> None:
-        """Note what makes a span, of whatever kind, no evidence."""
+        """Record why a span of any kind is not usable as evidence."""
         if not span.end and kind_of(span) is not Kind.OTHER:
             self.told.endless = self.told.endless or span.name
         if span.clashes:
@@ -133,7 +133,7 @@ class Teller:
                 self.told.survived.append((visit.author, error[1]))
 
     def _only_agent(self, span: Span) -> list[Message]:
-        """What an agent's span says that has no model's span, nor another agent's, inside: nothing else tells it."""
+        """Record the answer of an agent's span that contains no span of a model or of another agent."""
         waiting = list(span.children)
         while waiting:
             inner = waiting.pop()
@@ -167,7 +167,7 @@ class Teller:
         self.told.events.append({**event, "partial": visit.is_within or None})
 
     def _messages(self, said: list[Message], visit: _Visit) -> None:
-        """Tell what was said, an event a message; the last one has the usage."""
+        """Record messages, one event each; the last one has the usage."""
         self.told.spoke = self.told.spoke or bool(said)
         for index, message in enumerate(said):
             if message.lost:
@@ -187,7 +187,7 @@ class Teller:
         if message.parts:
             event["content"] = {"role": "model" if message.speaks else "user", "parts": message.parts}
         if visit.is_within and message.text:
-            event["partial"] = True  # said to the agent that called it, which is no answer to the user
+            event["partial"] = True  # addressed to the calling agent, not to the user
         if is_last:
             event |= {"usage_metadata": usage_of(span), "model_version": model_of(span)}
         for part in message.parts:
@@ -248,7 +248,7 @@ class Teller:
         elif error is not None:
             response = {"error": error[1]}
         else:
-            return  # the next call of the model may tell
+            return  # the next model call may contain it
         call.is_answered = True
         part = response_part(call.part["name"], call.part["id"], response)
         self._returned(part, author, (span.end or span.start) / 1e9 or None)
@@ -260,7 +260,7 @@ class Teller:
         self.told.events.append({"author": author, "content": content, "timestamp": time})
 
     def _hear(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
-        """Take the calls of this turn that no span tells from messages that were handed on, `before` so many events."""
+        """Add the calls of this turn that have no span from messages that were passed on, `before` so many events."""
         since: list[dict[str, Any]] = []
         for message in messages:
             if message.role == "user" and message.speaks:
@@ -276,7 +276,7 @@ class Teller:
                 at += 1
 
     def _answers_before(self, contents: Contents, author: str) -> None:
-        """Take from what a model is told what tools answered that have no span, or whose span does not say it."""
+        """Add the tool responses in a model's input whose tools have no span, or a span without the response."""
         if not any(not call.is_answered for call in self.told.calls):
             return
         since: list[dict[str, Any]] = []
@@ -329,12 +329,12 @@ def _fit(name: str) -> str:
     return name if name.lower() != "user" else AGENT
 
 
-# --- What the spans of one turn tell, as it is being put together -----------------------------------------------------
+# --- the events of one turn -------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A tool call that was told."""
+    """A tool call in the trace."""
 
     part: dict[str, Any]
     """The call in its event; its arguments may come later, from the span of the tool."""
@@ -346,7 +346,7 @@ class Call:
 
 @dataclass(slots=True)
 class Told:
-    """What the spans of one turn tell."""
+    """The events of one turn, as far as its spans contain them."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -357,24 +357,24 @@ class Told:
     failed: int = 0
     """How many events there were when a tool had failed last."""
     heard: int = 0
-    """Calls that only messages tell which were handed on, to a later model call or out of the agent."""
+    """The number of calls that only passed-on messages contain: in a later model call, or in the agent's output."""
     altered: list[str] = field(default_factory=list)
     """Tools that were executed with other arguments than the model asked for."""
     is_bare: bool = False
-    """Whether of an agent only what it was given and gave is told."""
+    """Whether only the input and the output of an agent are known."""
     survived: list[tuple[str, str]] = field(default_factory=list)
     """Agents inside that failed: name and message."""
     errors: list[tuple[str, str] | None] = field(default_factory=list)
     """How each model call ended, in order: class and message of its error, or `None`."""
     spoke: bool = False
-    """Whether a model, or an agent's own span, told what was answered, be it nothing."""
+    """Whether a model, or an agent's own span, contained an answer, even an empty one."""
     model_seconds: float = 0.0
     tool_seconds: float = 0.0
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Instructions and tools by the agent's name."""
 
     def hear(self, call: Call, content: dict[str, Any], at: int) -> None:
-        """Take a call that no span tells, as the event `at`."""
+        """Add a call without a span, as the event `at`."""
         self.heard += 1
         self.calls.append(call)
         self.events.insert(at, {"author": call.author, "content": content})

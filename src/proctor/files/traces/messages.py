@@ -2,7 +2,7 @@
 
 Read: the GenAI conventions' `{role, parts: [{type, …}]}`, google-genai's contents, OpenAI's chat messages, OpenInference's and
 OpenLLMetry's flattened attributes. What a message should have and has not (contents are not captured by default, and long
-attributes are cut) is said in `Message.lost`, never guessed.
+attributes are cut) is recorded in `Message.lost`, never guessed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Message:
     lost: str = ""
     """Why something in it is missing."""
     finish: str = ""
-    """Why it ends, where it says so."""
+    """The finish reason, if it is stated."""
 
     @property
     def speaks(self) -> bool:
-        """Whether it says something, besides what tools answered."""
+        """Whether it has content other than tool responses."""
         return any("function_response" not in part for part in self.parts)
 
     @property
@@ -97,12 +97,12 @@ def read_message(given: Any, role: str = "user") -> Message:
     for call in calls:
         _take_call(message, call)
     if message.role == "user" and any("function_call" in part for part in message.parts):
-        message.role = "model"  # users call no tools, whatever the role is called
+        message.role = "model"  # users do not call tools, whichever role is stated
     return message
 
 
 def _calls_in(given: Mapping[str, Any]) -> list[Any]:
-    """The calls that stand beside the content: today's, those of old, those that LangChain puts elsewhere."""
+    """Return the calls outside of the content: in the present form, the former one, and that of LangChain."""
     more = given.get("additional_kwargs")
     for one in (given, more if isinstance(more, Mapping) else {}):
         if calls := listed(one.get("tool_calls")) or listed(one.get("function_call")):
@@ -122,7 +122,7 @@ _ROLES = {
 
 
 _LANGCHAIN = {"human": "user", "ai": "model", "system": "system", "tool": "tool"}
-"""The types of its messages, which stand for roles."""
+"""LangChain's message types, which replace roles."""
 
 
 def _role(given: Any, otherwise: str) -> str:
@@ -144,7 +144,7 @@ def _take_content(message: Message, content: Any, given: Mapping[str, Any]) -> N
 
 
 def _has_parts(content: Any) -> bool:
-    """Whether what a tool said stands in parts that say so; other lists are what it answered."""
+    """Whether a tool response consists of parts; any other list is the response itself."""
     return isinstance(content, list) and any(
         isinstance(one, Mapping)
         and (one.get("type") in _ANSWERS or one.keys() & {"function_response", "functionResponse"})
@@ -156,7 +156,7 @@ _ANSWERS = ("tool_call_response", "tool_result")
 
 
 def listed(value: Any) -> list[Any]:
-    """Return a list as it is, and anything else as the only item of one."""
+    """Return a list unchanged, and any other value as the only item of a list."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
@@ -174,7 +174,7 @@ def _take_part(message: Message, part: Any) -> None:
     if reader is None and (isinstance(part.get("function"), Mapping) or _is_call(part)):
         _take_call(message, part)
         return
-    if reader is None:  # a kind that the conventions do not know: it is there, and nothing more can be said
+    if reader is None:  # a kind that the conventions do not define
         message.parts.append({"part_metadata": {"type": kind}})
         return
     reader(message, part)
@@ -236,12 +236,12 @@ def read_arguments(given: Any) -> tuple[dict[str, Any] | None, str]:
 def _of_answer(message: Message, part: Mapping[str, Any]) -> None:
     found = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
     if found is _ABSENT or found == ELIDED:
-        return  # what a tool answered is also told by its own span
+        return  # the tool's own span contains its response, too
     message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), found))
 
 
 def response_part(name: Any, its_id: Any, response: Any) -> dict[str, Any]:
-    """Return what a tool answered as a part; what is no object stands under `result`, as google-adk puts it."""
+    """Return a tool response as a part; a value that is not an object becomes `result`, as in google-adk."""
     stated = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
     return {"function_response": {**stated, "response": read_response(response)}}
 

@@ -3,8 +3,8 @@
 Source: the OpenTelemetry protocol's JSON encoding; ids as hex, 64-bit numbers as texts. Read as well: snake_case names,
 ids as base64 (protobuf's own mapping), numbers as numbers, `instrumentationLibrarySpans` of older exporters.
 
-Only attributes that tell about agents are kept: whatever else instrumentation wrote (headers of requests, for one, in which
-secrets stand) never gets any further.
+Only attributes about agents are kept: everything else that the instrumentation wrote (headers of requests, for example, which
+may contain secrets) is dropped here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from proctor.files.text.problems import Path_, shown
+from proctor.files.text.problems import Path_, quote
 from proctor.files.text.validation_messages import Finding
 from proctor.files.traces.span_tree import Span, SpanEvent
 
@@ -23,7 +23,7 @@ _KEPT = re.compile(
     r"|(agent_name|final_result|all_messages_events|tool_arguments|tool_response|model_name)$"
 )
 _OF_MESSAGES = frozenset({"content", "id", "index", "message", "name", "role", "tool_call_id", "tool_calls"})
-"""Attributes of the events that hold a message each; on anything else such names say nothing of an agent."""
+"""Attributes of events that contain one message each; on other events these names have another meaning."""
 _MOST_LEVELS = 100
 _MOST_NANOSECONDS = 1 << 63
 
@@ -91,7 +91,7 @@ def _span(given: dict[str, Any], path: Path_, scope: str, resource: dict[str, An
 
 
 def is_error_code(given: Any) -> bool:
-    """Whether a status says that something failed, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
+    """Whether a status is an error, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
     return str(given) == "2" or str(given).upper().endswith("ERROR")
 
 
@@ -124,7 +124,7 @@ def _log(given: dict[str, Any], path: Path_) -> LogRecord:
 
 
 def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
-    """Return the attributes that tell about agents, by name."""
+    """Return the attributes about agents, by name."""
     found: dict[str, Any] = {}
     for pair, at in _listed(given, path, "attributes"):
         key = pair.get("key")
@@ -136,7 +136,7 @@ def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
 
 
 def is_kept(name: str, owner: dict[str, Any] | None = None) -> bool:
-    """Whether an attribute of this name, of this span or event, may tell something about an agent."""
+    """Whether an attribute of this name, of this span or event, may be about an agent."""
     if name in _OF_MESSAGES and owner is not None:
         return _event_name(owner).startswith("gen_ai.")
     return _KEPT.match(name) is not None
@@ -154,7 +154,7 @@ def _event_name(owner: dict[str, Any]) -> str:
 
 
 def only_kept(value: Any) -> Any:
-    """Return a request without attributes that tell nothing about agents; the rest is as it was."""
+    """Return a request without the attributes that are not about agents; the rest is unchanged."""
     if isinstance(value, list):
         return [only_kept(one) for one in value]
     if not isinstance(value, dict):
@@ -286,7 +286,7 @@ def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
 
 
 def _whole(value: Any) -> Any:
-    """A 64-bit number that older exporters of JavaScript write in two halves; anything else as it is."""
+    """Return a 64-bit number that older JavaScript exporters write in two halves; other values are unchanged."""
     if not isinstance(value, dict) or not all(type(value.get(half)) is int for half in ("low", "high")):
         return value
     return (value["high"] << 32) + (value["low"] & 0xFFFFFFFF) if abs(value["high"]) < 1 << 32 else value
@@ -294,7 +294,7 @@ def _whole(value: Any) -> Any:
 
 def _named(value: Any) -> str:
     if isinstance(value, str):
-        return shown(value)
+        return quote(value)
     kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "nothing"}
     return kinds.get(
         type(value), f"the number {value}" if isinstance(value, int | float) else "something else"

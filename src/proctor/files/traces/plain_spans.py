@@ -94,7 +94,7 @@ def sqlite_spans(path: Path) -> Iterator[Span]:
     """Read the spans that google-adk keeps in a SQLite file.
 
     Raises:
-        EvalFileError: it is no such file, or cannot be read.
+        EvalFileError: the file has another form, or cannot be read.
         Malformed: a row is not what it should be.
     """
     try:
@@ -116,7 +116,7 @@ _ROWS = (
 
 
 def _json(text: Any, path: Path_) -> Any:
-    """The attributes of a row; without them nobody knows what the span was."""
+    """Return the attributes of a row; without them the span cannot be interpreted."""
     try:
         value = from_json(text) if isinstance(text, str | bytes) else {}
     except ValueError:

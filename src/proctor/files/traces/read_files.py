@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import RESULT_LIMIT, problems_at, read_document, unreadable
 from proctor.files.eval_sets.json_lines import Line, LineTooLongError, lines_in
-from proctor.files.text.json_decode import holds_refused, parse
+from proctor.files.text.json_decode import has_refused_values, parse
 from proctor.files.text.json_stream import FileBytes
 from proctor.files.text.problems import Problem, field_name, file_error
 from proctor.files.text.validation_messages import Finding
@@ -37,7 +37,7 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
     """Read all spans of some files, or of the files in some folders, as one collection.
 
     Raises:
-        EvalFileError: a file cannot be read, or is no trace.
+        EvalFileError: a file cannot be read, or is not a trace.
     """
     spans: list[Span] = []
     logs: list[LogRecord] = []
@@ -73,7 +73,7 @@ def _files(paths: Iterable[str | Path], unread: list[str]) -> Iterator[Path]:
 
 
 def _hand_out(logs: list[LogRecord], forest: Forest) -> None:
-    """Put log records to the spans that they name; those of spans that are not there tell nothing."""
+    """Add log records to the spans that they name; records of unknown spans are dropped."""
     if not logs:
         return
     known: dict[tuple[str, str], Span] = {}
@@ -151,7 +151,7 @@ def _read_lines(data: FileBytes) -> Iterator[Span | LogRecord]:
 def _of_line(line: Line, name: str) -> Iterator[Span | LogRecord]:
     try:
         value = from_json(line.text, allow_inf_nan=False)
-        if line.is_suspect and holds_refused(line.text):
+        if line.is_suspect and has_refused_values(line.text):
             raise ValueError
     except ValueError:
         raise _unreadable_line(line, name) from None
@@ -190,7 +190,7 @@ def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[Span | LogRecord]:
 def _placed(
     spans: Iterable[Span | LogRecord], name: str, place: Callable[[Finding], Problem], line: int = 0
 ) -> Iterator[Span | LogRecord]:
-    """Say of each span where it was read, and of what is no span where it stands."""
+    """Add the file and the line to each span; for other rows, report their position."""
     try:
         for span in spans:
             if isinstance(span, Span):

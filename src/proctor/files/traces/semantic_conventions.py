@@ -38,11 +38,11 @@ _ADK = "gcp.vertex.agent"
 _ADK_NAMES = {"invocation": Kind.AGENT, "call_llm": Kind.MODEL}
 
 MERGED_TOOLS = "(merged tools)"
-"""google-adk's name for the span that only says that calls at once are over."""
+"""google-adk's name for the span that only marks the end of parallel calls."""
 
 
 def kind_of(span: Span) -> Kind:
-    """Tell what a span is about."""
+    """Return the kind of a span."""
     if span.kind is None:
         span.kind = _kind_of(span)
     kind: Kind = span.kind
@@ -68,7 +68,7 @@ def _kind_of(span: Span) -> Kind:
 
 
 def _of_tool(span: Span) -> Kind:
-    """A span that names a tool is of one, whatever operation it says."""
+    """Whether a span is that of a tool: it names one, whichever operation it states."""
     return Kind.TOOL if "gen_ai.tool.name" in span.attributes else Kind.OTHER
 
 
@@ -79,7 +79,7 @@ def _of_adk(span: Span) -> Kind:
 
 
 def agent_name(span: Span) -> str:
-    """Return the name of the agent that a span of an agent is about, or that another says it belongs to."""
+    """Return the name of the agent of a span: the agent that it is about, or the one it belongs to."""
     if name := span.text("gen_ai.agent.name", "gen_ai.workflow.name", "agent_name", "traceloop.entity.name"):
         return name
     head, _, tail = span.name.partition(" ")
@@ -122,7 +122,7 @@ def _id(given: Any) -> str:
 
 
 def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
-    """Return the id of the case that was being run, where whoever ran it said so, and whether it was said to Proctor."""
+    """Return the id of the case that was run, if the trace states it, and whether Proctor's attribute states it."""
     for name in (CASE, "test.case.name"):
         for span in spans:
             for told in (span.attributes, span.resource):

@@ -12,7 +12,7 @@ SECOND = 1_000_000_000
 
 @dataclass(slots=True)
 class SpanEvent:
-    """Something that a span, or a log record that belongs to it, says of one moment."""
+    """An event of a span, or a log record that belongs to it."""
 
     name: str
     time: int
@@ -23,7 +23,7 @@ class SpanEvent:
 
 @dataclass(slots=True, eq=False)
 class Span:
-    """One timed thing of a trace. Times are nanoseconds since 1970; 0 is "not said"."""
+    """One timed operation of a trace. Times are nanoseconds since 1970; 0 means "not stated"."""
 
     trace_id: str
     span_id: str
@@ -35,24 +35,24 @@ class Span:
     events: list[SpanEvent] = field(default_factory=list)
     is_error: bool = False
     status: str = ""
-    """What its status says beyond ok and error."""
+    """The message of its status."""
     scope: str = ""
     """The instrumentation that made it."""
     resource: dict[str, Any] = field(default_factory=dict)
     dropped: int = 0
-    """Attributes and events that whoever exported it left out."""
+    """The number of attributes and events that the exporter dropped."""
     clashes: bool = False
     """Whether another span has the same id."""
     place: str = ""
     """`file:line` that it was read from."""
     kind: Any = None
-    """What it is about, once somebody has asked: see `conventions.kind_of`."""
+    """The cached kind: see `semantic_conventions.kind_of`."""
     parent: Span | None = None
     children: list[Span] = field(default_factory=list)
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; `None` where that is not said, or makes no sense."""
+        """The duration in seconds; `None` if it is not stated, or invalid."""
         return (self.end - self.start) / SECOND if 0 < self.start <= self.end else None
 
     def first(self, *names: str) -> Any:
@@ -89,7 +89,7 @@ class Forest:
     circles: int = 0
     """Spans that would enclose themselves."""
     unread: list[str] = field(default_factory=list)
-    """What lay beside the files, might be traces, and was not read."""
+    """Files in the same folder that may contain traces and were not read."""
 
 
 def grown(spans: Iterable[Span]) -> Forest:
@@ -141,7 +141,7 @@ _CLOCKS_DIFFER = SECOND // 1000
 
 
 def _is_same(one: Span, other: Span) -> bool:
-    """Whether two spans of one id are the same, told twice: perhaps once before it had ended."""
+    """Whether two spans with one id are the same span, exported twice: perhaps once before it ended."""
     if not (one.end and other.end):
         return True
     return abs(one.start - other.start) < _CLOCKS_DIFFER and one.name == other.name

@@ -78,12 +78,12 @@ def _said(span: Traced, reader: Reader) -> tuple[str | None, str | None]:
 
 
 def _whole(span: Traced, name: str) -> str:
-    """What google-adk wrote down whole; it says `{}` where contents are not captured."""
+    """Return the values that google-adk wrote as a whole; it writes `{}` if contents are not captured."""
     return text if (text := span.text(name)) != "{}" else ""
 
 
 def _messages(found: Messages) -> list[dict[str, Any]]:
-    """Messages as plain data; nothing where one was not captured whole: then what was written says more."""
+    """Return messages as plain data; nothing if one was not captured completely, because the raw value contains more."""
     if not found or any(message.lost for message in found):
         return []
     return [{"role": message.role, "parts": message.parts} for message in found]
@@ -99,7 +99,7 @@ def json_text(value: Any) -> str:
 
 
 def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, Any]:
-    """What it says besides what was asked and answered."""
+    """Return the content other than input and answer."""
     told = {
         name: value
         for name, value in span.attributes.items()

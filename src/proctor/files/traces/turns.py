@@ -21,15 +21,15 @@ class Piece:
 
     spans: list[Span]
     conversation: str
-    """Its id; empty where none is told."""
+    """The id; empty if it is not stated."""
     asked: Message | None = None
-    """What the user said last before it."""
+    """The last message of the user before it."""
     count: int = 0
-    """How many messages of the user the model was told."""
+    """The number of user messages that the model received."""
     case: str = ""
-    """The case that it is of, where whoever ran it said so."""
+    """The id of its case, if the trace states it."""
     is_case_ours: bool = False
-    """Whether that was said to Proctor (`proctor.eval_id`)."""
+    """Whether Proctor's attribute (`proctor.eval_id`) states the case."""
 
     @property
     def trace(self) -> str:
@@ -73,7 +73,7 @@ def groups_of(forest: Forest, reader: Reader) -> list[Group]:
 
 
 def _by_case(pieces: list[Piece]) -> Iterable[list[Piece]]:
-    """Tell apart what is of several cases that were run in one session."""
+    """Separate the parts of several cases that were run in one session."""
     if len({piece.case for piece in pieces} - {""}) < 2:
         return [pieces]
     found: dict[str, list[Piece]] = {}
@@ -105,7 +105,7 @@ def _outermost(root: Span) -> Iterator[Span]:
 
 
 def _conversation(span: Span) -> str:
-    """The id of the conversation: as the span says, or one around it, or the first one inside of it."""
+    """Return the id of the conversation: of the span, of a span around it, or of the first one inside it."""
     for one in (span, *span.above()):
         if found := conversation_id(one):
             return found
@@ -123,7 +123,7 @@ def inside(span: Span) -> Iterator[Span]:
 
 
 def _asked(span: Span, reader: Reader) -> tuple[Message | None, int]:
-    """What the user said before: by the first model that was asked, else by the agent's own span."""
+    """Return the last message of the user: from the first model call, else from the agent's own span."""
     for one in inside(span):
         if kind_of(one) is Kind.MODEL and (found := _last_of_user(one, reader))[0] is not None:
             return found
@@ -137,7 +137,7 @@ def _last_of_user(span: Span, reader: Reader) -> tuple[Message | None, int]:
 
 
 def _turns(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Put together what belongs to one turn."""
+    """Group the spans of each turn."""
     turn: Piece | None = None
     for piece in pieces:
         if turn is None:
@@ -154,7 +154,7 @@ def _turns(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _goes_on(turn: Piece, piece: Piece) -> bool:
-    """Whether a piece belongs to the turn before it: no further message of the user stands between them."""
+    """Whether a piece belongs to the turn before it: no other user message separates them."""
     if _invocation(turn) and _invocation(turn) == _invocation(piece):
         return True
     if piece.is_agent and (turn.trace != piece.trace or turn.agents & piece.agents):
@@ -166,5 +166,5 @@ def _goes_on(turn: Piece, piece: Piece) -> bool:
 
 
 def _invocation(piece: Piece) -> str:
-    """google-adk's own name for a turn, where the outermost span says it."""
+    """Return google-adk's name for a turn, if the outermost span states it."""
     return piece.spans[0].text("gcp.vertex.agent.invocation_id")

@@ -1,7 +1,7 @@
 """Tool calls as text: `book_table(restaurant=La Trattoria, covers=2, days=[mon, tue], guest={name: Ada})`.
 
-Values are those of YAML: unquoted words are null, true, false, numbers or else text; quoted ones are text. An unquoted
-text ends at a comma or at a closing bracket that it does not open itself.
+Values follow YAML: unquoted words are null, true, false, numbers or else text; quoted ones are text. An unquoted text ends
+at a comma or at a closing bracket without an opening one.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.files.text.json_scanner import MAX_DEPTH
-from proctor.files.text.problems import shown
+from proctor.files.text.problems import quote
 from proctor.files.yaml.scalars import Fault, is_text, resolve
 
 NAME = re.compile(r"[^\s()\[\]{}=,\"'#:](?:[^\s()\[\]{}=,\"'#]*[^\s()\[\]{}=,\"'#:])?")
-"""What a tool may be called for its call to be written as text."""
+"""Names of tools whose calls can be written as text."""
 
 _GAP = re.compile(r"\s*")
 _KEY = re.compile(r"[^\s()\[\]{}=,:\"'](?:[^()\[\]{}=,:\"'\n]*[^\s()\[\]{}=,:\"'])?")
@@ -27,13 +27,13 @@ _PLAIN_WORD = re.compile(
 )
 _ARGUMENT = re.compile(r"\s(?=(\w+=))")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-_ELSEWHERE = frozenset({"None", "NaN", "Infinity", "-Infinity"})
-"""Words that mean something in Python, where a call looks like this: here they would be texts, which nobody sees."""
+_PYTHON_WORDS = frozenset({"None", "NaN", "Infinity", "-Infinity"})
+"""Words with a meaning in Python, where calls look the same; as texts they would be mistakes that are easy to miss."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class CallError(ValueError):
-    """A text is no tool call; `offset` says where in it."""
+    """A text that is not a tool call; `offset` is the position of the error in it."""
 
     def __init__(self, offset: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -41,10 +41,10 @@ class CallError(ValueError):
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the arguments of a call.
+    """Return the name and the arguments of a call.
 
     Raises:
-        CallError: the text is no call.
+        CallError: the text is not a call.
     """
     return _Parser(text).call()
 
@@ -56,31 +56,30 @@ class _Parser:
         self._depth = 0
 
     def call(self) -> tuple[str, dict[str, Any]]:
-        self._gap()
-        found = NAME.match(self.text, self.at)
-        if found is None:
+        self._skip_gap()
+        name = NAME.match(self.text, self.at)
+        if name is None:
             raise CallError(
                 self.at, f"expected a tool's name, got {self._got()}", "a call is `name(argument=value)`"
             )
-        self.at = found.end()
-        self._gap()
+        self.at = name.end()
+        self._skip_gap()
         if self._char() != "(":
-            where, text = self.at, self.text.strip()
+            is_name_only = self.text.strip() == name[0]
             hint = (
-                f"a call without arguments is `{found[0]}()`"
-                if text == found[0]
+                f"a call without arguments is `{name[0]}()`"
+                if is_name_only
                 else "a call is `name(argument=value)`"
             )
-            raise CallError(
-                where, f"expected `(` after `{shown(found[0], 40)[1:-1]}`, {self._got_or_end()}", hint
-            )
+            message = f"expected `(` after `{quote(name[0], 40)[1:-1]}`, {self._got_or_end()}"
+            raise CallError(self.at, message, hint)
         arguments = self._pairs("(", "=", self._argument_name)
-        self._gap()
+        self._skip_gap()
         if self.at < len(self.text):
             raise CallError(
-                self.at, f"text after the call: {self._got()}", "one call each; put texts with `)` in quotes"
+                self.at, f"text after the call: {self._got()}", "write one call; put texts with `)` in quotes"
             )
-        return found[0], arguments
+        return name[0], arguments
 
     # --- pieces ---
 
@@ -91,13 +90,13 @@ class _Parser:
         while not self._closes(bracket, opened):
             start = self.at
             name = key()
-            self._gap()
+            self._skip_gap()
             if self._char() != sign:
                 raise self._no_sign(start, name, sign)
             self.at += 1
             if name in pairs:
-                raise CallError(start, f"`{shown(name, 40)[1:-1]}` stands twice", "remove one")
-            pairs[name] = self._value(f"`{shown(name, 40)[1:-1]}{sign}`")
+                raise CallError(start, f"`{quote(name, 40)[1:-1]}` appears twice", "remove one")
+            pairs[name] = self._value(f"`{quote(name, 40)[1:-1]}{sign}`")
             self._comma(bracket, opened)
         return pairs
 
@@ -111,7 +110,7 @@ class _Parser:
         return items
 
     def _closes(self, bracket: str, opened: int) -> bool:
-        self._gap()
+        self._skip_gap()
         if self.at >= len(self.text):
             hint = "does a ` #` before it start a comment, or does YAML split the list at a comma? Put the call in quotes"
             raise CallError(self.at, f"the `{bracket}` at character {opened + 1} is not closed", hint)
@@ -121,7 +120,7 @@ class _Parser:
         return False
 
     def _comma(self, bracket: str, opened: int) -> None:
-        self._gap()
+        self._skip_gap()
         if self._char() == ",":
             self.at += 1
         elif self.at < len(self.text) and self._char() != _CLOSING[bracket]:
@@ -139,12 +138,12 @@ class _Parser:
 
     def _key(self, what: str, example: str) -> str:
         if self._char() in {'"', "'"}:
-            return self._quoted()
-        found = _KEY.match(self.text, self.at)
-        if found is None:
+            return self._quoted_text()
+        match = _KEY.match(self.text, self.at)
+        if match is None:
             raise CallError(self.at, f"expected {what}, got {self._got()}", example)
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def _no_sign(self, start: int, name: str, sign: str) -> CallError:
         before = self.text[:start].rstrip()
@@ -152,13 +151,13 @@ class _Parser:
             hint = "is it part of the text before the comma? Put that text in quotes"
         else:
             hint = "arguments are given by name, as in `city=Paris`" if sign == "=" else "as in `{name: Ada}`"
-        return CallError(start, f"expected `{sign}` after {shown(name, 40)}, {self._got_or_end()}", hint)
+        return CallError(start, f"expected `{sign}` after {quote(name, 40)}, {self._got_or_end()}", hint)
 
     def _value(self, after: str) -> Any:
-        self._gap()
+        self._skip_gap()
         char = self._char()
         if char in {'"', "'"}:
-            return self._quoted()
+            return self._quoted_text()
         if char in {"[", "{"}:
             self._depth += 1
             if self._depth > MAX_DEPTH // 2:
@@ -166,9 +165,31 @@ class _Parser:
             value = self._list() if char == "[" else self._pairs("{", ":", self._object_key)
             self._depth -= 1
             return value
-        return self._plain(after)
+        return self._unquoted_value(after)
 
-    def _plain(self, after: str) -> Any:
+    def _unquoted_value(self, after: str) -> Any:
+        start = self.at
+        word = self._unquoted_word()
+        if not word and self.at >= len(self.text):
+            hint = "does a ` #` start a comment here? Put the call in quotes"
+            raise CallError(start, f"the text ends after {after}", hint)
+        if not word:
+            raise CallError(start, f"no value after {after}", 'an empty text is `""`, a null is `null`')
+        if argument := _ARGUMENT.search(self.text, start, self.at):
+            hint = "or is it all one text? Then put it in quotes"
+            raise CallError(
+                argument.end(), f"is a comma missing before `{quote(argument[1], 40)[1:-1]}`?", hint
+            )
+        if word in _PYTHON_WORDS:
+            reason = "a null is `null`" if word == "None" else "JSON has no such number"
+            raise CallError(start, f"is `{word}` a text? {reason}", f'the text is `"{word}"`')
+        value = resolve(word)
+        if isinstance(value, Fault):
+            raise CallError(start, value.message, value.hint)
+        return value
+
+    def _unquoted_word(self) -> str:
+        """Return the text up to the next comma or unbalanced closing bracket, on one line."""
         start, open_brackets = self.at, 0
         while self.at < len(self.text):
             char = self._char()
@@ -179,54 +200,37 @@ class _Parser:
             elif char in ",)]}" and not open_brackets:
                 break
             self.at += 1
-        word = re.sub(r"\s*\n\s*", " ", self.text[start : self.at].strip())
-        if not word and self.at >= len(self.text):
-            hint = "does a ` #` start a comment there? Put the call in quotes"
-            raise CallError(start, f"the text ends after {after}", hint)
-        if not word:
-            raise CallError(start, f"no value after {after}", 'an empty text is `""`, nothing is `null`')
-        if next_one := _ARGUMENT.search(self.text, start, self.at):
-            hint = "or is it all one text? Then put it in quotes"
-            raise CallError(
-                next_one.end(), f"is a comma missing before `{shown(next_one[1], 40)[1:-1]}`?", hint
-            )
-        if word in _ELSEWHERE:
-            meant = "nothing is `null`" if word == "None" else "no number that JSON has"
-            raise CallError(start, f"is `{word}` a text? {meant}", f'the text is `"{word}"`')
-        value = resolve(word)
-        if isinstance(value, Fault):
-            raise CallError(start, value.message, value.hint)
-        return value
+        return re.sub(r"\s*\n\s*", " ", self.text[start : self.at].strip())
 
-    def _quoted(self) -> str:
+    def _quoted_text(self) -> str:
         start = self.at
-        found = (_DOUBLE if self._char() == '"' else _SINGLE).match(self.text, start)
-        if found is None:
-            raise CallError(start, f"the quote before {shown(self.text[start + 1 :], 30)} is never closed")
-        self.at = found.end()
-        if found[0][0] == "'":
-            return found[0][1:-1].replace("''", "'")
+        match = (_DOUBLE if self._char() == '"' else _SINGLE).match(self.text, start)
+        if match is None:
+            raise CallError(start, f"the quote before {quote(self.text[start + 1 :], 30)} is never closed")
+        self.at = match.end()
+        if match[0][0] == "'":
+            return match[0][1:-1].replace("''", "'")
         try:
-            text: str = json.loads(found[0], strict=False)
+            text: str = json.loads(match[0], strict=False)
         except ValueError:
             raise CallError(
-                start, f"{shown(found[0], 40)} has an escape that JSON does not have", "a backslash is `\\\\`"
+                start, f"{quote(match[0], 40)} has an escape that JSON does not have", "a backslash is `\\\\`"
             ) from None
         if "\0" in text or _LONE_SURROGATE.search(text):
-            raise CallError(start, "a text holds NUL or half a character", "remove it")
+            raise CallError(start, "a text contains NUL or a lone surrogate", "remove it")
         return text
 
-    # --- where we are ---
+    # --- position ---
 
-    def _gap(self) -> None:
-        found = _GAP.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+    def _skip_gap(self) -> None:
+        gap = _GAP.match(self.text, self.at)
+        self.at = gap.end() if gap else self.at
 
     def _char(self) -> str:
         return self.text[self.at : self.at + 1]
 
     def _got(self) -> str:
-        return shown(self.text[self.at :], 30) if self.at < len(self.text) else "nothing"
+        return quote(self.text[self.at :], 30) if self.at < len(self.text) else "nothing"
 
     def _got_or_end(self) -> str:
         return f"got {self._got()}" if self.at < len(self.text) else "but the text ends here"
@@ -236,13 +240,13 @@ class _Parser:
 
 
 def write_call(name: str, arguments: dict[str, Any]) -> str | None:
-    """The text of a call; None where text cannot say it (a name with spaces, arguments nested very deep)."""
+    """Return the text of a call; `None` if text cannot represent it (a name with spaces, deeply nested arguments)."""
     if not NAME.fullmatch(name) or _depth(arguments) > MAX_DEPTH // 2:
         return None
     return f"{name}({', '.join(f'{_key(key)}={_value(value)}' for key, value in arguments.items())})"
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     if not isinstance(value, dict | list):
         return 0
     inner = value.values() if isinstance(value, dict) else value
@@ -253,10 +257,10 @@ def _key(key: str) -> str:
     return key if _KEY.fullmatch(key) and key == key.strip() and key.isprintable() else _quote(key)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, str):
         plain = _PLAIN_WORD.fullmatch(value) and value.isprintable() and is_text(value)
-        plain = plain and value not in _ELSEWHERE
+        plain = plain and value not in _PYTHON_WORDS
         return value if plain else _quote(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"

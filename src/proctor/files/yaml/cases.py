@@ -1,11 +1,13 @@
-"""The YAML form that people write: read as the same models as JSON (`docs/yaml.md` describes it).
+"""Read the short YAML form as the same models as JSON (described in `docs/yaml.md`).
 
-A file in this form becomes a tree in the words of the format, in which every value keeps the place that it comes from. A
-file that has the format's own keys (`eval_cases`, `criteria` …) is that JSON document in YAML's notation, and stays as it is.
+A file in this form is converted to a tree with the keys of the format, in which every value keeps its position in the
+file. A file with the keys of the format (`eval_cases`, `criteria` …) is the JSON document in YAML and is not converted.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +18,6 @@ from proctor.files.eval_sets.documents import Located, problems_at
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
 from proctor.files.text.validation_messages import explain
-from proctor.files.yaml.case_ids import name_cases
 from proctor.files.yaml.keys import (
     CASE_KEYS,
     EXPECTATION_KEYS,
@@ -28,79 +29,23 @@ from proctor.files.yaml.keys import (
     SHORT_TURN_KEYS,
     meant_key,
 )
-from proctor.files.yaml.nodes import Map, Node, Seq, TreePlaces, Word, is_null, map_node, text_node, to_json
+from proctor.files.yaml.nodes import (
+    Map,
+    Node,
+    Seq,
+    TreePlaces,
+    Word,
+    is_null,
+    map_node,
+    text_node,
+    to_json,
+)
 from proctor.files.yaml.object_reader import Fields, kind_of_node
 from proctor.files.yaml.parser import Tree, read_tree
 from proctor.files.yaml.scalars import Fault
 from proctor.files.yaml.turns import TurnForm, content
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.eval_set import EvalSet
-
-_LISTS = ("calls", "forbidden", "limits", "any_of", "any_order", "in_order")
-_CALLS = ("never", "call", "only_after", "implies_later", "no", "before")
-
-
-class ExpectationForm(TurnForm):
-    """Reads the keys `expectations` and `rules` of a case. What else is wrong with them is said before a run."""
-
-    def expectations(self, node: Node, path: Path_) -> Node:
-        """One expectation, or a list of them."""
-        if isinstance(node, Seq):
-            return Seq(node.place, [self._group(each, (*path, i)) for i, each in enumerate(node.items)])
-        return self._group(node, path)
-
-    def rules(self, node: Node, path: Path_) -> Node:
-        """A list of rules."""
-        items = self.items(node, path, "rules")
-        return Seq(node.place, [self._rule(each, (*path, index)) for index, each in enumerate(items)])
-
-    def _group(self, node: Node, path: Path_) -> Node:
-        if not isinstance(node, Map):
-            return node
-        made = Map(node.place)
-        for key, value in node.values.items():
-            is_list = key in _LISTS and isinstance(value, Seq)
-            made.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
-        return made
-
-    def _list(self, node: Node, path: Path_) -> Node:
-        pieces = self.whole_calls(node.items) if isinstance(node, Seq) else []
-        return Seq(node.place, [self._item(each, (*path, index)) for index, each in pieces])
-
-    def _item(self, node: Node, path: Path_) -> Node:
-        """A call, a group of calls, or a list of calls in their order."""
-        if isinstance(node, Seq):
-            return self._list(node, path)
-        if isinstance(node, Map) and "tool" not in node.values:
-            return self._group(node, path)
-        return self._one(node, path)
-
-    def _rule(self, node: Node, path: Path_) -> Node:
-        if not isinstance(node, Map):
-            return node
-        made = Map(node.place)
-        for key, value in node.values.items():
-            made.put(key, self._one(value, (*path, key)) if key in _CALLS else value, node.keys[key])
-        return made
-
-    def _one(self, node: Node, path: Path_) -> Node:
-        """A call: as text with its arguments, or as an object whose `tool` is such a text."""
-        if isinstance(node, Word) and "(" in node.text:
-            return self._written(node, path)
-        if isinstance(node, Map) and "args" not in node.values:
-            tool = node.values.get("tool")
-            if isinstance(tool, Word) and "(" in tool.text:
-                made = self._written(tool, (*path, "tool"))
-                for key, value in node.values.items():
-                    if key != "tool":
-                        made.put(key, value, node.keys[key])
-                return made
-        return node
-
-    def _written(self, node: Word, path: Path_) -> Map:
-        call = self.call_of_text(node, path)
-        keys = {"name": "tool", "args": "args"}
-        return map_node(node.place, ((keys[key], value) for key, value in call.values.items()))
 
 
 class YamlDocument:
@@ -114,29 +59,29 @@ class YamlDocument:
         self.warnings: list[Problem] = []
         self.has_comments = has_comments
         self.is_short_form = is_short_form
-        """Written in the short form, which refuses unknown keys of sets, cases and turns but under `extra`."""
+        """Whether the file has the short form, in which sets, cases and turns have unknown keys only under `extra`."""
         self._root = root
 
     def locate(self, paths: Iterable[Path_]) -> Located:
-        """Where the values are; the tree knows all of them."""
+        """Return the positions of values; the tree contains all of them."""
         return TreePlaces(self._root)
 
 
 def read_document(data: bytes, name: str) -> YamlDocument:
-    """Read a YAML file of any kind; an eval set in the form of `docs/yaml.md` in the words of the format.
+    """Read a YAML file of any kind; an eval set in the short form is converted to the keys of the format.
 
     Raises:
-        EvalFileError: it is not YAML, uses what is not read of YAML, or an entry is not of the form; with all problems.
+        EvalFileError: it is not YAML, uses YAML features that are not supported, or has invalid entries; with all problems.
     """
     with no_collection():
-        return _read(data, name)
+        return _read_document(data, name)
 
 
-def _read(data: bytes, name: str) -> YamlDocument:
+def _read_document(data: bytes, name: str) -> YamlDocument:
     tree = read_tree(data, name)
     reader = _Reader(tree)
     root = reader.root(tree.root)
-    value = to_json(root, reader.refuse_word)
+    value = to_json(root, reader.refuse_scalar)
     document = YamlDocument(
         name, root, value, has_comments=tree.has_comments, is_short_form=root is not tree.root
     )
@@ -147,60 +92,59 @@ def _read(data: bytes, name: str) -> YamlDocument:
 
 
 def _other_problems(document: YamlDocument, bad: set[int]) -> list[Problem]:
-    """What is wrong in the words of the format, in cases that are not wrong in the form already."""
+    """Return the problems of cases that are valid in the short form, but not as cases of the format."""
     cases = document.value.get("eval_cases") if isinstance(document.value, dict) else None
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if index in bad:
             continue
         try:
             EvalCase.model_validate(case)
         except ValidationError as error:
-            found += problems_at(document, explain(error, case, ("eval_cases", index)))
-    return found
+            problems += problems_at(document, explain(error, case, ("eval_cases", index)))
+    return problems
 
 
-class _Reader(ExpectationForm):
-    """Reads sets and cases; turns are read by what it is made from."""
+class _Reader(TurnForm):
+    """Reads sets and cases; the base classes read turns and calls."""
 
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree.source)
         self.bad_cases: set[int] = set()
 
-    def refuse_word(self, place: Place, path: Path_, fault: Fault) -> None:
-        """Note a word that has no value."""
+    def refuse_scalar(self, place: Place, path: Path_, fault: Fault) -> None:
+        """Report a scalar without a value."""
         self.problem(place, path, fault.message, fault.hint)
         if path[:1] == ("eval_cases",) and isinstance(path[1], int):
             self.bad_cases.add(path[1])
 
-    # --- what the document is ---
+    # --- kind of the document ---
 
     def root(self, node: Node) -> Node:
-        """The document in the words of the format."""
+        """Return the document with the keys of the format."""
         if isinstance(node, Word):
             return node
         found = kind(_outline(node))
         if isinstance(node, Seq):
-            ours = _speaks(node.items) or (found is Kind.UNKNOWN and any(map(_misspelled, node.items)))
-            return self._set_of(node) if ours else node
+            is_short = _has_short_form(node.items) or (
+                found is Kind.UNKNOWN and any(map(_is_misspelled_case, node.items))
+            )
+            return self._set_of(node) if is_short else node
         if found in _OTHERS:
             return node
-        cases = next(
-            (node.values[key] for key in ("cases", "eval_cases", "evalCases") if key in node.values), None
-        )
-        if (
-            "cases" in node.values
-            or "eval_set" in node.values
-            or (isinstance(cases, Seq) and _speaks(cases.items))
-        ):
+        if self._is_set(node):
             return self._set(node)
-        if _speaks([node]):
+        if _has_short_form([node]) or (found is Kind.UNKNOWN and _is_misspelled_case(node)):
             return self._set_of(Seq(node.place, [node]), whole=True)
-        if found is Kind.UNKNOWN and _misspelled(node):
-            return self._set_of(Seq(node.place, [node]), whole=True)
-        if found is Kind.UNKNOWN and any(meant_key(key, ("cases", "eval_set")) for key in node.values):
-            return self._set(node)
-        return node
+        is_misspelled_set = any(meant_key(key, ("cases", "eval_set")) for key in node.values)
+        return self._set(node) if found is Kind.UNKNOWN and is_misspelled_set else node
+
+    def _is_set(self, node: Map) -> bool:
+        """Whether an object is a set in the short form."""
+        keys = ("cases", "eval_cases", "evalCases")
+        cases = next((node.values[key] for key in keys if key in node.values), None)
+        has_short_cases = isinstance(cases, Seq) and _has_short_form(cases.items)
+        return "cases" in node.values or "eval_set" in node.values or has_short_cases
 
     def _set_of(self, cases: Seq, *, whole: bool = False) -> Map:
         made = map_node(cases.place, [("eval_set_id", self._file_id(cases))])
@@ -212,10 +156,10 @@ class _Reader(ExpectationForm):
 
     def _set(self, node: Map) -> Map:
         before = len(self.problems)
-        found = self.fields(node, (), SET_KEYS, "an eval set")
+        entries = self.fields(node, (), SET_KEYS, "an eval set")
         made = Map(node.place)
         for name in EvalSet.model_fields:
-            key, value = found.get(name, ("", node))
+            key, value = entries.get(name, ("", node))
             if name == "eval_set_id" and not key:
                 made.put(name, self._file_id(node))
             elif name == "eval_set_id":
@@ -224,23 +168,23 @@ class _Reader(ExpectationForm):
                 made.put(name, self._cases(value, (key,)), node.keys.get(key))
             elif key:
                 made.put(name, value, node.keys.get(key))
-        if "eval_cases" not in found and len(self.problems) == before:
+        if "eval_cases" not in entries and len(self.problems) == before:
             self.problem(node.place, (), "`cases` is missing", "a set is a list of cases under `cases:`")
-        self.add_extra(made, found, (), EvalSet, ("id",))
+        self.add_extra(made, entries, (), EvalSet, ("id",))
         return made
 
     # --- cases ---
 
     def _cases(self, node: Node, path: Path_, *, whole: bool = False) -> Seq:
         items = self.items(node, path, "cases")
-        made: list[Map] = []
+        cases: list[Map] = []
         for index, item in enumerate(items):
             before = len(self.problems)
-            made.append(self._case(item, path if whole else (*path, index)))
+            cases.append(self._case(item, path if whole else (*path, index)))
             if len(self.problems) > before:
                 self.bad_cases.add(index)
-        name_cases(made)
-        return Seq(node.place, list(made))
+        add_case_ids(cases)
+        return Seq(node.place, list(cases))
 
     def _case(self, node: Node, path: Path_) -> Map:
         if not isinstance(node, Map):
@@ -249,21 +193,21 @@ class _Reader(ExpectationForm):
             )
             return Map(node.place)
         before = len(self.problems)
-        found = self.fields(node, path, CASE_KEYS, "a case")
+        entries = self.fields(node, path, CASE_KEYS, "a case")
         made = Map(node.place)
-        if "eval_id" in found:
-            key, value = found["eval_id"]
+        if "eval_id" in entries:
+            key, value = entries["eval_id"]
             made.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
-        self._conversation(made, found, node, path, before)
-        if "opening" in found:
-            key, value = found["opening"]
+        self._conversation(made, entries, node, path, before)
+        if "opening" in entries:
+            key, value = entries["opening"]
             made.put("opening", self._opening(value, (*path, key)), node.keys.get(key))
-        self._session(made, found, path)
+        self._session(made, entries, path)
         for name in ("creation_timestamp", "rubrics", "final_session_state", "tags", *EXPECTATION_KEYS):
-            if name in found:
-                key, value = found[name]
+            if name in entries:
+                key, value = entries[name]
                 made.put(name, self._case_value(name, value, (*path, key)), node.keys.get(key))
-        self.add_extra(made, found, path, EvalCase, ("id",))
+        self.add_extra(made, entries, path, EvalCase, ("id",))
         return made
 
     def _case_value(self, name: str, node: Node, path: Path_) -> Node:
@@ -279,14 +223,14 @@ class _Reader(ExpectationForm):
             return Seq(node.place, [text_node(text, item.place) for item, text in texts if text is not None])
         return node
 
-    def _conversation(self, made: Map, found: Fields, node: Map, path: Path_, before: int) -> None:
-        """The turns, the one turn, or the scenario: exactly one of them."""
-        one_turn = {name: entry for name, entry in found.items() if name in ONE_TURN_KEYS.values()}
-        scenario = [name for name in SCENARIO_KEYS.values() if name in found]
-        ways = [name for name in ("conversation", "conversation_scenario") if name in found]
-        given = [found[name][0] for name in (*ways, *scenario[:1], *list(one_turn)[:1])]
-        if len(given) != 1:
-            self._not_one_way(given, node, path, before)
+    def _conversation(self, made: Map, entries: Fields, node: Map, path: Path_, before: int) -> None:
+        """Add the turns, the only turn, or the scenario: exactly one of them is allowed."""
+        one_turn = {name: entry for name, entry in entries.items() if name in ONE_TURN_KEYS.values()}
+        scenario = [name for name in SCENARIO_KEYS.values() if name in entries]
+        long_forms = [name for name in ("conversation", "conversation_scenario") if name in entries]
+        forms = [entries[name][0] for name in (*long_forms, *scenario[:1], *list(one_turn)[:1])]
+        if len(forms) != 1:
+            self._refuse_forms(forms, node, path, before)
         elif one_turn:
             complain = len(self.problems) == before
             made.put(
@@ -294,22 +238,24 @@ class _Reader(ExpectationForm):
                 Seq(node.place, [self.invocation(one_turn, node.place, path, complain=complain)]),
             )
         elif scenario:
-            made.put("conversation_scenario", self._scenario(found, node, path))
+            made.put("conversation_scenario", self._scenario(entries, node, path))
         else:
-            key, value = found[ways[0]]
-            is_turns = ways[0] == "conversation"
-            made.put(ways[0], self._turns(value, (*path, key)) if is_turns else value, node.keys.get(key))
-
-    def _not_one_way(self, given: list[str], node: Map, path: Path_, before: int) -> None:
-        if given:
-            message, hint = (
-                f"`{given[0]}` beside `{given[1]}`",
-                "a case has turns, or one turn of its own, or a scenario to play",
+            key, value = entries[long_forms[0]]
+            is_turns = long_forms[0] == "conversation"
+            made.put(
+                long_forms[0], self._turns(value, (*path, key)) if is_turns else value, node.keys.get(key)
             )
-            self.problem(node.keys[given[1]], (*path, given[1]), message, hint)
-        elif len(self.problems) == before:  # else a misspelled key says it
+
+    def _refuse_forms(self, forms: list[str], node: Map, path: Path_, before: int) -> None:
+        if forms:
+            message, hint = (
+                f"`{forms[0]}` and `{forms[1]}` exclude each other",
+                "a case has turns, or a single turn, or a scenario",
+            )
+            self.problem(node.keys[forms[1]], (*path, forms[1]), message, hint)
+        elif len(self.problems) == before:  # otherwise a misspelled key is already reported
             self.problem(
-                node.place, path, "nothing is asked", "a case has `ask`, or `turns`, or `start` and `plan`"
+                node.place, path, "no user message", "a case has `ask`, or `turns`, or `start` and `plan`"
             )
 
     def _turns(self, node: Node, path: Path_) -> Seq:
@@ -317,7 +263,7 @@ class _Reader(ExpectationForm):
         return Seq(node.place, [self.turn(item, (*path, index)) for index, item in enumerate(items)])
 
     def _opening(self, node: Node, path: Path_) -> Node:
-        """The recorded turns before a scenario; a text is what the user says, and nothing else is stated."""
+        """Return the recorded turns before a scenario; a text is a user message without expectations."""
         if is_null(node):
             return node
         items = self.items(node, path, "turns")
@@ -331,9 +277,9 @@ class _Reader(ExpectationForm):
             ],
         )
 
-    def _scenario(self, found: Fields, node: Map, path: Path_) -> Map:
+    def _scenario(self, entries: Fields, node: Map, path: Path_) -> Map:
         for key, name in SCENARIO_KEYS.items():
-            if name not in found and key != "persona":
+            if name not in entries and key != "persona":
                 hint = {
                     "start": "what does the user say first?",
                     "plan": "what does the user want, step by step?",
@@ -341,24 +287,24 @@ class _Reader(ExpectationForm):
                 self.problem(node.place, path, f"`{key}` is missing", hint)
         made = Map(node.place)
         for name in SCENARIO_KEYS.values():
-            if name in found:
-                key, value = found[name]
+            if name in entries:
+                key, value = entries[name]
                 text = None if name == "user_persona" else self.text(value, (*path, key))
                 made.put(name, value if text is None else text_node(text, value.place), node.keys.get(key))
         return made
 
-    def _session(self, made: Map, found: Fields, path: Path_) -> None:
-        given = [name for name in SESSION_KEYS.values() if name in found]
-        if "session_input" in found:
-            made.put("session_input", self.whole(found, "session_input", given, "that", path))
-        elif given:
-            made.put("session_input", self._session_input(found, given, path))
+    def _session(self, made: Map, entries: Fields, path: Path_) -> None:
+        short = [name for name in SESSION_KEYS.values() if name in entries]
+        if "session_input" in entries:
+            made.put("session_input", self.whole(entries, "session_input", short, "that", path))
+        elif short:
+            made.put("session_input", self._session_input(entries, short, path))
 
-    def _session_input(self, found: Fields, given: list[str], path: Path_) -> Map:
-        place = found[given[0]][1].place
+    def _session_input(self, entries: Fields, short: list[str], path: Path_) -> Map:
+        place = entries[short[0]][1].place
         made = Map(place)
         for name in SESSION_KEYS.values():
-            key, node = found.get(name, ("", text_node("", place)))
+            key, node = entries.get(name, ("", text_node("", place)))
             if name == "state" and key:
                 if not isinstance(node, Map):
                     self.problem(
@@ -370,7 +316,7 @@ class _Reader(ExpectationForm):
                 made.put(name, node)
             elif key:
                 made.put(name, text_node(self.text(node, (*path, key)) or "", node.place))
-            elif name in {"app_name", "user_id"}:  # the format wants them; empty means the usual ones
+            elif name in {"app_name", "user_id"}:  # required by the format; empty means the default
                 made.put(name, node)
         return made
 
@@ -379,19 +325,19 @@ _OTHERS = (Kind.CONFIG, Kind.SCENARIOS, Kind.SESSION_INPUT, Kind.RESULT)
 
 
 def _outline(node: Node) -> Any:
-    """As much of a document as tells its kind: its keys, or those of its elements."""
+    """Return the part of a document that decides its kind: its keys, or those of its elements."""
     if isinstance(node, Map):
         return dict.fromkeys(node.values)
     return [_outline(item) for item in node.items] if isinstance(node, Seq) else None
 
 
-def _misspelled(case: Node) -> bool:
-    """Whether an object that is nothing else is a case with a slip in its keys."""
-    return isinstance(case, Map) and any(meant_key(key, ("ask", "turns")) for key in case.values)
+def _is_misspelled_case(node: Node) -> bool:
+    """Whether an object of an unknown kind is a case with misspelled keys."""
+    return isinstance(node, Map) and any(meant_key(key, ("ask", "turns")) for key in node.values)
 
 
-def _speaks(cases: Iterable[Node]) -> bool:
-    """Whether one of the cases is written in this form."""
+def _has_short_form(cases: Iterable[Node]) -> bool:
+    """Whether one of the cases has the short form."""
     for case in cases:
         if not isinstance(case, Map):
             continue
@@ -402,3 +348,56 @@ def _speaks(cases: Iterable[Node]) -> bool:
         if any(isinstance(turn, Map) and not SHORT_TURN_KEYS.isdisjoint(turn.values) for turn in inner):
             return True
     return False
+
+
+# --- ids of cases ------------------------------------------------------------------------------------------------------
+
+_LONGEST_ID = 48
+
+
+def add_case_ids(cases: list[Map]) -> None:
+    """Give each case without an id one that is derived from its first message, so that it does not depend on other cases."""
+    used = {node.text for case in cases if isinstance(node := case.values.get("eval_id"), Word)}
+    for case in cases:
+        if "eval_id" in case.values:
+            continue
+        base = id_from(_first_text(case))
+        name, number = base, 2
+        while name in used:
+            name, number = f"{base}_{number}", number + 1
+        used.add(name)
+        rest = list(case.values.items())
+        case.values.clear()
+        case.put("eval_id", text_node(name, case.place))
+        case.values.update(rest)
+
+
+def id_from(text: str) -> str:
+    """Return an id for a text: its first words, or its hash if it has no letters or digits."""
+    words = re.findall(r"\w+", re.sub(r"['’]", "", text.lower()))
+    name = ""
+    for word in words:
+        if len(name) + len(word) >= _LONGEST_ID:
+            break
+        name += f"_{word}" if name else word
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return name or f"case_{digest}"
+
+
+def _first_text(case: Map) -> str:
+    scenario, turns = case.values.get("conversation_scenario"), case.values.get("conversation")
+    if isinstance(scenario, Map):
+        return _text(scenario.values.get("starting_prompt"))
+    first = turns.items[0] if isinstance(turns, Seq) and turns.items else None
+    content = first.values.get("user_content") if isinstance(first, Map) else None
+    parts = content.values.get("parts") if isinstance(content, Map) else None
+    texts = [
+        _text(part.values.get("text"))
+        for part in (parts.items if isinstance(parts, Seq) else [])
+        if isinstance(part, Map)
+    ]
+    return " ".join(filter(None, texts))
+
+
+def _text(node: Node | None) -> str:
+    return node.text if isinstance(node, Word) else ""

@@ -1,4 +1,4 @@
-"""Plain data as YAML text that reads the same everywhere: quotes wherever any version of YAML sees more than text."""
+"""Write plain data as YAML text that every version of YAML reads the same; ambiguous words are quoted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029\ufeff\t]")
 
 
 class Flow:
-    """A list or an object that is to be written on one line."""
+    """A list or an object that is written on one line."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 def emit(value: Any) -> str:
-    """The text of a document."""
+    """Return the text of a document."""
     text: str = yaml.dump(
         value,
         Dumper=_Dumper,
@@ -34,14 +34,14 @@ def emit(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """PyYAML's, which quotes what YAML 1.1 takes for something else than text; made to quote what we do, too."""
+    """PyYAML's dumper, which quotes words that YAML 1.1 does not read as text; this one also quotes those of YAML 1.2."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Nothing is written as an alias."""
+        """Write no aliases."""
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002  (PyYAML calls it so)
-        """Lists are indented below their key."""
+        """Indent lists below their key."""
         super().increase_indent(flow, False)
 
 

@@ -1,4 +1,4 @@
-"""The keys of the YAML form: what each means in the format, and what a misspelled one was probably meant to be."""
+"""The keys of the YAML form, with their meaning in the format, and the probable meaning of misspelled ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
 
 EXTRA = "extra"
-"""Holds keys of one's own, which the format keeps and nothing here reads."""
+"""Contains custom keys, which the format keeps and Proctor does not read."""
 
 SET_KEYS: dict[str, str] = {
     "eval_set": "eval_set_id", "id": "eval_set_id", "cases": "eval_cases", EXTRA: EXTRA,
@@ -33,7 +33,7 @@ SCENARIO_KEYS = {"start": "starting_prompt", "plan": "conversation_plan", "perso
 ONE_TURN_KEYS = {
     key: name for key, name in TURN_KEYS.items() if name not in EvalCase.model_fields and key != EXTRA
 }
-"""Keys of a turn that may stand in the case itself when it has only one."""
+"""Keys of a turn that a case with a single turn may have itself."""
 
 CASE_KEYS: dict[str, str] = {
     "case": "eval_id", "id": "eval_id", "turns": "conversation", "final_state": "final_session_state", "tags": "tags",
@@ -47,7 +47,7 @@ CASE_KEYS: dict[str, str] = {
 }  # fmt: skip
 
 EXPECTATION_KEYS = ("expectations", "trajectory_rules", "response_schema")
-"""Keys of a case that metrics of this house read, and that the format does not have."""
+"""Keys of a case that Proctor's metrics read, and that the format does not have."""
 
 CALL_KEYS: dict[str, str] = {
     "name": "name", "args": "args", "id": "id", "partial_args": "partial_args", "will_continue": "will_continue",
@@ -55,13 +55,13 @@ CALL_KEYS: dict[str, str] = {
 }  # fmt: skip
 
 RUBRIC_TYPE = "FINAL_RESPONSE_QUALITY"
-"""What a rubric in its short form is about unless it says otherwise: the answer."""
+"""The default type of a rubric in the short form: it concerns the answer."""
 RUBRIC_KEYS = {"id": "rubric_id", "text": "text", "description": "description", "type": "type"}
 
 SHORT_CASE_KEYS = frozenset(
     ("case", "turns", "final_state", *SESSION_KEYS, *SCENARIO_KEYS, "ask", "expect", "tools")
 )
-"""Keys by which a case is told to be written in this form; the format has none of them."""
+"""Keys that identify the short form of a case; the format has none of them."""
 
 SHORT_TURN_KEYS = frozenset(("ask", "expect", "tools"))
 
@@ -70,9 +70,9 @@ NEVER_EMPTY = frozenset((
     "response_schema", EXTRA, "ask", "expect", "tools", "text",
     *SESSION_KEYS, *SCENARIO_KEYS,
 ))  # fmt: skip
-"""Keys after which something must stand: was it forgotten? What is not stated is left out."""
+"""Keys that need a value; to state nothing, the key is left out."""
 
-# Words of other tools and of the old formats.
+# Keys of other tools and of the old formats.
 _MEANT = {
     "ask": ("query", "input", "prompt", "user", "question", "message", "request"),
     "expect": (
@@ -97,7 +97,7 @@ _MEANT = {
 
 
 def known_key(key: str, table: Mapping[str, str]) -> str | None:
-    """The key of `table` that `key` is, in either spelling; None: it is none of them."""
+    """Return the key of `table` that `key` is, in either spelling, or `None`."""
     if key in table:
         return key
     snake = to_snake(key)
@@ -105,10 +105,8 @@ def known_key(key: str, table: Mapping[str, str]) -> str | None:
 
 
 def meant_key(key: str, table: Iterable[str]) -> str:
-    """The key that was probably meant, or an empty string."""
+    """Return the key that was probably intended, or an empty string."""
     known = list(table)
     word = next((name for name in known if to_snake(key) in _MEANT.get(name, ())), "")
-    close = get_close_matches(
-        key.lower(), known, n=1, cutoff=0.6
-    )  # the keys are short: one slip is much of them
+    close = get_close_matches(key.lower(), known, n=1, cutoff=0.6)  # low: the keys are short
     return word or near_key(key, known) or (close[0] if close else "")

@@ -1,4 +1,4 @@
-"""A YAML document as a tree that knows where each of its values stands."""
+"""A YAML document as a tree with positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = Value | list["Json"] | dict[str, "Json"]
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A scalar. `plain`: without quotes, so that it may be a number; `start`, `end`: offsets of it in the source."""
+    """A scalar. `plain`: without quotes, so that it may be a number; `start`, `end`: its offsets in the source."""
 
     place: Place
     text: str
@@ -36,6 +36,7 @@ class Seq:
 class Map:
     """An object. `keys` says where each key stands."""
 
+    """An object. `keys` contains the position of each key."""
     place: Place
     values: dict[str, Node] = field(default_factory=dict)
     keys: dict[str, Place] = field(default_factory=dict)
@@ -48,13 +49,13 @@ class Map:
 
 
 Node = Word | Seq | Map
-"""One value of a document. `weight` counts what it holds, for the limit on aliases."""
+"""One value of a document. `weight` is its number of values, for the limit on aliases."""
 
 OnFault = Callable[[Place, Path_, Fault], None]
 
 
 def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
-    """The value of a node as JSON has it; words that have no value go to `on_fault` and become null."""
+    """Return the JSON value of a node; scalars without a value are passed to `on_fault` and become null."""
     if isinstance(node, Word):
         value = resolve(node.text) if node.plain else node.text
         if isinstance(value, Fault):
@@ -67,17 +68,17 @@ def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
 
 
 def is_null(node: Node) -> bool:
-    """Whether a node is null, written out or not."""
+    """Whether a node is null, explicit or empty."""
     return isinstance(node, Word) and node.plain and resolve(node.text) is None
 
 
 def text_node(text: str, place: Place) -> Word:
-    """A text that the reader made up, with the place of what it comes from."""
+    """Return a text that is not in the file; `place` is the position of its origin."""
     return Word(place, text)
 
 
 def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:
-    """An object that the reader made up."""
+    """Return an object that is not in the file."""
     made = Map(place)
     for key, value in entries:
         made.put(key, value)
@@ -85,23 +86,23 @@ def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:
 
 
 class TreePlaces:
-    """Where the values of a tree are (`proctor.files.eval_sets.documents.Located`)."""
+    """The positions of the values of a tree (`proctor.files.eval_sets.documents.Located`)."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
 
     def value(self, path: Path_) -> Place:
-        """Where the value of `path` starts; for a path that is not there, the nearest object around it."""
-        return self._walk(path)[0].place
+        """Return where the value of `path` starts; for a missing path, the nearest enclosing object."""
+        return self._find(path)[0].place
 
     def key(self, path: Path_) -> Place:
-        """Where the key of `path` starts; for an element of a list, its value."""
-        node, rest = self._walk(path[:-1])
+        """Return where the key of `path` starts; for an element of a list, its value."""
+        node, rest = self._find(path[:-1])
         if not rest and path and isinstance(node, Map) and path[-1] in node.keys:
             return node.keys[str(path[-1])]
         return self.value(path)
 
-    def _walk(self, path: Path_) -> tuple[Node, Path_]:
+    def _find(self, path: Path_) -> tuple[Node, Path_]:
         node = self._root
         for depth, step in enumerate(path):
             inner: Node | None = None

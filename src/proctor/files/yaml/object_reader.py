@@ -1,14 +1,14 @@
-"""What all objects of the YAML form share: keys told by name, misspelled ones found, problems with their places."""
+"""The base of all readers of the YAML form: known and misspelled keys, and problems with positions."""
 
 from __future__ import annotations
 
-from proctor.files.text.problems import Path_, Place, Problem, SourceText, field_name, shown
+from proctor.files.text.problems import Path_, Place, Problem, SourceText, field_name, quote
 from proctor.files.yaml.keys import EXTRA, NEVER_EMPTY, known_key, meant_key
 from proctor.files.yaml.nodes import Map, Node, Seq, Word, is_null
 from proctor.schema.format.wire_model import WireModel
 
 Fields = dict[str, tuple[str, Node]]
-"""What an object says: the format's name -> the key as it is written, and the value."""
+"""The entries of an object: the format's name -> the key in the file, and the value."""
 
 _EMPTY = {
     "tools": "`tools: []` asserts that no tool is called; leave the key out to assert nothing about calls",
@@ -18,83 +18,85 @@ _EMPTY = {
 
 
 class Form:
-    """Reads the form; what is wrong is collected in `problems`, and what cannot be read is left out."""
+    """Reads the form. Errors are collected in `problems`, and unreadable parts are left out."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.problems: list[Problem] = []
 
-    # --- the pieces that all objects share ---
+    # --- objects, texts, lists ---
 
     def problem(self, place: Place, path: Path_, message: str, hint: str = "") -> None:
-        """Note what is wrong at a place."""
+        """Report an error at a position."""
         self.problems.append(Problem("error", self.source.name, *place, field_name(path), message, hint))
 
-    def whole(self, found: Fields, name: str, parts: list[str], holds: str, path: Path_) -> Node:
-        """The entry `name`, which may not stand beside its own `parts`; `holds` is what it holds of theirs."""
-        key, node = found[name]
+    def whole(self, entries: Fields, name: str, parts: list[str], content: str, path: Path_) -> Node:
+        """Return the entry `name`, which excludes entries for its `parts`; `content` names them in the message."""
+        key, node = entries[name]
         if parts:
-            message = f"`{key}` beside `{found[parts[0]][0]}`: it holds {holds}, too"
-            self.problem(node.place, (*path, key), message, "write all of it in one")
+            message = (
+                f"`{key}` and `{entries[parts[0]][0]}` exclude each other: `{key}` contains {content}, too"
+            )
+            self.problem(node.place, (*path, key), message, "use only one of them")
         return node
 
     def fields(self, node: Map, path: Path_, table: dict[str, str], what: str) -> Fields:
-        """The entries of an object by the names of the format."""
-        found: Fields = {}
+        """Return the entries of an object by the names of the format."""
+        entries: Fields = {}
         for key, value in node.values.items():
             known = known_key(key, table)
             if known is None:
                 self._unknown(node.keys[key], (*path, key), table, what)
-            elif table[known] in found:
-                other = found[table[known]][0]
+            elif table[known] in entries:
+                other = entries[table[known]][0]
                 self.problem(
-                    node.keys[key], (*path, key), f"`{key}` and `{other}` say the same", "remove one"
+                    node.keys[key], (*path, key), f"`{key}` and `{other}` are the same key", "remove one"
                 )
             elif is_null(value) and known in NEVER_EMPTY:
                 self.problem(
                     node.keys[key],
                     (*path, key),
-                    f"nothing stands after `{key}:`",
+                    f"`{key}:` has no value",
                     _EMPTY.get(key, "leave the key out"),
                 )
             else:
-                found[table[known]] = (key, value)
-        return found
+                entries[table[known]] = (key, value)
+        return entries
 
     def _unknown(self, place: Place, path: Path_, table: dict[str, str], what: str) -> None:
         key = str(path[-1])
         meant = meant_key(key, table)
-        hint = f"did you mean `{meant}`?" if meant else "a key of your own goes under `extra:`"
+        hint = f"did you mean `{meant}`?" if meant else "custom keys belong under `extra:`"
         self.problem(
-            place, path, f"{what} has no key {shown(key, 40)}", hint if EXTRA in table or meant else ""
+            place, path, f"{what} has no key {quote(key, 40)}", hint if EXTRA in table or meant else ""
         )
 
     def text(self, node: Node, path: Path_) -> str | None:
-        """A text as it is written: `42` and `yes` are texts here."""
+        """Return a text as written: `42` and `yes` are texts here."""
         if isinstance(node, Word) and not is_null(node):
             return node.text
         self.problem(node.place, path, f"expected text, got {kind_of_node(node)}")
         return None
 
     def items(self, node: Node, path: Path_, what: str) -> list[Node]:
-        """The elements of a list."""
+        """Return the elements of a list."""
         if isinstance(node, Seq):
             return node.items
         self.problem(
             node.place,
             path,
             f"expected a list of {what}, got {kind_of_node(node)}",
-            "each goes on its own line, after `- `",
+            "write each on a separate line, after `- `",
         )
         return []
 
     def add_extra(
-        self, made: Map, found: Fields, path: Path_, model: type[WireModel], also: tuple[str, ...] = ()
+        self, made: Map, entries: Fields, path: Path_, model: type[WireModel], also: tuple[str, ...] = ()
     ) -> None:
-        """Put the keys under `extra` into the object that they belong to."""
-        if EXTRA not in found:
+        """Add the keys under `extra` to the object that they belong to."""
+        if EXTRA not in entries:
             return
-        key, node = found[EXTRA]
+        key, node = entries[EXTRA]
         if not isinstance(node, Map):
             self.problem(node.place, (*path, key), f"expected an object, got {kind_of_node(node)}")
             return
@@ -110,11 +112,11 @@ class Form:
 
 
 def kind_of_node(node: Node) -> str:
-    """A node as a message names it."""
+    """Describe a node for a message."""
     if isinstance(node, Map):
         return "an object" if node.values else "an empty object"
     if isinstance(node, Seq):
         return "a list" if node.items else "an empty list"
     if is_null(node):
         return "nothing"
-    return f"the text {shown(node.text, 40)}" if node.text else "an empty text"
+    return f"the text {quote(node.text, 40)}" if node.text else "an empty text"

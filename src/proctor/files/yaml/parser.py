@@ -1,7 +1,7 @@
-"""YAML text to a tree with places: the part of YAML that JSON can say, and nothing that surprises.
+"""Parse YAML text to a tree with positions: the part of YAML that JSON can represent, without ambiguous features.
 
-Refused, each with its place: tags, keys that are no text, the same key twice, merge keys, aliases that repeat too much,
-several documents, nesting beyond 200 levels. The events of PyYAML's parser are read; its loaders make nothing here.
+Refused, with a position: tags, keys that are not text, duplicate keys, merge keys, aliases that repeat too much, several
+documents, nesting beyond 200 levels. The parser reads the events of PyYAML and uses none of its loaders.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import yaml
 
 from proctor.files.text.json_decode import decode
 from proctor.files.text.json_scanner import MAX_DEPTH
-from proctor.files.text.problems import Place, Problem, SourceText, file_error, shown
+from proctor.files.text.problems import Place, Problem, SourceText, file_error, quote
 from proctor.files.yaml.nodes import Map, Node, Seq, Word
 from proctor.files.yaml.scalars import is_text
 from proctor.files.yaml.syntax_errors import syntax_problem
 
 MAX_REPEATED = 100_000
-"""How much all aliases of a file may repeat, in values (a long text counts for more than one)."""
+"""The limit on what all aliases of a file repeat, in values (a long text counts as several)."""
 
 MAX_VALUES = 1_000_000
-"""How many values are read whole; each takes some hundred bytes of memory."""
+"""The most values that are read whole; each takes some hundred bytes of memory."""
 
 _TEXT_PER_WEIGHT = 32
-_LARGE = 1 << 20  # bytes that are not read twice
+_LARGE = 1 << 20  # bytes; larger texts are not parsed a second time for a better message
 _MODELINE = re.compile(r"#\s*yaml-language-server:")
 _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,7 +37,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Tree:
-    """A text that has been read as YAML. `problems`: what is refused in it; where there are none it can be used."""
+    """A text that was parsed as YAML. `problems`: what is refused in it; the tree is valid if there are none."""
 
     source: SourceText
     root: Node
@@ -46,7 +46,7 @@ class Tree:
 
 
 def read_tree(data: bytes, name: str) -> Tree:
-    """Read the one document of a YAML text.
+    """Read the only document of a YAML text.
 
     Raises:
         EvalFileError: the bytes are not UTF-8, the text is not YAML, or it is empty.
@@ -61,12 +61,12 @@ def read_tree(data: bytes, name: str) -> Tree:
         return _build(source, fast, explain=True)
     with contextlib.suppress(yaml.YAMLError):
         return _build(source, fast)
-    # slow, but it says better what is wrong; and it takes JSON's pairs of escapes for one character
+    # slow, but its messages are better; and it joins the two escapes of a surrogate pair
     return _build(source, yaml.SafeLoader, explain=True)
 
 
 def _odd_breaks(source: SourceText) -> list[Problem]:
-    """Characters that end a line for some readers of YAML and are text for others."""
+    """Report characters that end a line only for some YAML readers."""
     return [
         source.problem(
             found.start(),
@@ -92,7 +92,7 @@ def _build(source: SourceText, loader: Any, *, explain: bool = False) -> Tree:
 
 
 def _has_comments(text: str, scalars: list[tuple[int, int]]) -> bool:
-    """Whether there are comments, other than the line that tells an editor which schema to use."""
+    """Whether there are comments, except for the line that tells an editor which schema to use."""
     starts = [start for start, _ in scalars]
     at = text.find("#")
     while at >= 0:
@@ -121,7 +121,7 @@ class _Open:
 
 
 class _Builder:
-    """Takes the parser's events one by one; never deeper in Python's own stack than one call."""
+    """Builds the tree from the parser's events, without recursion."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
@@ -132,7 +132,7 @@ class _Builder:
         self._repeated = 0
         self._documents = 0
         self._count = 0
-        self.spans: list[tuple[int, int]] = []  # of scalars, where `#` is no comment
+        self.spans: list[tuple[int, int]] = []  # of scalars, in which `#` does not start a comment
 
     def take(self, event: Any) -> None:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
@@ -148,7 +148,7 @@ class _Builder:
             self._documents += 1
             if self._documents > 1:
                 self._stop(
-                    place, "a second document starts here", "a file holds one; put the cases in one list"
+                    place, "a second document starts here", "a file contains one; put the cases in one list"
                 )
 
     # --- values ---
@@ -158,16 +158,16 @@ class _Builder:
         self.spans.append((start, end))
         self._refuse_tag(event, place)
         text = event.value
-        if event.style == '"' and (found := _SURROGATE.search(text)):
-            text = self._whole_characters(text, place, found[0])
+        if event.style == '"' and (surrogate := _SURROGATE.search(text)):
+            text = self._join_surrogates(text, place, surrogate[0])
         if "\0" in text:
-            self._error(place, "a text holds NUL (`\\0`)", "remove it")
+            self._error(place, "a text contains NUL (`\\0`)", "remove it")
         word = Word(place, text, not event.style, start, end, 1 + len(text) // _TEXT_PER_WEIGHT)
         self._anchor(event.anchor, word, place)
         if self._wants_key():
             self._key(word)
         else:
-            self._put(word)
+            self._add(word)
 
     def _open(self, event: Any, place: Place) -> None:
         if len(self._stack) == MAX_DEPTH:
@@ -181,7 +181,7 @@ class _Builder:
                 place, f"{kind} as a key; keys are text", "a text that starts with `{` or `[` goes in quotes"
             )
         if event.anchor and event.anchor in self._anchors:
-            self._error(place, f"the anchor `&{event.anchor}` stands twice", "give each its own name")
+            self._error(place, f"the anchor `&{event.anchor}` appears twice", "rename one")
         self._stack.append(_Open(node, event.anchor, is_key))
 
     def _close(self) -> None:
@@ -194,19 +194,19 @@ class _Builder:
         if closed.is_key:
             self._stack[-1].key, self._stack[-1].key_place = "", node.place
         else:
-            self._put(node)
+            self._add(node)
 
     def _alias(self, event: Any, place: Place) -> None:
         name = event.anchor
         if any(opened.anchor == name for opened in self._stack):
             self._stop(
                 place,
-                f"`*{name}` stands inside the value that it repeats",
+                f"`*{name}` is inside the value that it repeats",
                 "an alias repeats a finished value",
             )
         node = self._anchors.get(name)
         if node is None:
-            message = f"`*{name}` repeats nothing: there is no `&{name}` before it"
+            message = f"`*{name}` repeats nothing: no `&{name}` precedes it"
             self._stop(place, message, "a text that starts with `*` goes in quotes")
         if self._wants_key():
             self._error(place, "an alias as a key", "write the key out")
@@ -219,9 +219,9 @@ class _Builder:
                 f"the aliases of this file repeat more than {MAX_REPEATED} values",
                 "write them out, or fewer",
             )
-        self._put(node)
+        self._add(node)
 
-    def _put(self, node: Node) -> None:
+    def _add(self, node: Node) -> None:
         self._count += 1
         if self._count > MAX_VALUES:
             self._stop(
@@ -249,38 +249,38 @@ class _Builder:
             self._error(
                 word.place,
                 "merge keys (`<<`) are not read",
-                "write the keys out; an alias can stand as a value",
+                "write the keys out; an alias can be a value",
             )
         elif word.plain and not is_text(word.text):
-            what = f"`{shown(word.text, 30)[1:-1]}`" if word.text else "nothing"
+            what = f"`{quote(word.text, 30)[1:-1]}`" if word.text else "nothing"
             self._error(
-                word.place, f"{what} as a key, which is no text", f'write it in quotes: "{word.text[:30]}"'
+                word.place, f"{what} as a key, which is not text", f'write it in quotes: "{word.text[:30]}"'
             )
         elif isinstance(top.node, Map) and word.text in top.node.keys:
             first = top.node.keys[word.text]
             message = (
-                f"the key `{shown(word.text, 40)[1:-1]}` stands twice; first at {first.line}:{first.column}"
+                f"the key `{quote(word.text, 40)[1:-1]}` appears twice; first at {first.line}:{first.column}"
             )
-            self._error(word.place, message, "readers would take the last one without a word; remove one")
+            self._error(word.place, message, "other readers would silently use the last one; remove one")
 
-    # --- what is refused ---
+    # --- refused features ---
 
     def _refuse_tag(self, event: Any, place: Place) -> None:
         if event.tag is not None:
             self._error(
                 place,
-                f"the tag {shown(event.tag, 40)} is not read",
+                f"the tag {quote(event.tag, 40)} is not read",
                 "remove it; a text that starts with `!` goes in quotes",
             )
 
     def _anchor(self, name: str | None, node: Node, place: Place) -> None:
         if name and name in self._anchors:
-            self._error(place, f"the anchor `&{name}` stands twice", "give each its own name")
+            self._error(place, f"the anchor `&{name}` appears twice", "rename one")
         if name:
             self._anchors[name] = node
 
-    def _whole_characters(self, text: str, place: Place, half: str) -> str:
-        """Join halves that were escaped one by one, as JSON does; a lone half is refused."""
+    def _join_surrogates(self, text: str, place: Place, half: str) -> str:
+        """Join surrogate pairs that were escaped one by one, as JSON does; a lone surrogate is refused."""
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""What an unquoted word of YAML is: null, true, false or a number where every reader agrees, else text.
+"""The value of an unquoted word of YAML: null, true, false or a number if all readers agree, else text.
 
-The rule is that of YAML 1.2 (its core schema), so `no`, `on`, `2024-05-01` and `19:00` are text. Words that readers of
-other versions take for another number (`007`, `0x1F`) and numbers that JSON does not have (`.inf`) are refused, not guessed.
+The rule is that of YAML 1.2 (its core schema), so `no`, `on`, `2024-05-01` and `19:00` are text. Words that other versions
+read as another number (`007`, `0x1F`) and numbers that JSON does not have (`.inf`) are refused.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from proctor.files.text.json_scanner import MAX_DIGITS
-from proctor.files.text.problems import shown
+from proctor.files.text.problems import quote
 
 Scalar = str | int | float | bool | None
 
@@ -27,14 +27,14 @@ _MAY_BE_SPECIAL = frozenset("+-.0123456789~nNtTfF")
 
 
 class Fault(NamedTuple):
-    """Why a word is refused, and what to write."""
+    """The reason why a word is refused, and a hint."""
 
     message: str
     hint: str
 
 
 def resolve(word: str) -> Scalar | Fault:
-    """The value of an unquoted word, or why it has none."""
+    """Return the value of an unquoted word, or the reason why it has none."""
     if word and word[0] not in _MAY_BE_SPECIAL:
         return word
     if word in _LITERALS:
@@ -44,26 +44,24 @@ def resolve(word: str) -> Scalar | Fault:
     if _FLOAT.fullmatch(word):
         number = float(word)
         if math.isinf(number):
-            return Fault(
-                f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308"
-            )
+            return Fault(f"the number {quote(word, 20)} is too large", "the largest is about 1.8e308")
         return number
     if _AMBIGUOUS.fullmatch(word):
-        message = f"readers of YAML disagree about what {shown(word, 20)} is"
+        message = f"YAML readers disagree about the value of {quote(word, 20)}"
         return Fault(
             message, f'write "{word[:20]}" in quotes for a text, or the number without leading zeros'
         )
     if _NOT_FINITE.fullmatch(word):
-        return Fault(f"{shown(word)} is not a number that JSON has", "write a finite number, or null")
+        return Fault(f"JSON has no number {quote(word)}", "write a finite number, or null")
     return word
 
 
 def is_text(word: str) -> bool:
-    """Whether an unquoted `word` is that text, neither another value nor refused."""
+    """Whether an unquoted `word` is text, and neither another value nor refused."""
     return isinstance(resolve(word), str)
 
 
 def _integer(word: str) -> int | Fault:
     if len(word.lstrip("+-")) > MAX_DIGITS:
-        return Fault(f"a number with {len(word)} digits", f"at most {MAX_DIGITS} digits can be read")
+        return Fault(f"a number with {len(word)} digits", f"the limit is {MAX_DIGITS} digits")
     return int(word)

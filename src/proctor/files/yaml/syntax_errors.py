@@ -1,16 +1,16 @@
-"""What YAML's parser found wrong, in words that say what to do."""
+"""Explain the errors of the YAML parser, with hints."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from proctor.files.text.problems import Place, Problem, SourceText, shown
+from proctor.files.text.problems import Place, Problem, SourceText, quote
 
 _QUOTE = "put texts with `: `, ` #`, or brackets or quotes at their start, in quotes"
 
-# What the parser says -> message and hint. The first that is found in its words counts.
-_WORDS: tuple[tuple[str, str, str], ...] = (
+# The parser's message -> our message and hint. The first match counts.
+_MESSAGES: tuple[tuple[str, str, str], ...] = (
     (r"'\\t' that cannot start", "a tab, where YAML takes only spaces", "indent with spaces"),
     (
         "mapping values are not allowed",
@@ -44,7 +44,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     (
         "sequence entries are not allowed",
         "a list item (`- `) where none can be",
-        "put the list on lines of its own",
+        "put the list on separate lines",
     ),
     (
         "found unknown escape character",
@@ -79,16 +79,16 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
 
 
 def syntax_problem(source: SourceText, error: Any) -> Problem:
-    """The problem for an error of PyYAML's parser."""
-    said = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
+    """Return the problem for an error of PyYAML's parser."""
+    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     place, offset = _place(source, error)
-    unknown = ("", f"not readable as YAML: {said}", "")
-    _, message, hint = next((known for known in _WORDS if re.search(known[0], said)), unknown)
+    unknown = ("", f"not readable as YAML: {reason}", "")
+    _, message, hint = next((known for known in _MESSAGES if re.search(known[0], reason)), unknown)
     context = getattr(error, "context_mark", None)
     if "quote that is opened here" in message and context is not None:
         place = Place(context.line + 1, context.column + 1)
     elif offset < len(source.text) and (near := source.text[offset : offset + 60].split("\n", 1)[0].strip()):
-        message = f"{message}, at {shown(near, 30)}"
+        message = f"{message}, at {quote(near, 30)}"
         if message.startswith("expected `,`") and context is not None:
             message += f"; it is opened at {context.line + 1}:{context.column + 1}"
     return Problem("error", source.name, *place, "", message, hint)
@@ -98,5 +98,5 @@ def _place(source: SourceText, error: Any) -> tuple[Place, int]:
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         return Place(mark.line + 1, mark.column + 1), mark.index
-    position = getattr(error, "position", 0)  # of a character that no YAML may hold
+    position = getattr(error, "position", 0)  # of a character that YAML forbids
     return source.place(position), position

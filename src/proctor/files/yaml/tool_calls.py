@@ -1,11 +1,11 @@
-"""Tool calls in the YAML form: as text, as `name: {arguments}`, or as the format writes them."""
+"""Tool calls in the YAML form: as text, as `name: {arguments}`, or in the long form; in turns and in expectations."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
-from proctor.files.text.problems import Path_, Place, shown
+from proctor.common.json_values import Json
+from proctor.files.text.problems import Path_, Place, quote
 from proctor.files.yaml.call_syntax import NAME, CallError, parse_call
 from proctor.files.yaml.keys import CALL_KEYS, known_key
 from proctor.files.yaml.nodes import Map, Node, Seq, Word, map_node, text_node
@@ -16,22 +16,22 @@ class CallForm(Form):
     """Reads the calls of a turn."""
 
     def calls(self, items: list[Node], path: Path_) -> list[Node]:
-        """The calls of a list."""
+        """Return the calls of a list."""
         return [self._call(item, (*path, index)) for index, item in self.whole_calls(items)]
 
     def whole_calls(self, items: list[Node]) -> list[tuple[int, Node]]:
-        """The elements of a list and where they stand; calls that YAML has split at their commas are whole again."""
-        made: list[tuple[int, Node]] = []
+        """Return the elements of a list with their indexes; calls that YAML split at their commas are joined."""
+        calls: list[tuple[int, Node]] = []
         skip_to = 0
         for index, item in enumerate(items):
             if index < skip_to:
                 continue
-            skip_to = _cut_until(items, index)
-            made.append((index, self._rejoined(items[index:skip_to]) if skip_to else item))
-        return made
+            skip_to = _end_of_split_call(items, index)
+            calls.append((index, self._join(items[index:skip_to]) if skip_to else item))
+        return calls
 
-    def _rejoined(self, pieces: list[Node]) -> Node:
-        """The call that YAML has split at its commas: what stands in the file from the first piece to the last."""
+    def _join(self, pieces: list[Node]) -> Node:
+        """Return the call that YAML split at its commas: the text of the file from the first piece to the last."""
         first, last = pieces[0], pieces[-1]
         if not (isinstance(first, Word) and isinstance(last, Word)) or first.start < 0:
             return first
@@ -52,17 +52,17 @@ class CallForm(Form):
                 "as in `get_weather(city=Paris)`",
             )
             return node
-        found = self.fields(node, path, CALL_KEYS, "a tool call")
-        if not {"name", "function"} & found.keys():
+        entries = self.fields(node, path, CALL_KEYS, "a tool call")
+        if not {"name", "function"} & entries.keys():
             self.problem(node.place, path, "the tool's `name` is missing", "as in `get_weather(city=Paris)`")
         return node
 
     def _named_call(self, name: str, arguments: Node, node: Map, path: Path_) -> Node:
-        """`get_weather: {city: Paris}`."""
+        """Read `get_weather: {city: Paris}`."""
         place = node.keys[name]
         if not NAME.fullmatch(name):
             hint = "YAML splits texts at `: `, and in `[ ]` and `{ }` at commas; put the whole call in quotes"
-            self.problem(place, path, f"{shown(name, 40)} is no tool's name", hint)
+            self.problem(place, path, f"{quote(name, 40)} is not a tool's name", hint)
         elif not isinstance(arguments, Map):
             message = f"expected the arguments of `{name}` as an object, got {kind_of_node(arguments)}"
             self.problem(
@@ -74,19 +74,19 @@ class CallForm(Form):
         return map_node(node.place, [("name", text_node(name, place)), ("args", arguments)])
 
     def call_of_text(self, node: Word, path: Path_) -> Map:
-        """The call that a text is; an empty object where it is none."""
+        """Return the call in a text, or an empty object if there is none."""
         try:
             name, arguments = parse_call(node.text)
         except CallError as error:
-            self.problem(self._inside(node, error.offset), path, error.message, error.hint)
+            self.problem(self._place_in(node, error.offset), path, error.message, error.hint)
             return map_node(node.place, [])
         pairs = ((key, value_node(value, node.place)) for key, value in arguments.items())
         return map_node(
             node.place, [("name", text_node(name, node.place)), ("args", map_node(node.place, pairs))]
         )
 
-    def _inside(self, node: Word, offset: int) -> Place:
-        """Where a character of a text stands in the file."""
+    def _place_in(self, node: Word, offset: int) -> Place:
+        """Return the position of a character of a text in the file."""
         if node.start < 0:
             return node.place
         return self.source.place(
@@ -94,8 +94,75 @@ class CallForm(Form):
         )
 
 
-def _cut_until(items: list[Node], first: int) -> int:
-    """Where the pieces end of a call that YAML has split at its commas; 0: the call at `first` is whole."""
+_LISTS = ("calls", "forbidden", "limits", "any_of", "any_order", "in_order")
+_CALLS = ("never", "call", "only_after", "implies_later", "no", "before")
+
+
+class ExpectationForm(CallForm):
+    """Reads the calls in `expectations` and `rules` of a case. The metrics report all other errors before a run."""
+
+    def expectations(self, node: Node, path: Path_) -> Node:
+        """Return one expectation, or a list of them."""
+        if isinstance(node, Seq):
+            return Seq(node.place, [self._group(each, (*path, i)) for i, each in enumerate(node.items)])
+        return self._group(node, path)
+
+    def rules(self, node: Node, path: Path_) -> Node:
+        """Return a list of rules."""
+        items = self.items(node, path, "rules")
+        return Seq(node.place, [self._rule(each, (*path, index)) for index, each in enumerate(items)])
+
+    def _group(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            is_list = key in _LISTS and isinstance(value, Seq)
+            made.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
+        return made
+
+    def _list(self, node: Node, path: Path_) -> Node:
+        pieces = self.whole_calls(node.items) if isinstance(node, Seq) else []
+        return Seq(node.place, [self._item(each, (*path, index)) for index, each in pieces])
+
+    def _item(self, node: Node, path: Path_) -> Node:
+        """Return a call, a group of calls, or a list of calls in order."""
+        if isinstance(node, Seq):
+            return self._list(node, path)
+        if isinstance(node, Map) and "tool" not in node.values:
+            return self._group(node, path)
+        return self._single_call(node, path)
+
+    def _rule(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            made.put(key, self._single_call(value, (*path, key)) if key in _CALLS else value, node.keys[key])
+        return made
+
+    def _single_call(self, node: Node, path: Path_) -> Node:
+        """Return a call, which is a text with arguments, or an object whose `tool` is such a text."""
+        if isinstance(node, Word) and "(" in node.text:
+            return self._call_in_text(node, path)
+        if isinstance(node, Map) and "args" not in node.values:
+            tool = node.values.get("tool")
+            if isinstance(tool, Word) and "(" in tool.text:
+                call = self._call_in_text(tool, (*path, "tool"))
+                for key, value in node.values.items():
+                    if key != "tool":
+                        call.put(key, value, node.keys[key])
+                return call
+        return node
+
+    def _call_in_text(self, node: Word, path: Path_) -> Map:
+        call = self.call_of_text(node, path)
+        keys = {"name": "tool", "args": "args"}
+        return map_node(node.place, ((keys[key], value) for key, value in call.values.items()))
+
+
+def _end_of_split_call(items: list[Node], first: int) -> int:
+    """Return the end of the pieces of a call that YAML split at its commas; 0 if the call at `first` is whole."""
     for index in range(first, len(items)):
         item = items[index]
         text = item.text if isinstance(item, Word) and item.plain else ""
@@ -106,8 +173,8 @@ def _cut_until(items: list[Node], first: int) -> int:
     return 0
 
 
-def value_node(value: Any, place: Place) -> Node:
-    """A value that was read from inside a text, as a node."""
+def value_node(value: Json, place: Place) -> Node:
+    """Return a node for a value that was read from inside a text."""
     if isinstance(value, dict):
         return map_node(place, ((key, value_node(item, place)) for key, item in value.items()))
     if isinstance(value, list):
@@ -116,9 +183,9 @@ def value_node(value: Any, place: Place) -> Node:
 
 
 def offset_in(raw: str, text: str, offset: int) -> int:
-    """The offset in the YAML text `raw` of the character at `offset` of the text that it stands for.
+    """Return the offset in the YAML text `raw` of the character at `offset` of its value `text`.
 
-    Quotes, doubled quotes, escapes, indents and folded lines are stepped over; an escaped line end may put it a little off.
+    Quotes, doubled quotes, escapes, indents and folded lines are skipped; after an escaped line end the result is inexact.
     """
     at = raw.find("\n") + 1 if raw[:1] in {"|", ">"} else int(raw[:1] in {'"', "'"})
     for char in text[:offset]:

@@ -1,4 +1,4 @@
-"""Eval sets as YAML for people: the short forms wherever they lose nothing, the format's own names elsewhere."""
+"""Write eval sets as YAML: in the short form where it loses nothing, in the long form elsewhere."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from proctor.schema.format.wire_model import WireModel
 
 Object = dict[str, Any]
 
-_SHORT_FLOW = 88  # an object of plain values is written on one line when it is no longer than this
+_SHORT_FLOW = 88  # the most characters of an object of plain values that is written on one line
 
 
 def write_yaml(eval_set: EvalSet) -> str:
-    """The text of a YAML file that reads as the same set."""
+    """Return the text of a YAML file that reads as the same set."""
     document: Object = json.loads(to_adk_json(eval_set, keep_written=True))
     _restore_what_json_omits(eval_set.eval_cases, document["eval_cases"])
     written: Object = {"eval_set": document.pop("eval_set_id")}
     cases = document.pop("eval_cases")
-    _keep(written, document, EvalSet)
+    _write_rest(written, document, EvalSet)
     extra = written.pop(EXTRA, None)
     written["cases"] = [_case(case) for case in cases]
     if extra is not None:
@@ -44,14 +44,14 @@ def write_yaml(eval_set: EvalSet) -> str:
 
 
 def write_case(case: EvalCase) -> Object:
-    """One case, to be emitted as an item of `cases`."""
+    """Return one case, to be emitted as an item of `cases`."""
     document: Object = json.loads(to_adk_json(case, keep_written=True))
     _restore_what_json_omits([case], [document])
     return _case(document)
 
 
 def write_turn(turn: Invocation) -> Object:
-    """One turn, to be emitted as an item of `turns`, or entry by entry in its case."""
+    """Return one turn, to be emitted as an item of `turns`, or entry by entry in its case."""
     document: Object = json.loads(to_adk_json(turn, keep_written=True))
     if isinstance(turn.intermediate_data, InvocationEvents):
         document["intermediate_data"].setdefault("invocation_events", [])
@@ -59,7 +59,7 @@ def write_turn(turn: Invocation) -> Object:
 
 
 def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> None:
-    """The format's own writer says `{}` for either form of intermediate data, and no final state for null."""
+    """Restore values that ADK's JSON omits: empty intermediate data of either form, and a final state of null."""
     for case, written in zip(cases, documents, strict=True):
         if case.final_session_state is None:
             written["final_session_state"] = None
@@ -69,13 +69,13 @@ def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> 
                     written[name][index]["intermediate_data"].setdefault("invocation_events", [])
 
 
-def _keep(written: Object, rest: Object, model: type[WireModel], also: tuple[str, ...] = ()) -> None:
-    """Write what has no short form: the format's fields by their names, keys of one's own under `extra`."""
+def _write_rest(written: Object, rest: Object, model: type[WireModel], also: tuple[str, ...] = ()) -> None:
+    """Write values without a short form: fields of the format under their names, custom keys under `extra`."""
     fields = dict.fromkeys((*model.model_fields, *also), "")
-    own = {key: value for key, value in rest.items() if known_key(key, fields) is None}
-    written.update({key: value for key, value in rest.items() if key not in own})
-    if own:
-        written[EXTRA] = own
+    custom = {key: value for key, value in rest.items() if known_key(key, fields) is None}
+    written.update({key: value for key, value in rest.items() if key not in custom})
+    if custom:
+        written[EXTRA] = custom
 
 
 # --- cases -------------------------------------------------------------------------------------------------------------
@@ -84,33 +84,33 @@ def _keep(written: Object, rest: Object, model: type[WireModel], also: tuple[str
 def _case(case: Object) -> Object:
     rest = dict(case)
     written: Object = {"case": rest.pop("eval_id")}
-    if _texts(rest.get("tags")):
+    if _is_text_list(rest.get("tags")):
         written["tags"] = Flow(rest.pop("tags"))
     if (session := _session(rest.get("session_input"))) is not None:
         del rest["session_input"]
         written.update(session)
     if rest.get("opening"):
         turns = [_turn(turn) for turn in rest.pop("opening")]
-        written["opening"] = [turn["ask"] if _is_said(turn) else turn for turn in turns]
+        written["opening"] = [turn["ask"] if _is_message_only(turn) else turn for turn in turns]
     _write_conversation(written, rest)
     if "rubrics" in rest:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
     if rest.get("final_session_state") is not None:
-        written["final_state"] = _shortest(rest.pop("final_session_state"))
+        written["final_state"] = _on_one_line(rest.pop("final_session_state"))
     for name in EXPECTATION_KEYS:
-        has_calls = name != "response_schema"  # in which a text with a parenthesis would read as a call
+        has_calls = name != "response_schema"  # a text with a parenthesis would be read as a call
         if rest.get(name) and not (has_calls and "(" in json.dumps(rest[name])):
             written[name] = rest.pop(name)
-    _keep(written, rest, EvalCase)
+    _write_rest(written, rest, EvalCase)
     return written
 
 
-def _is_said(turn: Object) -> bool:
-    """Whether a turn states what the user says, in one text, and nothing else."""
+def _is_message_only(turn: Object) -> bool:
+    """Whether a turn contains only a user message of one text."""
     return turn.keys() == {"ask"} and isinstance(turn["ask"], str)
 
 
-def _texts(value: Any) -> bool:
+def _is_text_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -122,7 +122,7 @@ def _session(session: Any) -> Object | None:
         if short.get(key) == "":
             del short[key]
     if "state" in short:
-        short["state"] = _shortest(short["state"])
+        short["state"] = _on_one_line(short["state"])
     return short or {"state": Flow({})}
 
 
@@ -165,12 +165,12 @@ def _turn(turn: Object) -> Object:
     _write_message(written, "expect", "final_response", rest, "model")
     if "rubrics" in rest:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
-    _keep(written, rest, Invocation)
+    _write_rest(written, rest, Invocation)
     return written
 
 
 def _write_message(written: Object, key: str, name: str, rest: Object, role: str) -> None:
-    """A message of one text as that text; one of other parts as it is."""
+    """Write a message of one text as that text, and any other message in the long form."""
     content = rest.get(name)
     if not isinstance(content, dict) or "parts" not in content:
         return
@@ -182,10 +182,10 @@ def _write_message(written: Object, key: str, name: str, rest: Object, role: str
 
 
 def _intermediate(data: Object) -> Object | None:
-    """The calls and what else stands beside them; None where only the format's own words can say it."""
+    """Return the calls, responses and intermediate texts; `None` if only the long form can represent them."""
     known = ("tool_uses", "tool_responses", "intermediate_responses")
     calls = data.get("tool_uses", [])
-    if not data or not data.keys() <= {*known} or any(not _speakable(call) for call in calls):
+    if not data or not data.keys() <= {*known} or any(not _has_short_call(call) for call in calls):
         return None
     short: Object = {}
     if "tool_uses" in data:
@@ -193,12 +193,12 @@ def _intermediate(data: Object) -> Object | None:
     if "tool_responses" in data:
         short["tool_responses"] = data["tool_responses"]
     if "intermediate_responses" in data:
-        short["intermediate_responses"] = [_said(said) for said in data["intermediate_responses"]]
+        short["intermediate_responses"] = list(map(_intermediate_response, data["intermediate_responses"]))
     return short
 
 
-def _speakable(call: Object) -> bool:
-    """Whether the form takes a call: it is strict about keys, and wants a name."""
+def _has_short_call(call: Object) -> bool:
+    """Whether the short form can represent a call: it has a name and only known keys."""
     return isinstance(call.get("name"), str) and call.keys() <= {*CALL_KEYS.values()} - {"function"}
 
 
@@ -222,15 +222,15 @@ def _plain_in_brackets(call: str) -> bool:
     return len(call) <= _SHORT_FLOW and not any(sign in call for sign in ",[]{}\"'#")
 
 
-def _said(said: Any) -> Any:
-    """`["", [{"text": "…"}]]` as its text, a text with its author as an object; else the pair as it is."""
-    author, parts = said
+def _intermediate_response(pair: Any) -> Any:
+    """Return `["", [{"text": "…"}]]` as its text, and with an author as an object; else return the pair."""
+    author, parts = pair
     if len(parts) != 1 or parts[0].keys() != {"text"}:
-        return said
+        return pair
     return {"author": author, "text": parts[0]["text"]} if author else parts[0]["text"]
 
 
-# --- small things ------------------------------------------------------------------------------------------------------
+# --- rubrics and states ------------------------------------------------------------------------------------------------
 
 
 def _rubrics(rubrics: list[Object]) -> list[Any]:
@@ -251,8 +251,8 @@ def _rubric(rubric: Object) -> Any:
     return {"id": rubric["rubric_id"], "text": text, **rest}
 
 
-def _shortest(value: Any) -> Any:
-    """An object of a few plain values on one line."""
+def _on_one_line(value: Any) -> Any:
+    """Return an object of a few plain values in a form that is written on one line."""
     if not isinstance(value, dict) or any(isinstance(item, dict | list) for item in value.values()):
         return value
     length = sum(len(key) + len(str(item)) + 4 for key, item in value.items())

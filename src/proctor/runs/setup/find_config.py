@@ -85,7 +85,7 @@ class Configs:
         if key not in self._read:
             try:
                 self._read[key], doubts, doubled = load_config_strictly(path)
-                self.warnings += [doubt.said for doubt in doubts]
+                self.warnings += [doubt.without_severity for doubt in doubts]
                 if doubled:
                     self._problems.append(refusal_of(doubled))
             except SetupError as problem:
@@ -102,9 +102,9 @@ class Configs:
             self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
             return None
         slips = misspelled_keys(config)
-        self._problems += [SetupError(f"{GIVEN}: {slip.said}") for slip in slips]
+        self._problems += [SetupError(f"{GIVEN}: {slip.one_line}") for slip in slips]
         if not slips:
-            self.warnings += [f"{GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
+            self.warnings += [f"{GIVEN}: {doubt.one_line}" for doubt in config_findings(config, dict(given))]
         return config
 
 

@@ -86,7 +86,9 @@ def _read(
     opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
     if refused := refused_in(opened, allow_unknown_keys=allow_unknown_keys):
         raise refusal_of(refused, allows=True)
-    return opened.eval_set(), [one.said for one in warnings_of(opened, allow_unknown_keys=allow_unknown_keys)]
+    return opened.eval_set(), [
+        each.without_severity for each in warnings_of(opened, allow_unknown_keys=allow_unknown_keys)
+    ]
 
 
 def _text(entry: object) -> str:

@@ -332,7 +332,8 @@ class _Loading:
             allows = bool(source.misread) and not self._options.allow_unknown_keys
             self._not_readable(label, refusal_of(refused, allows=allows))
         self.warnings += [
-            one.said for one in warnings_of(source, allow_unknown_keys=self._options.allow_unknown_keys)
+            each.without_severity
+            for each in warnings_of(source, allow_unknown_keys=self._options.allow_unknown_keys)
         ]
         config, origin = self._configs.of(path)
         if refused and self._options.keep_going:

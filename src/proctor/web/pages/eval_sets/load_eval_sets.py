@@ -14,8 +14,8 @@ from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.errors import EvalFileError, SetupError
-from proctor.files.edit.case import changeable
-from proctor.files.edit.header import WITH_HEAD
+from proctor.files.edit.case import reason_not_editable
+from proctor.files.edit.header import WITH_HEADER
 from proctor.files.eval_sets.check import Report
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.selectors import find_config
@@ -56,7 +56,7 @@ class LoadedSet:
         """Why its cases cannot be edited; empty if they can."""
         if self.source is None:
             return "this file cannot be read; correct its errors in the file"
-        return changeable(self.source)
+        return reason_not_editable(self.source)
 
 
 class EvalSetLoader:
@@ -104,7 +104,7 @@ class EvalSetLoader:
             **row,
             description=source.header.description if source is not None else None,
             why_not=loaded.why_not_editable,
-            has_head=source is not None and source.kind in WITH_HEAD,
+            has_head=source is not None and source.kind in WITH_HEADER,
             migrates_to=self.sets.beside(file).label if row["is_old"] else None,
             problems=loaded.problems,
             command=f"proctor eval AGENT {shlex.quote(file.label)}",
@@ -135,7 +135,7 @@ class EvalSetLoader:
         source = self.source(file)
         case = read_case(source, eval_id)
         ids, at = source.ids(), case.position
-        why_not = changeable(source)
+        why_not = reason_not_editable(source)
         return EvalCasePage(
             eval_set=file.id,
             eval_set_id=source.eval_set_id,

@@ -21,8 +21,8 @@ from proctor.authoring.record import case_of_talk
 from proctor.common.safe_text import has_lone_surrogate
 from proctor.common.secrets import hide_secrets
 from proctor.errors import EvalFileError, SetupError
-from proctor.files.edit.add_remove_cases import require_room
-from proctor.files.edit.file_lock import alone_with
+from proctor.files.edit.add_remove_cases import check_new_case
+from proctor.files.edit.file_lock import lock_folder
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionResponse, Part, user_text
@@ -252,14 +252,14 @@ def _target(context: ContextDep, wanted: WantedCase) -> SetFile:
         if file.fault:
             raise SetupError(f"{file.label}: {file.fault}")
     try:
-        require_room(file.path, wanted.eval_id)
+        check_new_case(file.path, wanted.eval_id)
     except EvalFileError as error:
         raise HTTPException(409, str(error)) from None
     return file
 
 
 def _write(file: SetFile, case: EvalCase) -> Added:
-    with alone_with(file.path):
+    with lock_folder(file.path):
         return add_cases(file.path, [case])
 
 

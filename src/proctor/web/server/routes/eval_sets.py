@@ -18,7 +18,7 @@ from proctor.authoring.edit_eval_set import create_eval_set
 from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
-from proctor.files.edit.case import changeable
+from proctor.files.edit.case import reason_not_editable
 from proctor.web.pages.eval_sets.eval_case import (
     CaseChecked,
     CasePreview,
@@ -177,7 +177,7 @@ def migrate_eval_set(context: ContextDep, eval_set: str) -> SetMade:
     session = edit_session(context)
     file = session.sets.find(eval_set)
     loaded = session.loader.load(file)
-    if loaded.source is None or not changeable(loaded.source):
+    if loaded.source is None or not reason_not_editable(loaded.source):
         raise SetupError(f"{file.label}: not a set in an old format ({loaded.kind})")
     target = session.sets.beside(file)
     convert(file.path, target.path, allow_duplicate_ids=True)
