@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
@@ -12,7 +13,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
-from proctor.common.quick_dataclasses import dataclass
 from proctor.files.text.problems import Path_, quote
 
 _EXPECTED = {

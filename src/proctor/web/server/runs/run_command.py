@@ -19,7 +19,7 @@ from proctor.common.registry import METRICS
 from proctor.common.secrets import hide_secrets
 from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.eval_sets.selectors import SET_SUFFIXES, quoted
+from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
 from proctor.runs.settings import Settings, load_settings
 from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.web.server.adk.apps import apps_of
@@ -157,7 +157,7 @@ def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> 
         for case in chosen.cases or ()
         if not case.strip()
     ]
-    picked = f":{','.join(map(quoted, chosen.cases))}" if chosen.cases is not None else ""
+    picked = f":{','.join(map(quote_case_id, chosen.cases))}" if chosen.cases is not None else ""
     yield f"--set={chosen.path}{picked}"
 
 
