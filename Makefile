@@ -71,7 +71,7 @@ help-snapshots: $(VENV)/.test
 
 # rewrites what is generated from the declarations of a run's options: types and docstrings in src/proctor/runs, docs/help
 options: $(VENV)/.test
-	$(BIN)/python -m tests.generate_options
+	$(BIN)/python -m tests.architecture.generate_options
 	$(BIN)/python tests/docs/help_pages.py
 
 # rewrites docs/adk-names.md: which names of the installed google-adk's evaluation Proctor has

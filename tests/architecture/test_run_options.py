@@ -8,10 +8,10 @@ import pytest
 
 from proctor.engine.planning.run_options import OPTIONS, RunOptions
 from proctor.pytest_plugin.options import OPTIONS as OF_PYTEST
-from proctor.runs.settings import Settings, setting_kinds
+from proctor.runs.setup.settings import Settings, setting_kinds
 from proctor.web.pages.start import StartRun
+from tests.architecture.generate_options import generated
 from tests.architecture.source import SRC
-from tests.generate_options import generated
 
 DECLARATIONS = "src/proctor/engine/planning/run_options.py"
 GENERATED = "src/proctor/runs/options.py"

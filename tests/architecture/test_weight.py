@@ -127,7 +127,6 @@ def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
 
 
 DECLARED_OPTIONS = {
-    "proctor.common.byte_sizes",
     "proctor.common.limits",
     "proctor.common.option_kinds",
     "dataclasses",

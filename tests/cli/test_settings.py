@@ -7,7 +7,7 @@ import pytest
 
 from proctor.common.project_root import project_root
 from proctor.errors import SettingsError
-from proctor.runs.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings
 
 
 def write(path: Path, text: str) -> Path:

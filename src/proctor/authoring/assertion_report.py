@@ -14,8 +14,8 @@ from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
-from proctor.runs.settings import Settings, load_settings
 from proctor.runs.setup.find_config import Configs
+from proctor.runs.setup.settings import Settings, load_settings
 from proctor.schema.format.case import EvalCase
 
 __all__ = ["assertion_findings", "assertion_problems", "assertion_problems_of_file", "warning_texts"]

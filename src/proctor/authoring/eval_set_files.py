@@ -12,7 +12,7 @@ from proctor.errors import SetupError, UnknownNameError
 from proctor.files.eval_sets.detect_format import set_id_of
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets.selectors import find_sets, path_segment_fault, require_new_set_id, sets_in
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 
 SUFFIXES = {"json": ".evalset.json", "yaml": ".evalset.yaml", "lines": ".evalset.jsonl"}
 """What a new set is called, by its form."""

@@ -11,7 +11,7 @@ from typing import Any
 from proctor.cli.errors import say
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.errors import SetupProblems
-from proctor.runs.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings
 from proctor.runs.setup.strict_warnings import errors_from
 
 

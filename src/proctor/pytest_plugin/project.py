@@ -14,13 +14,13 @@ from proctor import api
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import command_line_values, ini_values
 from proctor.runs.queries import is_for_results, open_store
-from proctor.runs.settings import Settings, load_settings, setting_kinds
 from proctor.runs.setup.project_defaults import (
     as_seen_from_here,
     engine_options,
     load_function,
     prepare_process,
 )
+from proctor.runs.setup.settings import Settings, load_settings, setting_kinds
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.batches import Batches

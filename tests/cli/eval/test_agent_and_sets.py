@@ -6,8 +6,8 @@ import pytest
 
 from proctor.cli.eval.agent_and_sets import Request, who_and_what
 from proctor.errors import SetupError
-from proctor.runs.settings import Settings
 from proctor.runs.setup.project_defaults import engine_options, load_function
+from proctor.runs.setup.settings import Settings
 
 WITH_AGENT = Settings(agent=("bot",), sets=("mine.json",))
 NO_SETTINGS = Settings()

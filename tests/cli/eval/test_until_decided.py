@@ -111,10 +111,10 @@ def test_json_stays_whole(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--against", "latest"], "give until_decided (--until-decided), too"),
+        (["--against", "latest"], "needs until_decided (--until-decided)"),
         (["--until-decided", "--against", "latest"], "num_runs (--num-runs N) must be at least 2"),
         (["--until-decided", "--against", "nothing", "--num-runs", "5"], "nothing"),
-        (["--margin", "0.1"], "give against (--against RUN), too"),
+        (["--margin", "0.1"], "margin needs against (--against RUN)"),
         (["--margin", "3"], "3.0 is not in the range"),
     ],
     ids=str,

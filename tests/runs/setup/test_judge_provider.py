@@ -14,8 +14,8 @@ from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
 from proctor.runs.queries import open_store
-from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.settings import Settings
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import MetricManifest
 

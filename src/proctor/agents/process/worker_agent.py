@@ -21,8 +21,8 @@ from proctor.agents.process.guardian_client import Guardian
 from proctor.agents.process.process_agent import MEMORY, ProcessAgent, Talk
 from proctor.agents.process.worker_protocol import raised_from
 from proctor.agents.reference import read_reference
-from proctor.common.byte_sizes import EXPECTED, read_size, size_text
 from proctor.common.error_text import safe_repr
+from proctor.common.option_kinds import EXPECTED_SIZE, read_size, size_text
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError
 from proctor.schema.format.case import EvalCase
 
@@ -50,7 +50,7 @@ def isolated_agent(ref: object, *, agent_name: str | None = None, memory: str | 
     """
     most = None if memory is None else read_size(memory)
     if memory is not None and most is None:
-        raise AgentLoadError(f"isolate_memory is {safe_repr(memory)}; expected {EXPECTED}.")
+        raise AgentLoadError(f"isolate_memory is {safe_repr(memory)}; expected {EXPECTED_SIZE}.")
     text = reference_of(ref)
     if read_reference(text).plugin in _LEFT_ALONE:
         return load_agent(text, agent_name=agent_name)

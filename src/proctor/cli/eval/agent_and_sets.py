@@ -8,8 +8,8 @@ from pathlib import Path
 
 from proctor.errors import SetupError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
-from proctor.runs.settings import Settings
 from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.setup.settings import Settings
 
 _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
 

@@ -17,9 +17,9 @@ from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import split_existing
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.queries import is_for_results
-from proctor.runs.settings import Settings
 from proctor.runs.setup.find_config import ADK_RS
 from proctor.runs.setup.project_defaults import engine_options, load_function
+from proctor.runs.setup.settings import Settings
 
 if TYPE_CHECKING:
     from proctor.cli.eval.failed_cases import Failed

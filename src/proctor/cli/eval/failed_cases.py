@@ -127,8 +127,8 @@ def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
 
 def _from_folder(manifest: Manifest, named: str) -> str:
     """Return a recorded path as it is seen from here; where its folder is gone, it is taken from the working folder."""
-    from proctor.runs.settings import anchored
     from proctor.runs.setup.project_defaults import as_seen_from_here
+    from proctor.runs.setup.settings import anchored
 
     folder = Path(manifest.folder)
     if not manifest.folder or folder == Path.cwd() or not folder.is_dir():

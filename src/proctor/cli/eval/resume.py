@@ -17,7 +17,7 @@ from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.resume import Outputs, known_places, nothing_to_do, outputs_of
-from proctor.runs.settings import Settings
+from proctor.runs.setup.settings import Settings
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from proctor.cli.errors import say
 from proctor.errors import SetupError, StoreError
 from proctor.runs.queries import is_for_results, open_store
-from proctor.runs.settings import Settings
+from proctor.runs.setup.settings import Settings
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:

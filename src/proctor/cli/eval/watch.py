@@ -21,8 +21,8 @@ from proctor.cli.eval.agent_and_sets import who_and_what
 from proctor.cli.options import common
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
-from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
+from proctor.runs.setup.settings import load_settings
 
 _PAUSE = 0.3
 """Seconds between two looks."""

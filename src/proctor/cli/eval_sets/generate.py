@@ -34,8 +34,8 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
     """
     from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
     from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.settings import load_settings
     from proctor.runs.setup.project_defaults import prepare_process
+    from proctor.runs.setup.settings import load_settings
 
     if not (given["yes"] or given["dry_run"] or out is None or sys.stdin.isatty()):
         raise SetupError(

@@ -10,7 +10,7 @@ from proctor.cli.options import SectionedCommand, common_options
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 
 EXAMPLES = """
 proctor init

@@ -145,7 +145,7 @@ def _check_target(into: Path, eval_id: str) -> None:
 
 
 def _agent(named: str | None) -> str:
-    from proctor.runs.settings import load_settings
+    from proctor.runs.setup.settings import load_settings
 
     agents = [named] if named is not None else load_settings(Path.cwd()).agent
     if not agents:

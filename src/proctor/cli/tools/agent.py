@@ -74,8 +74,8 @@ def check(
     from proctor.cli.streams import stdout_is_ours
     from proctor.engine.execution.event_loop import run_sync
     from proctor.runs.conformance.check import MESSAGES, Fit, check_agent
-    from proctor.runs.settings import load_settings
     from proctor.runs.setup.project_defaults import prepare_process
+    from proctor.runs.setup.settings import load_settings
 
     prepare_process(load_settings(Path.cwd()))
     with stdout_is_ours() as stdout:

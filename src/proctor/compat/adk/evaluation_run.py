@@ -20,7 +20,7 @@ from proctor.compat.adk.initial_session import equipped, start_in
 from proctor.compat.adk.result_rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.eval_set import EvalSet

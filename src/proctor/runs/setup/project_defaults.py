@@ -12,8 +12,8 @@ from typing import Any
 from proctor.common.error_text import safe_str
 from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
-from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
+from proctor.runs.setup.settings import Settings
 
 
 def as_seen_from_here(path: str) -> str:

@@ -16,8 +16,8 @@ from typing import Any
 
 from proctor.common.project_root import project_root
 from proctor.errors import ProctorError, SetupError, StoreError
-from proctor.runs.settings import load_settings
 from proctor.runs.setup.project_defaults import prepare_process
+from proctor.runs.setup.settings import load_settings
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
 from proctor.web.server.access import Access, read_names, read_token

@@ -13,7 +13,7 @@ from proctor.agents.reference import CONFIG_FILE
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.errors import AgentLoadError, unknown_name
 from proctor.files.eval_sets.selectors import path_segment_fault, require_path_segment
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 
 _ADK_SERVER = "adk+http"
 _MARKS = ("agent.py", CONFIG_FILE, "__init__.py", "agent/__init__.py")

@@ -11,7 +11,7 @@ from proctor.agents.remote.http.allowed_addresses import named_by_project
 from proctor.errors import SetupError
 from proctor.runs.evaluate import evaluate
 from proctor.runs.load import forget_changed
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.results.run_result import RunResult

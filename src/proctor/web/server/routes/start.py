@@ -11,8 +11,8 @@ from fastapi import APIRouter, HTTPException, Query
 from proctor.common.secrets import hide_secrets
 from proctor.runs.metrics.facts import metrics_page
 from proctor.runs.metrics.page import MetricsPage
-from proctor.runs.settings import load_settings
 from proctor.runs.setup.judge_provider import judge_named
+from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.web.pages.start import (
     AgentChoice,

@@ -20,7 +20,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.engine.planning.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
-from proctor.runs.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings
 from proctor.web.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.context import ServerContext

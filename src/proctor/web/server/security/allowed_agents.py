@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Targets
 from proctor.errors import AgentError, AgentLoadError, SetupError
-from proctor.runs.settings import load_settings
+from proctor.runs.setup.settings import load_settings
 from proctor.web.server.access import Access
 from proctor.web.server.context import ServerContext
 

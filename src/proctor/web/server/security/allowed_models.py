@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from proctor.common.registry import MODELS
 from proctor.errors import SetupError
 from proctor.models.names import parse_name
-from proctor.runs.settings import Settings
 from proctor.runs.setup.judge_provider import judge_named
+from proctor.runs.setup.settings import Settings
 
 _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 """Keys of criteria and of the simulated user that name a model, in a normalized spelling."""

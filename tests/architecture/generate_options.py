@@ -9,7 +9,7 @@ from textwrap import fill
 
 from proctor.engine.planning.run_options import OPTIONS, Group, Option, Use
 
-RUNS = Path(__file__).resolve().parents[1] / "src" / "proctor" / "runs"
+RUNS = Path(__file__).resolve().parents[2] / "src" / "proctor" / "runs"
 
 TYPES = {
     "EvaluateOptions": ("evaluate, evaluate_sync and evaluate_matrix", None),
