@@ -29,34 +29,34 @@ MOST_SENTENCES = 4
 
 def show_value(value: Any) -> str:
     """Return `value` as JSON (its `repr` if it has none), shortened if it is long."""
-    return _cut(_as_json(value), LONGEST_VALUE)
+    return _shorten(_as_json(value), LONGEST_VALUE)
 
 
 def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
     """Return two different values, shortened so that the first difference is visible."""
     left, right = _as_json(expected), _as_json(actual)
     if left == right:
-        shown = _cut(left, LONGEST_VALUE)
+        shown = _shorten(left, LONGEST_VALUE)
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
     if not left.isascii() and unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
-        left, right = _escaped(left), _escaped(right)  # they look identical
+        left, right = _escape(left), _escape(right)  # they look identical
     if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
-        return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
+        return _shorten(left, LONGEST_VALUE), _shorten(right, LONGEST_VALUE)
     shorter = min(len(left), len(right))
     common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
     skipped = max(0, common - LONGEST_VALUE // 3)
     gap = "…" if skipped else ""
-    return _cut(gap + left[skipped:], LONGEST_VALUE), _cut(gap + right[skipped:], LONGEST_VALUE)
+    return _shorten(gap + left[skipped:], LONGEST_VALUE), _shorten(gap + right[skipped:], LONGEST_VALUE)
 
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
     """Return a text in quotes, shortened if it is long."""
-    return _cut(_to_json(text), longest)
+    return _shorten(_to_json(text), longest)
 
 
 def show_name(name: str | None) -> str:
     """Return the name of a tool, an argument or a key; `(no name)` for an empty one."""
-    return _cut(_plain(name), LONGEST_VALUE) if name else "(no name)"
+    return _shorten(_plain(name), LONGEST_VALUE) if name else "(no name)"
 
 
 def show_call(call: Call) -> str:
@@ -64,7 +64,7 @@ def show_call(call: Call) -> str:
     if call.args is None:
         return f"{show_name(call.name)}(null)"
     arguments = ", ".join(f"{show_name(name)}={show_value(value)}" for name, value in call.args.items())
-    return f"{show_name(call.name)}({_cut(arguments, LONGEST_CALL)})"
+    return f"{show_name(call.name)}({_shorten(arguments, LONGEST_CALL)})"
 
 
 def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
@@ -74,7 +74,7 @@ def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
     return [*sentences[:most], f"and {len(sentences) - most} more"]
 
 
-def _cut(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     text = _plain(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
@@ -88,7 +88,7 @@ def _plain(text: str) -> str:
     )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
 

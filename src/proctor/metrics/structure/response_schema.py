@@ -77,7 +77,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
     )
     kind = SchemaCriterion
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the criterion's schema."""
         document = self.criterion.json_schema
         if "json_schema" not in self.criterion.model_fields_set:
@@ -89,7 +89,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
 
     def applies(self, case: EvalCase) -> bool:
         """Tell whether there is a schema for the case."""
-        return self._given is not None or stated(case, KEY) is not None
+        return self._expected is not None or stated(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:
         """Return what the case lacks."""
@@ -106,7 +106,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
 
     def survey(self) -> Survey | None:
         """Return the survey for a missing schema, and for keywords that are not checked."""
-        return SchemaSurvey(self._given[0] if self._given else None, formats=self.criterion.formats)
+        return SchemaSurvey(self._expected[0] if self._expected else None, formats=self.criterion.formats)
 
     def score(self, case: CaseView) -> MetricScore:
         """Check the answers turn by turn; no recorded conversation is needed."""
@@ -114,13 +114,13 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
         """Return the schema of one turn: the case's, or else the criterion's."""
-        is_asked = index >= self._first_asked(len(case.actual))
+        is_asked = index >= self._first_turn(len(case.actual))
         own = self._stated(case).of_turn(index, is_asked=is_asked) if KEY in (case.extra or {}) else None
         if own is not None:
             return [own]
         if not is_asked:
             return Score(reason=NOT_ASKED, not_applicable=True)
-        return self._given or Score(reason=NO_SCHEMA, not_applicable=True)
+        return self._expected or Score(reason=NO_SCHEMA, not_applicable=True)
 
     def _stated(self, case: CaseView) -> Schemas:
         schemas = Schemas((case.extra or {})[KEY], len(case.actual), formats=self.criterion.formats)

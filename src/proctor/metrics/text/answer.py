@@ -76,7 +76,7 @@ class AnswerMetric(ABC, Generic[C]):
     facts: MetricFacts
     criterion: C
     kind: type[C]
-    blank_is_meant = False
+    accepts_blank = False
     """Whether a blank expected text is compared like any other."""
     nothing_stated = NO_REFERENCE
     """The reason for a turn without an expected value."""
@@ -84,10 +84,10 @@ class AnswerMetric(ABC, Generic[C]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
         self.as_in_adk = is_adk_compatible(self.criterion)
-        self._given = self.given()
-        if self._given is not None:
+        self._expected = self.expected_by_criterion()
+        if self._expected is not None:
             self.facts = replace(
-                self.facts, needs=self.facts.needs - {"expected"}, statement=supplied(self._given)
+                self.facts, needs=self.facts.needs - {"expected"}, statement=supplied(self._expected)
             )
 
     @abstractmethod
@@ -98,17 +98,17 @@ class AnswerMetric(ABC, Generic[C]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Explain the score of one answer."""
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the values that the criterion expects; `None` if it leaves that to the case."""
         expected: list[str] | None = getattr(self.criterion, "expected", None)
-        if expected is not None and not self.blank_is_meant and any(map(is_blank, expected)):
+        if expected is not None and not self.accepts_blank and any(map(is_blank, expected)):
             raise CriterionError(
                 f"The criterion of {self.facts.name!r} does not fit: expected: a blank text, "
                 "which no answer can be compared with."
             )
         return expected
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the values that the case's reference text expects; empty if it states nothing to compare with."""
         return [] if is_blank(reference) else [reference]
 
@@ -118,12 +118,13 @@ class AnswerMetric(ABC, Generic[C]):
 
     def applies(self, case: EvalCase) -> bool:
         """Tell whether any turn has an expected value; one that cannot be read is an error when it is scored."""
-        if self._given is not None:
+        if self._expected is not None:
             return True
         turns = case.conversation or []
         try:
             return any(
-                self.asks(self.read(self.text(each))) for each in turns[self._first_asked(len(turns)) :]
+                self.asks(self.parse_reference(self.text(each)))
+                for each in turns[self._first_turn(len(turns)) :]
             )
         except MetricError:
             return True
@@ -133,18 +134,18 @@ class AnswerMetric(ABC, Generic[C]):
         return "no turn of the case states a reference answer (`final_response`)"
 
     def unreadable(self, case: EvalCase) -> Iterator[str]:
-        """Yield the reference answers that cannot be read: for metrics whose `read` may raise."""
-        turns = (case.conversation or []) if self._given is None else []
-        first = self._first_asked(len(turns))
+        """Yield the reference answers that cannot be read: for metrics whose `parse_reference` may raise."""
+        turns = (case.conversation or []) if self._expected is None else []
+        first = self._first_turn(len(turns))
         for number, expected in enumerate(turns[first:], first + 1):
             try:
-                self.read(self.text(expected))
+                self.parse_reference(self.text(expected))
             except MetricError as error:
                 yield f"{self.facts.name}: turn {number}: {error}"
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Compare turn by turn."""
-        if self._given is None and case.expected is None:
+        if self._expected is None and case.expected is None:
             return nothing_recorded(case)
         return mean_score([self._turn(case, index) for index in range(len(case.actual))])
 
@@ -161,11 +162,11 @@ class AnswerMetric(ABC, Generic[C]):
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
         """Return the expected values of one turn, or the score of a turn without any."""
-        if index < self._first_asked(len(case.actual)):
+        if index < self._first_turn(len(case.actual)):
             return Score(reason=NOT_ASKED, not_applicable=True)
-        expected = self._given
+        expected = self._expected
         if expected is None:
-            expected = self.read(self.text(expected_turns(case)[index]))
+            expected = self.parse_reference(self.text(expected_turns(case)[index]))
         return expected if self.asks(expected) else Score(reason=self.nothing_stated, not_applicable=True)
 
     def _turn(self, case: CaseView, index: int) -> Score:
@@ -174,7 +175,7 @@ class AnswerMetric(ABC, Generic[C]):
             expected if isinstance(expected, Score) else self.compare(expected, self.text(case.actual[index]))
         )
 
-    def _first_asked(self, turns: int) -> int:
+    def _first_turn(self, turns: int) -> int:
         """Return the first of `turns` turns that is scored."""
         return max(0, turns - 1) if getattr(self.criterion, "turns", "all") == "last" else 0
 

@@ -76,16 +76,16 @@ class Contains(AnswerMetric[ContainsCriterion]):
                     f"The criterion of 'contains' does not fit: {option}: a text without characters to search for."
                 )
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the expected texts; none are required if the criterion only has forbidden ones."""
-        expected = super().given()
+        expected = super().expected_by_criterion()
         return () if expected is None and self.criterion.forbidden else expected
 
     def asks(self, expected: Expected) -> bool:
         """Tell whether there is a text to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the reference answer, without the white space around it."""
         return [] if is_blank(self._form(reference)) else [reference.strip()]
 

@@ -55,7 +55,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         module = import_extra("rapidfuzz.distance.Levenshtein", extra="rapidfuzz", feature=feature)
         self._distance: Callable[[Sequence[Hashable], Sequence[Hashable]], int] = module.distance
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the reference answer; nothing if it is blank."""
         return [] if is_blank(reference) else [reference]
 

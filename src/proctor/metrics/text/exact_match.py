@@ -36,9 +36,9 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         source="string equality, as the exact match of question answering",
     )
     kind = LooseTextCriterion
-    blank_is_meant = True
+    accepts_blank = True
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the reference answer; nothing if it is blank."""
         return [] if is_blank(reference) else [reference]
 

@@ -90,7 +90,7 @@ def _identical(reference: str, answer: str) -> bool:
 
 def _explain(reference: str, answer: str) -> Explanation:
     figures = rouge_1(reference, answer)
-    expected, actual = _counted(reference), _counted(answer)
+    expected, actual = _count_words(reference), _count_words(answer)
     reason, differing = tell_shared(expected, actual)
     details = {**_details(reference, answer, figures), **differing}
     if is_blank(answer):
@@ -103,7 +103,7 @@ def _explain(reference: str, answer: str) -> Explanation:
     return Explanation(reason, details, warning)
 
 
-def _counted(text: str) -> Counted:
+def _count_words(text: str) -> Counted:
     return Counted(words(text), tokenize(text))
 
 

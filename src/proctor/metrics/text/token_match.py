@@ -37,7 +37,7 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
     def rule(expected: list[str], actual: list[str]) -> float:
         """Return how well the tokens agree, 0 to 1."""
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the reference; the original implementations also compare with an empty one."""
         return [reference] if self.as_in_adk or not is_blank(reference) else []
 

@@ -115,7 +115,7 @@ def unicode_words(text: str, *, ignore_accents: bool = False) -> list[str]:
     """Return the words of `text`, folded by the rules above; as many as `unicode_tokens` returns."""
     if text.isascii():
         return rouge.words(text)
-    text = _folded(text)
+    text = _fold_text(text)
     if ignore_accents:
         text = without_accents(text)
     return [_plain(text[match.start() : match.end()]) for match in TOKEN.finditer(kinds(text))]
@@ -140,7 +140,7 @@ def kinds(text: str) -> str:
 ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     text = normalize("NFC", text).translate(_folds).casefold()
     for letter in SARA_AM:
         text = text.replace(normalize("NFKD", letter), letter)

@@ -83,10 +83,10 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             raise misfit(
                 self.facts.name, [f"tolerance: {options.tolerance:g} is so large that every number is equal"]
             )
-        if self._given and self._accepts_everything(self._given[0]):
-            raise misfit(self.facts.name, [f"expected: {show_value(self._given[0])}: {CANNOT_FAIL}"])
+        if self._expected and self._accepts_everything(self._expected[0]):
+            raise misfit(self.facts.name, [f"expected: {show_value(self._expected[0])}: {CANNOT_FAIL}"])
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the expected value, which may be null."""
         if "expected" not in self.criterion.model_fields_set:
             return None
@@ -100,7 +100,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             raise CriterionError(f"The criterion of 'json_equal' does not fit: expected: {problem}.")
         return [json.loads(json.dumps(value))]
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the value of the reference answer.
 
         Raises:
@@ -116,9 +116,11 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
     def check(self, case: EvalCase) -> Iterator[str]:
         """Yield the reference answers that are not JSON, or accept every value."""
         yield from self.unreadable(case)
-        for number, turn in enumerate((case.conversation or ()) if self._given is None else (), 1):
+        for number, turn in enumerate((case.conversation or ()) if self._expected is None else (), 1):
             with suppress(MetricError):  # reported above
-                if (expected := self.read(self.text(turn))) and self._accepts_everything(expected[0]):
+                if (expected := self.parse_reference(self.text(turn))) and self._accepts_everything(
+                    expected[0]
+                ):
                     yield f"{self.facts.name}: turn {number}: the reference answer {show_value(expected[0])}: {CANNOT_FAIL}"
 
     def compare(self, expected: Expected, answer: str) -> Score:

@@ -77,7 +77,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             too_large = f"tolerance: {self.criterion.tolerance:g} is so large that every number matches"
             raise misfit(self.facts.name, [too_large])
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the numbers of the criterion.
 
         Raises:
@@ -97,7 +97,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             figures += read
         return self._select(figures)
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the numbers of the reference answer; none if it states none.
 
         Raises:

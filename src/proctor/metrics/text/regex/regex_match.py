@@ -74,19 +74,19 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        self._forbidden = self._compiled("forbidden")
+        self._forbidden = self._compile_option("forbidden")
 
-    def given(self) -> Expected | None:
+    def expected_by_criterion(self) -> Expected | None:
         """Return the patterns of the criterion; none are required if it only has forbidden ones."""
         if self.criterion.pattern is None:
             return None if self.criterion.forbidden is None else ()
-        return self._compiled("pattern")
+        return self._compile_option("pattern")
 
     def asks(self, expected: Expected) -> bool:
         """Tell whether there is a pattern to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
-    def read(self, reference: str) -> Expected:
+    def parse_reference(self, reference: str) -> Expected:
         """Return the reference answer as a pattern.
 
         Raises:
@@ -105,7 +105,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
 
     async def score(self, case: CaseView) -> MetricScore:
         """Search the answers of all turns in a thread, which waits for the process that searches."""
-        if self._given is None and case.expected is None:
+        if self._expected is None and case.expected is None:
             return nothing_recorded(case)
         turns = [self._turn_searches(case, index) for index in range(len(case.actual))]
         searches = [search for turn in turns if not isinstance(turn, Score) for search in turn]
@@ -205,7 +205,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         if value == 1:
             yield f"matched: {_list(matches)}" if matches else "no forbidden pattern matches"
 
-    def _compiled(self, option: str) -> list[re.Pattern[str]]:
+    def _compile_option(self, option: str) -> list[re.Pattern[str]]:
         """Return the compiled patterns of one option.
 
         Raises:
