@@ -129,7 +129,6 @@ def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
 DECLARED_OPTIONS = {
     "proctor.common.limits",
     "proctor.common.option_kinds",
-    "dataclasses",
     "proctor.engine",
     "proctor.engine.planning",
     "proctor.engine.planning.run_options",
