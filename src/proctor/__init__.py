@@ -63,7 +63,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         score_trace_sync as score_trace_sync,
         set_baseline as set_baseline,
     )
-    from proctor.engine.execution.stop_request import StopRequest as StopRequest
+    from proctor.engine.execution.run_control import StopRequest as StopRequest
     from proctor.errors import (
         AgentError as AgentError,
         AgentLoadError as AgentLoadError,
@@ -200,7 +200,7 @@ _WHERE = {
     ),
     "proctor.models.base": "ChatModel Message ModelError ModelOptions Reply",
     "proctor.models.scripted": "ScriptedModel",
-    "proctor.engine.execution.stop_request": "StopRequest",
+    "proctor.engine.execution.run_control": "StopRequest",
     "proctor.schema.analysis.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.evidence.event": "Event",
     "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",

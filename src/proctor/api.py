@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from proctor.authoring.traces_to_eval_set import eval_set_of
     from proctor.runs.estimate import estimate, estimate_sync
     from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
-    from proctor.runs.export import export_run, export_to_adk
     from proctor.runs.importing.import_runs import import_run, import_runs
     from proctor.runs.load import load_agent, load_config, load_eval_set
     from proctor.runs.options import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
-    from proctor.runs.queries import list_runs, load_run, open_store, prune_runs
     from proctor.runs.rescore import rescore, rescore_sync
     from proctor.runs.resume import resume, resume_sync
     from proctor.runs.score import score, score_sync
     from proctor.runs.setup.prepare import Prepared, prepare
+    from proctor.runs.storage.export import export_run, export_to_adk
+    from proctor.runs.storage.queries import list_runs, load_run, open_store, prune_runs
     from proctor.runs.traces.receiver import receive_traces
     from proctor.runs.traces.score import score_trace, score_trace_sync
 
@@ -50,7 +50,7 @@ _WHERE = {
     "proctor.authoring.bless": ("Blessing", "bless"),
     "proctor.runs.estimate": ("estimate", "estimate_sync"),
     "proctor.runs.evaluate": ("evaluate", "evaluate_matrix", "evaluate_sync"),
-    "proctor.runs.export": ("export_run", "export_to_adk"),
+    "proctor.runs.storage.export": ("export_run", "export_to_adk"),
     "proctor.runs.options": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
     "proctor.authoring.generate_scenarios": ("generate_scenarios", "generate_scenarios_sync"),
     "proctor.runs.importing.import_runs": ("import_run", "import_runs"),
@@ -61,7 +61,7 @@ _WHERE = {
     "proctor.runs.load": ("load_agent", "load_config", "load_eval_set"),
     "proctor.runs.rescore": ("rescore", "rescore_sync"),
     "proctor.runs.resume": ("resume", "resume_sync"),
-    "proctor.runs.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
+    "proctor.runs.storage.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
     "proctor.runs.score": ("score", "score_sync"),
     "proctor.authoring.traces_to_eval_set": ("eval_set_of",),
     "proctor.runs.traces.score": ("score_trace", "score_trace_sync"),

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.execution.progress import Progress, Silent
 from proctor.engine.execution.run import Run
-from proctor.engine.planning.eval_set_source import GivenSet
-from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
+from proctor.engine.execution.run_control import NoProgress, Progress
+from proctor.engine.planning.plan import GivenSet, Plan, PlannedSet, make_plan
 from proctor.engine.planning.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.config import EvalConfig
@@ -79,4 +78,4 @@ async def run(
 ) -> RunResult:
     """Plan and run one set."""
     plan, chosen = plan_of(given, config, **options)
-    return await Run(plan, agent, "scripted", chosen, progress or Silent())()
+    return await Run(plan, agent, "scripted", chosen, progress or NoProgress())()

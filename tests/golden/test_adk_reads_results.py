@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 import proctor
 from proctor.files.results.read import read_runs
-from proctor.runs.export import export_to_adk
+from proctor.runs.storage.export import export_to_adk
 from proctor.schema.results.run_result import RunResult
 from proctor.stores.adk_history import AdkFiles
 from tests.reports.generated_runs import runs, verdicts

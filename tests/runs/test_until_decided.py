@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.engine.scoring.trial_rule import decide_trials, trials_reason
+from proctor.engine.scoring.verdict import decide_trials, trials_reason
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.results.repeats import TrialRule
 from proctor.schema.results.run_result import CaseResult
@@ -167,7 +167,7 @@ def test_fewer_trials_are_told_by_reports(store: Path) -> None:
             {"config": MEANS, "num_runs": 9},
             "expected a `min_pass_rate` and a `confidence` beside `until_decided`",
         ),
-        ({"num_runs": 1}, "whatever comes of 1 trial a case"),
+        ({"num_runs": 1}, "1 trial a case can decide nothing"),
         ({"config": MEANS, "min_pass_rate": 0.9}, "and a `confidence` beside `until_decided`"),
         ({"margin": 0.1}, "margin needs against"),
         ({"against": "x", "until_decided": False}, "needs until_decided"),

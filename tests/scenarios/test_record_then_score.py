@@ -12,8 +12,7 @@ import pytest
 
 import proctor
 from proctor import Content, Event, Session, SetupError, SetupProblems
-from proctor.engine.execution.progress import Silent
-from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 CONFIG = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
@@ -54,7 +53,7 @@ class Agent:
         yield Event.said(f"the answer to {question}")
 
 
-class StopAfter(Silent):
+class StopAfter(NoProgress):
     """Asks the run to stop after so many trials."""
 
     def __init__(self, trials: int) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from proctor.engine.trial.conversation import ConversationRecorder, TrialLimits
 from proctor.engine.trial.deadlines import Slot
 from proctor.engine.trial.played_conversation import Play
-from proctor.engine.trial.trial_runner import TrialLimits, TrialRunner
 from proctor.models.base import Finish, Reply
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Trial
@@ -44,8 +44,8 @@ def played(vector: dict[str, Any], script: Any) -> tuple[Trial | None, int]:
     users = RunUsers(model)
     if any("persona" in str(problem) for problem in users.problems(case, config)):
         return None, len(outputs) - len(model.asked)
-    runner = TrialRunner(ScriptedApp(script), TrialLimits(timeout=None, trial_timeout=None))
-    trial = asyncio.run(runner.run(case, "set", 0, Slot(), play=Play(users, case, config)))
+    recorder = ConversationRecorder(ScriptedApp(script), TrialLimits(timeout=None, trial_timeout=None))
+    trial = asyncio.run(recorder.record(case, "set", 0, Slot(), play=Play(users, case, config)))
     return trial, max(0, len(outputs) - len(model.asked))
 
 

@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from proctor.authoring.check import bind_without_code
-from proctor.engine.planning.assertions import REMEDIES, Assertions
-from proctor.engine.planning.case_problems import and_others
+from proctor.engine.planning.case_checks import REMEDIES, Assertions, and_others, cannot_run
 from proctor.engine.planning.criteria import Bound
-from proctor.engine.planning.undecided_cases import cannot_run
 from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.problems import Problem

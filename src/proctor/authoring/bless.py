@@ -14,8 +14,8 @@ from proctor.files.edit.bless import same_calls, same_text, turns_to_bless
 from proctor.files.edit.editable_file import editable, text_of_file
 from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
-from proctor.runs.failed_attempts import find_current_run
-from proctor.runs.queries import StoreLike, as_store
+from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.queries import StoreLike, as_store
 from proctor.schema.evidence.serialize import case_hash
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.common.registry import METRICS
-from proctor.engine.planning.assertions import ASSERTS_NOTHING, REMEDIES
-from proctor.engine.planning.case_checks import reader_of
+from proctor.engine.planning.case_checks import ASSERTS_NOTHING, REMEDIES, reader_of
 from proctor.engine.planning.criteria import Bound, bind
 from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
 from proctor.engine.planning.run_options import RunOptions

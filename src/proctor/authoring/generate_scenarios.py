@@ -104,10 +104,10 @@ async def outline_of(agent: AgentLike, *, agent_name: str | None = None) -> Agen
     from proctor.agents.load import describe_ref, load_agent
     from proctor.engine.planning.plan import Plan
     from proctor.engine.planning.run_options import RunOptions
-    from proctor.engine.trial.agent_lifecycle import OpenedAgent
+    from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 
     loaded, label = load_agent(agent, agent_name=agent_name), describe_ref(agent)
-    opened = OpenedAgent(loaded, label, RunOptions().timeout)
+    opened = AgentLifecycle(loaded, label, RunOptions().timeout)
     try:
         info = await opened.open(Plan([], 1))
     finally:

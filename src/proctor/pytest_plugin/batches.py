@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from proctor import api
 from proctor.common.safe_text import clean
 from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, OwnLoop
-from proctor.engine.execution.progress import Silent
-from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.errors import EvalError, StoreError
 from proctor.runs.setup.project_defaults import as_seen_from_here
 from proctor.schema.results.outcome import Outcome
@@ -168,7 +167,7 @@ def _bears(item: CaseItem) -> int | None:
     return max(1, most - item.session.testsfailed) if most else None
 
 
-class Batch(Silent):
+class Batch(NoProgress):
     """Cases that run together, on a loop that goes on only while the session waits for one of them."""
 
     def __init__(self, project: Project, members: Sequence[CaseItem], *, bears: int | None) -> None:

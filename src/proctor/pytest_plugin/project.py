@@ -13,7 +13,6 @@ import pytest
 from proctor import api
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import command_line_values, ini_values
-from proctor.runs.queries import is_for_results, open_store
 from proctor.runs.setup.project_defaults import (
     as_seen_from_here,
     engine_options,
@@ -21,6 +20,7 @@ from proctor.runs.setup.project_defaults import (
     prepare_process,
 )
 from proctor.runs.setup.settings import Settings, load_settings, setting_kinds
+from proctor.runs.storage.queries import is_for_results, open_store
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.batches import Batches
@@ -177,7 +177,7 @@ class Project:
     def recorded_attempt(self) -> Iterator[None]:
         """Record a configuration error that is raised inside as a failed attempt, where this session keeps its runs."""
         from proctor.common.secrets import redact_arguments
-        from proctor.runs.failed_attempts import recorded_attempt
+        from proctor.runs.storage.failed_attempts import recorded_attempt
 
         what = " ".join(["pytest", *redact_arguments(self.config.invocation_params.args)])
         with ExitStack() as stack:

@@ -69,8 +69,8 @@ def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
-    from proctor.runs.queries import default_store, store_url
     from proctor.runs.setup.project_defaults import as_seen_from_here
+    from proctor.runs.storage.queries import default_store, store_url
     from proctor.stores.urls import store_file
 
     project = project_of(config)

@@ -11,13 +11,13 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
 from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.runs.queries import NoRunsError, open_runs
 from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.storage.queries import NoRunsError, open_runs
 from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
 from proctor.stats.intervals import student_quantile
 
 if TYPE_CHECKING:
-    from proctor.engine.execution.progress import Progress
+    from proctor.engine.execution.run_control import Progress
     from proctor.engine.planning.plan import Plan
     from proctor.runs.setup.prepare import Prepared
     from proctor.schema.results.manifest import RunRecord
@@ -168,7 +168,7 @@ def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _acting(case: CaseResult) -> _Took:
-    from proctor.engine.usage.agent_costs import AgentCosts
+    from proctor.engine.usage.agent_usage import AgentCosts
 
     costs = AgentCosts()
     for trial in case.trials:

@@ -8,13 +8,13 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
-from proctor.runs.failed_attempts import recorded_attempt
 from proctor.runs.observers import begun, ended
 from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.setup.working_folder import user_folder
+from proctor.runs.storage.failed_attempts import recorded_attempt
 
 if TYPE_CHECKING:
-    from proctor.engine.execution.progress import Progress
+    from proctor.engine.execution.run_control import Progress
     from proctor.engine.execution.run_recorder import StoredRun
     from proctor.runs.setup.prepare import Prepared
     from proctor.schema.results.run_result import RunResult
@@ -198,7 +198,7 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
         for index, one in enumerate(prepared):
             budget, before = one.options.budget, prepared[index - 1].options.budget
             if index and budget is not None and before is not None:
-                budget.go_on_from(before)
+                budget.continue_from(before)
             try:
                 results.append(await carry_out(one, progress, matrix.stored(index)))
             except ProctorError as error:
@@ -211,8 +211,8 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
     """Run what was prepared, writing it to a store where there is one."""
     from proctor.agents.load import imports_of
-    from proctor.engine.execution.progress import Silent
     from proctor.engine.execution.run import Run
+    from proctor.engine.execution.run_control import NoProgress
     from proctor.runs.setup.strict_warnings import refuse_warnings
 
     refuse_warnings(prepared)
@@ -222,7 +222,7 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         agent=prepared.agent,
         agent_label=prepared.agent_label,
         options=prepared.options,
-        progress=progress or Silent(),
+        progress=progress or NoProgress(),
         warnings=prepared.warnings,
         judging_warnings=prepared.judging_warnings,
         unreadable=prepared.unreadable,

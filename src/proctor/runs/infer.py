@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.agents.base import Agent
-from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.run_control import NoProgress
 from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.case_checks import cannot_run
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.eval_set_source import GivenSet
+from proctor.engine.planning.plan import GivenSet
 from proctor.engine.planning.run_options import RunOptions
-from proctor.engine.planning.undecided_cases import cannot_run
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun
 from proctor.runs.setup.judge_provider import JudgesOnDemand
@@ -79,7 +79,7 @@ def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupEr
         yield SetupError(f"case {case.eval_id!r}: {said}")
 
 
-class _Ended(Silent):
+class _Ended(NoProgress):
     """Hands on each case as it ends."""
 
     def __init__(self) -> None:
@@ -129,39 +129,40 @@ async def judge(
     recorded: Sequence[tuple[EvalCase, Trial]], metrics: Metrics, *, concurrency: int = 8
 ) -> AsyncIterator[tuple[int, CaseResult]]:
     """Score and decide what was recorded, without an agent; yields place and verdict of each as it is done."""
-    from proctor.engine.execution.case_state import CaseState, Job, TrialState
     from proctor.engine.execution.executor import LocalExecutor
-    from proctor.engine.planning.assertions import skip_reason
+    from proctor.engine.execution.trial_queue import CaseState, TrialState
+    from proctor.engine.planning.case_checks import skip_reason
     from proctor.engine.planning.plan import SetPlan
-    from proctor.engine.trial.trial_work import TrialWork
+    from proctor.engine.trial.trial_runner import TrialRunner
 
     begun()
     options = RunOptions(concurrency=concurrency, explain="all", judges=metrics.judges)
-    work = TrialWork(None, options, None, stored=None)
+    runner = TrialRunner(None, options, None, stored=None)
     done: asyncio.Queue[tuple[int, CaseResult] | None] = asyncio.Queue()
 
-    def job_of(position: int, case: EvalCase, trial: Trial) -> Job:
+    def state_of(position: int, case: EvalCase, trial: Trial) -> TrialState:
         chosen = SetPlan(
             _NO_SOURCE, SetSummary(trial.eval_set_id, None, "", 1), metrics.bound, metrics.config
         )
         result = CaseResult(trial.eval_set_id, case.eval_id, Outcome.NOT_RUN)
         state = CaseState(chosen, case, position, chosen.metrics_for(case), [None], 1, result)
         state.skip = skip_reason(case, metrics.bound)
-        return Job(state, 0, evidence=kept_json(trial))
+        return TrialState(state, 0, evidence=kept_json(trial))
 
-    def take(job: Job, outcome: TrialState) -> None:
-        job.state.trials[0] = outcome
-        done.put_nowait((job.state.position, job.state.decide(keep_all=True)))
+    def decide(trial: TrialState) -> None:
+        state = trial.case_state
+        state.trials[0] = trial
+        done.put_nowait((state.position, state.decide(keep_all=True)))
 
     executor = LocalExecutor(
-        work,
-        abandoned=work.abandoned,
-        on_done=take,
+        runner,
+        abandoned=runner.abandoned,
+        on_done=decide,
         concurrency=concurrency,
         shortest_timeout=options.timeout,
     )
-    jobs = (job_of(position, *pair) for position, pair in enumerate(recorded))
-    run = asyncio.create_task(executor.run(jobs))
+    trials = (state_of(position, *pair) for position, pair in enumerate(recorded))
+    run = asyncio.create_task(executor.run(trials))
     run.add_done_callback(lambda _: done.put_nowait(None))
     try:
         while (one := await done.get()) is not None:

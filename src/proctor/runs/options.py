@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-    from proctor.engine.execution.progress import Progress
-    from proctor.engine.execution.stop_request import StopRequest
+    from proctor.engine.execution.run_control import Progress, StopRequest
     from proctor.schema.format.config import EvalConfig
     from proctor.schema.format.eval_set import EvalSet
     from proctor.stores.base import Store

@@ -190,7 +190,7 @@ def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequenc
 
 def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
     """Return the files of the stores that `urls` name, and of the project's own."""
-    from proctor.runs.queries import default_store, store_url
+    from proctor.runs.storage.queries import default_store, store_url
     from proctor.stores.urls import store_file
 
     stores = [default_store()]

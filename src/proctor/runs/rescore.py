@@ -12,13 +12,13 @@ from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
 from proctor.engine.planning.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.evaluate import carry_out
-from proctor.runs.failed_attempts import find_current_run
 from proctor.runs.options import ConfigLike, ScoreOptions
-from proctor.runs.queries import open_runs
 from proctor.runs.setup.argument_checks import is_open, name_of_run
 from proctor.runs.setup.find_config import read_config
 from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of, judge_again
 from proctor.runs.setup.prepare import Prepared
+from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.manifest import (

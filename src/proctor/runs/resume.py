@@ -13,12 +13,12 @@ from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.begin import described
 from proctor.runs.evaluate import carry_out
-from proctor.runs.failed_attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
-from proctor.runs.queries import open_runs
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import prepare
+from proctor.runs.storage.failed_attempts import NoAttemptError, find_current_run, recorded_attempt
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.baselines import base_name

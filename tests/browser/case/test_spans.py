@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from proctor.engine.trial.span_limits import trace_of
+from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import user_text

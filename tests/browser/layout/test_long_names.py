@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from proctor.engine.trial.span_limits import trace_of
+from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.results.score import MetricScore, Score
 from tests.browser.case.test_spans import timed_trial
 from tests.browser.conftest import Site

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from proctor import list_runs, load_run, resume_sync
-from proctor.runs.queries import open_runs
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.run_result import Outcome
 from tests.cli.project import case, hear, in_this_process, make_project, proctor
 

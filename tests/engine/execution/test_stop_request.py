@@ -12,8 +12,7 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
-from proctor.engine.execution.progress import Silent
-from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.engine.planning.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, UsageMetadata
@@ -79,7 +78,7 @@ def test_a_limit_ends_the_run_in_order(limits: dict[str, Any], done: int, why: s
     assert not result.passed
 
 
-class Listening(Silent):
+class Listening(NoProgress):
     """Hears what cannot wait for the report."""
 
     def __init__(self) -> None:
@@ -193,7 +192,7 @@ def test_who_stops_a_run_that_a_limit_has_stopped_does_not_wait_for_what_never_e
                 await asyncio.sleep(3600)
             yield Event.said("wrong")
 
-    class Watch(Silent):
+    class Watch(NoProgress):
         def case_finished(self, result: CaseResult) -> None:  # a moment later the limit has stopped the run
             asyncio.get_running_loop().call_later(0.1, partial(stop, "enough", drain=0.1))
 

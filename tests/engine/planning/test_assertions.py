@@ -201,8 +201,7 @@ ASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
-    from proctor.engine.planning.eval_set_source import GivenSet
-    from proctor.engine.planning.plan import PlannedSet, make_plan
+    from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
     from proctor.engine.planning.run_options import RunOptions
 
     eval_set = proctor.EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [given]})

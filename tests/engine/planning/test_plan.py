@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.eval_set_source import GivenSet
-from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
 from proctor.engine.planning.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase
@@ -187,7 +186,7 @@ def test_all_problems_come_at_once_and_each_once() -> None:
 
 
 def test_two_cases_of_one_id_in_a_set_made_in_python() -> None:
-    with pytest.raises(SetupError, match="'a' stands twice"):
+    with pytest.raises(SetupError, match="duplicate case id 'a'"):
         GivenSet(eval_set(case("a"), case("b"), case("a")))
 
 

@@ -11,13 +11,12 @@ from hypothesis import assume, given, strategies as st
 
 from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
-from proctor.engine.execution.progress import Silent
 from proctor.engine.execution.run import Run
-from proctor.engine.planning.eval_set_source import GivenSet
-from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.execution.run_control import NoProgress
+from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.trial_counts import least_to_pass, too_few_trials, undecidable
-from proctor.engine.scoring.trial_rule import held_against
+from proctor.engine.scoring.verdict import decide_share
 from proctor.errors import SetupProblems
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.config import EvalConfig
@@ -88,7 +87,7 @@ def test_sets_with_other_configs_have_other_numbers_of_trials() -> None:
     options = RunOptions(concurrency=1)
     plan = make_plan(wanted, options)
     assert (plan.num_runs, plan.trials) == (4, 5)
-    result = run_sync(Run(plan, agent, "coin", options, Silent()).__call__)
+    result = run_sync(Run(plan, agent, "coin", options, NoProgress()).__call__)
     assert agent.asked == {"a": 1, "b": 4}
     assert [(one.num_runs, one.rule) for one in result.sets] == [(1, None), (4, TrialRule(0.5))]
     assert [len(one.trials) for one in result.cases] == [1, 4]
@@ -146,7 +145,7 @@ def test_a_flaky_case_is_marked_and_keeps_its_evidence() -> None:
         ({"pass_k": 3, "num_runs": 5}, {"num_runs": 2}, "given: trials: pass_k is 3, and a case has 2 trials"),
         (
             {"num_runs": 2, "min_pass_rate": 0.5, "confidence": 0.95}, {},
-            "given: trials: whatever comes of 2 trials a case, it decides nothing at a confidence of 0.95: from 4 trials on a case can pass",
+            "given: trials: 2 trials a case can decide nothing at a confidence of 0.95: from 4 trials on a case can pass",
         ),
     ],
 )  # fmt: skip
@@ -191,7 +190,7 @@ RULES = st.builds(TrialRule, st.floats(0.01, 1), st.integers(1, 5)) | st.builds(
 def test_what_is_not_refused_can_be_decided_and_what_is_not_warned_of_both_ways(
     rule: TrialRule, num_runs: int
 ) -> None:
-    reachable = {held_against(rule, passed, num_runs) for passed in range(num_runs + 1)}
+    reachable = {decide_share(rule, passed, num_runs) for passed in range(num_runs + 1)}
     assert bool(undecidable(rule, num_runs)) == reachable.isdisjoint({P, F})
     assume(not undecidable(rule, num_runs))
     assert bool(too_few_trials(rule, num_runs)) == (not {P, F} <= reachable)
@@ -201,5 +200,5 @@ def test_what_is_not_refused_can_be_decided_and_what_is_not_warned_of_both_ways(
 def test_from_so_many_trials_on_a_case_can_pass(rule: TrialRule) -> None:
     needed = least_to_pass(rule)
     assume(needed < 10**6)
-    assert held_against(rule, needed, needed) is P
-    assert held_against(rule, needed - 1, needed - 1) is not P
+    assert decide_share(rule, needed, needed) is P
+    assert decide_share(rule, needed - 1, needed - 1) is not P

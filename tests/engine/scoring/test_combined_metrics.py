@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.engine.planning.metric_order import order_of
+from proctor.engine.planning.criteria import order_of
 
 
 def ordered(combines: dict[str, Sequence[str]], skipped: dict[str, str] | None = None) -> list[str]:

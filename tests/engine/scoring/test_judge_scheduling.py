@@ -109,7 +109,7 @@ def test_so_many_wait_aside_and_no_more() -> None:
 
     finished: list[int] = []
 
-    def done(_job: int, outcome: int) -> None:
+    def done(outcome: int) -> None:
         if not finished:
             assert len(begun) == 6  # five that wait aside, and one in the only place
         finished.append(outcome)

@@ -9,9 +9,8 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor import Invocation
-from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.bound_metric import AGGREGATES, BoundMetric
 from proctor.engine.scoring.score_trial import score_trial
-from proctor.engine.scoring.turn_aggregation import AGGREGATES
 from proctor.engine.scoring.verdict import decide
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.results.run_result import Outcome

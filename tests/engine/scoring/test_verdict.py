@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.scoring.trial_rule import decide_trials, held_against
-from proctor.engine.scoring.verdict import CaseVerdict, decide
+from proctor.engine.scoring.verdict import CaseVerdict, decide, decide_share, decide_trials
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.repeats import TrialRule
@@ -273,7 +272,7 @@ def test_the_interval_decides_only_beside_the_rate(
 ) -> None:
     assume(passed <= total)
     low, high = wilson(passed, total, confidence=confidence)
-    outcome = held_against(TrialRule(rate, 1, confidence), passed, total)
+    outcome = decide_share(TrialRule(rate, 1, confidence), passed, total)
     assert (outcome is P) == (low >= rate)
     assert (outcome is F) == (high < rate)
 
@@ -281,7 +280,7 @@ def test_the_interval_decides_only_beside_the_rate(
 @given(RATES, st.integers(1, 40), st.integers(0, 40), st.integers(1, 40))
 def test_so_many_in_a_row_are_the_unbiased_estimate(rate: float, k: int, passed: int, total: int) -> None:
     assume(passed <= total)
-    outcome = held_against(TrialRule(rate, k), passed, total)
+    outcome = decide_share(TrialRule(rate, k), passed, total)
     if k > total:
         assert outcome is E
     else:
@@ -332,7 +331,7 @@ def test_what_would_have_to_hold_in_every_trial_has_to_in_enough() -> None:
             {"min_pass_rate": 0.8, "confidence": 0.95}, "PPPPF",
             "4 of 5 trials passed, 0.8 asked for at 95 %: that is exactly the share so far, and more trials like these would not decide",
         ),
-        ({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", "3 of 3 trials passed, and pass^4 takes at least 4 trials to tell"),
+        ({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", "3 of 3 trials passed, and pass^4 requires at least 4 trials"),
         ({"min_pass_rate": 0.8}, "PPPPE", "agent raised in turn 2: RuntimeError: down"),
         ({"min_pass_rate": 0.8}, "PPPPP", ""),
     ],

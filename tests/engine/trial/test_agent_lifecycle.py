@@ -179,7 +179,7 @@ def test_a_hook_that_nothing_can_end_is_not_blamed_on_the_agent(hook: str) -> No
     failure = judged(Scripted(), **{hook: stubborn}).cases[0].trials[0].failure
     assert failure is not None
     assert (failure.where, failure.turn) == (hook, None)
-    assert failure.message.startswith("the hook did not end in time, and went on when it was cancelled")
+    assert failure.message.startswith("the hook did not end in time, and ignored its cancellation")
 
 
 def test_a_step_that_nothing_can_end_is_named() -> None:

@@ -21,7 +21,7 @@ from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.trial import deadlines
 from proctor.engine.trial.event_recorder import record_turn
-from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Attempt, FailureKind, Turn
@@ -109,7 +109,11 @@ def test_an_agent_that_never_waits_lets_the_timer_end_it(
         slot.begin_turn(seconds)
         slot.expired = swallowed
         answer = record_turn(
-            never_waits(session), Turn(user_content={}), session, Intake(Caps(max_events=2000), []), slot
+            never_waits(session),
+            Turn(user_content={}),
+            session,
+            EvidenceLimiter(Caps(max_events=2000), []),
+            slot,
         )
         task = asyncio.create_task(answer)
         asyncio.get_running_loop().call_soon(task.cancel if not swallowed else lambda: None)
@@ -310,7 +314,7 @@ def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pyt
             pass
         return Attempt(**fields)
 
-    monkeypatch.setattr("proctor.engine.trial.trial_runner.Attempt", slow)
+    monkeypatch.setattr("proctor.engine.trial.conversation.Attempt", slow)
     result = run_sync(lambda: run(Scripted({"c": sleeps}), eval_set(case("c")), timeout=0.1, retry_errors=1))
     failure = result.cases[0].trials[0].failure
     assert failure is not None

@@ -19,7 +19,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.planning.run_options import RunOptions
-from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, Intake
+from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, EvidenceLimiter
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
@@ -33,8 +33,8 @@ SMALL = Caps(max_text=40)
 # --- one value ---------------------------------------------------------------------------------------------------------
 
 
-def intake(caps: Caps = SMALL) -> Intake:
-    taking = Intake(caps, [])
+def intake(caps: Caps = SMALL) -> EvidenceLimiter:
+    taking = EvidenceLimiter(caps, [])
     taking.begin()
     return taking
 
@@ -232,7 +232,7 @@ class _Size(enum.StrEnum):
     ],
 )
 def test_what_says_that_it_equals_anything_is_kept_as_what_it_is(value: Any, plain: Any) -> None:
-    kept = Intake(Caps(), []).object(
+    kept = EvidenceLimiter(Caps(), []).object(
         {"a": value, "b": [value], value if isinstance(value, str) else "c": 0}, ""
     )
     assert json.dumps(kept) == json.dumps(

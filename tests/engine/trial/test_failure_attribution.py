@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.engine.trial.failure_attribution import failure_from, may_be_repeated
+from proctor.engine.trial.failure_attribution import failure_from, is_retryable
 from proctor.errors import (
     AgentCrashedError,
     AgentError,
@@ -55,4 +55,4 @@ from proctor.errors import (
 )
 def test_a_failure_says_which_border_it_crossed(error: AgentError, cause: str, again: bool) -> None:
     failure = failure_from(error, where="agent", turn=0)
-    assert (failure.cause, may_be_repeated(failure), failure.traceback) == (cause, again, None)
+    assert (failure.cause, is_retryable(failure), failure.traceback) == (cause, again, None)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.engine.execution.progress import Progress
+from proctor.engine.execution.run_control import Progress
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.progress import MOST_FAILURES, PATIENCE, BarWatch, LineWatch, watch
 from proctor.schema.results.run_result import Outcome, RunResult

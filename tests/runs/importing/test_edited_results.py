@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import proctor
 from proctor.errors import EvalFileError
-from proctor.runs.export import export_run
 from proctor.runs.importing.import_runs import import_run, read_results
-from proctor.runs.queries import load_run
+from proctor.runs.storage.export import export_run
+from proctor.runs.storage.queries import load_run
 from proctor.schema.results.outcome import Outcome, worst
 from proctor.schema.results.run_result import RunResult
 from tests.cli.project import in_this_process

@@ -13,9 +13,9 @@ import proctor
 from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
-from proctor.runs.queries import open_store
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.runs.setup.settings import Settings
+from proctor.runs.storage.queries import open_store
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import MetricManifest
 
@@ -135,7 +135,7 @@ def test_a_run_is_not_gone_on_with_by_another_judge_unseen(tmp_path: Path) -> No
 
 def test_nor_by_another_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = unfinished(tmp_path)
-    monkeypatch.setattr("proctor.engine.scoring.judge_scheduling.prompts_of", lambda _: {})
+    monkeypatch.setattr("proctor.engine.scoring.score_trial.prompts_of", lambda _: {})
     monkeypatch.setattr("proctor.engine.planning.judging_manifest.prompts_of", lambda _: {"other": "0" * 12})
     with pytest.raises(SetupProblems, match="has changed: its prompt is another one"):
         proctor.resume_sync(store=store, agent=agent, judge=ScriptedModel(VALID, name="first"))

@@ -25,8 +25,8 @@ from typing import Any
 
 import pytest
 
-from proctor.runs.export import export_run
-from proctor.runs.queries import open_runs
+from proctor.runs.storage.export import export_run
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.manifest import RunState
 from tests.cli.project import case, make_project, proctor as proctor_there
 from tests.reports.sample_runs import good, run
@@ -204,7 +204,7 @@ def _check_end(project: Project, killed: KilledRun, process: Process) -> None:
 # --- what is written besides [3] -----------------------------------------------------------------------------------------
 
 _EXPORT = """
-from proctor.runs.export import export_run
+from proctor.runs.storage.export import export_run
 from tests.reports.sample_runs import good, run
 new = run(*(good(f"new_{{n}}") for n in range(12)))
 new.started_at = 5.0

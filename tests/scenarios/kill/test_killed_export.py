@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proctor.files.results.read import read_runs
-from proctor.runs.export import export_run
+from proctor.runs.storage.export import export_run
 from tests.reports.sample_runs import good, run
 
 pytestmark = pytest.mark.slow  # exports are killed
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # exports are killed
 _FOREVER = """
 import sys
 sys.path[:0] = [{source!r}, {root!r}]
-from proctor.runs.export import export_run
+from proctor.runs.storage.export import export_run
 from tests.reports.sample_runs import good, run
 new = run(*(good(f"new_{{n}}") for n in range(60)))
 new.started_at = 5.0

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.runs.queries import open_runs
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from tests.scenarios.kill.crash_runs import (
@@ -535,7 +535,7 @@ def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> N
 BEGIN = """
 import os, signal, sys
 import proctor
-from proctor.engine.execution.progress import Silent
+from proctor.engine.execution.run_control import Silent
 
 class Killer(Silent):
     left = 6

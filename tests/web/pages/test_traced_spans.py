@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.engine.trial.span_limits import trace_of
+from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
 from proctor.schema.evidence.trial import Trial, Turn

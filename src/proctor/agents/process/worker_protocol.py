@@ -77,9 +77,7 @@ def json_value(value: Any, depth: int = 0) -> Any:
         return [json_value(item, depth + 1) for item in value]
     if isinstance(value, BaseModel):
         return json_value(value.model_dump(mode="json"), depth + 1)
-    raise AgentError(
-        f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
-    )
+    raise AgentError(f"{safe_repr(value)} in a tool argument, tool response or state value is not JSON")
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, said_in
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.errors import SetupError, did_you_mean
-from proctor.runs.failed_attempts import find_current_run
 from proctor.runs.options import ConfigLike
-from proctor.runs.queries import StoreLike, open_runs
 from proctor.runs.setup.argument_checks import is_open, name_of_run
+from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.calibration import (
     Agreement,
     Calibration,

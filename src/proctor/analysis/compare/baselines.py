@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
-from proctor.runs.queries import StoreLike, open_runs, store_url
 from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.storage.queries import StoreLike, open_runs, store_url
 from proctor.schema.results.outcome import Outcome
 from proctor.stores.baselines import (
     SUFFIX,
@@ -122,7 +122,7 @@ def export_baseline(
     """
     from proctor.files.results.baselines import text_of_baseline
     from proctor.runs.output_guard import BASELINE, OutputGuard
-    from proctor.runs.queries import default_store
+    from proctor.runs.storage.queries import default_store
 
     target = Path(path)
     if target.is_dir():
@@ -177,7 +177,7 @@ def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
 
 def _baseline_of(store: Store, name: str) -> Baseline:
     from proctor.analysis.compare.sides import side_of_run
-    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.schema.analysis.baseline import VERSION, Baseline
     from proctor.schema.results.manifest import RunState
 

@@ -13,8 +13,8 @@ from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_ru
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.runs.observers import ended
-from proctor.runs.queries import StoreLike, open_runs
 from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, UnknownNameError
-from proctor.runs.queries import RunFilter, StoreLike, open_runs
 from proctor.runs.setup.argument_checks import check_count, is_open
+from proctor.runs.storage.queries import RunFilter, StoreLike, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint, RunHistory
 from proctor.schema.results.outcome import Outcome

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import knows_cases, unlike
-from proctor.runs.queries import RunFilter, is_set
 from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CasePoint, HistoryRun
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord, counting

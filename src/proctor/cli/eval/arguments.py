@@ -16,10 +16,10 @@ from proctor.cli.report_outputs import Output, output_guard, parse_outputs
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import split_existing
 from proctor.runs.output_guard import OutputGuard
-from proctor.runs.queries import is_for_results
 from proctor.runs.setup.find_config import ADK_RS
 from proctor.runs.setup.project_defaults import engine_options, load_function
 from proctor.runs.setup.settings import Settings
+from proctor.runs.storage.queries import is_for_results
 
 if TYPE_CHECKING:
     from proctor.cli.eval.failed_cases import Failed

@@ -25,11 +25,11 @@ from proctor.engine.planning.run_options import OPTIONS, Group
 from proctor.errors import NothingToRunError, SettingsError
 from proctor.reports.content.estimate import write_estimate, write_json
 from proctor.runs.estimate import estimate_sync
-from proctor.runs.failed_attempts import attempts_recorded_by_caller
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.find_config import ADK_RS_SOURCE
 from proctor.runs.setup.project_defaults import prepare_process
 from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.storage.failed_attempts import attempts_recorded_by_caller
 from proctor.schema.results.run_result import RunResult
 
 ADK = "As in ADK"

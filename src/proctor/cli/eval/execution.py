@@ -16,7 +16,7 @@ from proctor.cli.eval.stores import Keeping
 from proctor.cli.report_outputs import Output, write_outputs
 from proctor.cli.status_file import tell_run
 from proctor.cli.streams import imports_go_on
-from proctor.engine.execution.stop_request import StopRequest
+from proctor.engine.execution.run_control import StopRequest
 from proctor.errors import ProctorError, StoreError
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.summary import exit_code

@@ -57,8 +57,8 @@ def read_failed(name: str, store: str | None = None) -> Failed:
         failed = _of_report(path)
         _add_recorded(failed, _run_ids(path), store)
         return failed
-    from proctor.runs.failed_attempts import find_current_run
-    from proctor.runs.queries import open_runs
+    from proctor.runs.storage.failed_attempts import find_current_run
+    from proctor.runs.storage.queries import open_runs
 
     with ExitStack() as until_read:
         try:
@@ -92,7 +92,7 @@ def _of_run(kept: Store, run_id: str) -> Failed:
 
 def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> None:
     """Take from the store how the agents of a report's runs are named, as far as the runs are there."""
-    from proctor.runs.queries import open_runs
+    from proctor.runs.storage.queries import open_runs
 
     with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
         for run_id in run_ids:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from proctor.cli.errors import ERROR, say
 from proctor.cli.streams import end_now
 from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, leave_behind
-from proctor.engine.execution.stop_request import DRAIN, StopRequest
+from proctor.engine.execution.run_control import DRAIN, StopRequest
 from proctor.errors import EvalError
 
 _Result = TypeVar("_Result")

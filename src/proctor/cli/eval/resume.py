@@ -93,10 +93,10 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
     from proctor.cli.eval.stores import store_of
     from proctor.cli.project_settings import read_settings
     from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.failed_attempts import warning_of_attempt
-    from proctor.runs.queries import open_runs
     from proctor.runs.resume import run_to_resume
     from proctor.runs.setup.project_defaults import caps, prepare_process
+    from proctor.runs.storage.failed_attempts import warning_of_attempt
+    from proctor.runs.storage.queries import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)

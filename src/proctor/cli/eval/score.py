@@ -62,8 +62,8 @@ def _score(
     from proctor.cli.project_settings import read_settings
     from proctor.cli.report_outputs import parse_outputs
     from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.queries import open_runs
     from proctor.runs.setup.project_defaults import caps, prepare_process
+    from proctor.runs.storage.queries import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)
@@ -88,8 +88,8 @@ def _score(
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
     """Return what judges the run again. `setting`: the judge that the project's settings name."""
     from proctor import api
-    from proctor.runs.failed_attempts import find_current_run
     from proctor.runs.setup.judge_provider import judge_again
+    from proctor.runs.storage.failed_attempts import find_current_run
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
         taken: dict[str, Any] = {name: given[name] for name in options_of(Use.SCORE) if given.get(name)}

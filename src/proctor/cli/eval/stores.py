@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from proctor.cli.errors import say
 from proctor.errors import SetupError, StoreError
-from proctor.runs.queries import is_for_results, open_store
 from proctor.runs.setup.settings import Settings
+from proctor.runs.storage.queries import is_for_results, open_store
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from proctor.cli.report_outputs import named_place, output_guard, parse_placed
 from proctor.cli.run_options import SHOW, output_options, store_option
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
-from proctor.runs.lookup import find_case
 from proctor.runs.output_guard import OutputGuard
-from proctor.runs.queries import open_runs
+from proctor.runs.storage.lookup import find_case
+from proctor.runs.storage.queries import open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.stores.baselines import is_file
 

@@ -37,7 +37,7 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     report, or JSON Lines as `proctor export` writes them. What was recorded is taken over as it is.
     google-adk's files also say what was expected, so that `proctor score` can judge them again.
     """
-    from proctor.runs.queries import open_store
+    from proctor.runs.storage.queries import open_store
 
     told: list[dict[str, Any]] = []
     with closing(open_store(store)) as opened:

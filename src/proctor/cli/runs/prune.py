@@ -71,7 +71,7 @@ def prune(
     and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
     never deleted, nor one that is a baseline.
     """
-    from proctor.runs.queries import open_runs, prune_runs
+    from proctor.runs.storage.queries import open_runs, prune_runs
 
     if names and (keep is not None or older_than is not None):
         raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
@@ -96,7 +96,7 @@ def prune(
 
 
 def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
-    from proctor.runs.queries import open_runs, prune_runs
+    from proctor.runs.storage.queries import open_runs, prune_runs
 
     if not doomed:
         return 0

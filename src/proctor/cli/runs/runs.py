@@ -14,7 +14,7 @@ from proctor.cli.times import Moment
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
-    from proctor.runs.queries import RunFilter
+    from proctor.runs.storage.queries import RunFilter
     from proctor.schema.results.manifest import RunRecord
     from proctor.stores.base import Store
 
@@ -85,7 +85,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     what came of one, `proctor resume RUN` goes on with one that is unfinished.
     """
     from proctor.cli.errors import say
-    from proctor.runs.queries import NoRunsError, open_runs
+    from proctor.runs.storage.queries import NoRunsError, open_runs
 
     wanted = _filter(given)
     try:
@@ -106,7 +106,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
 
 
 def _filter(given: dict[str, Any]) -> RunFilter:
-    from proctor.runs.queries import RunFilter
+    from proctor.runs.storage.queries import RunFilter
     from proctor.schema.results.manifest import RunState
     from proctor.schema.results.run_result import Outcome
 

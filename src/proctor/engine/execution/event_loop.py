@@ -17,7 +17,7 @@ _LAST_WORDS = 1.0
 
 
 def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-    """Run `main()` on an event loop of its own and return its answer; from inside a running loop, in a thread.
+    """Run `main()` on a new event loop and return its result; inside a running loop, in a thread.
 
     Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads, and
     goes on when somebody's code stops the loop.
@@ -29,14 +29,14 @@ def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
 
 
 class OwnLoop:
-    """An event loop of one's own, which goes on only while somebody waits for something on it."""
+    """An event loop that runs only while a caller waits for something on it."""
 
     def __init__(self) -> None:
         """Make the loop; nothing is run yet."""
         self._runner = asyncio.Runner()
 
     def start(self, main: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
-        """Begin `main`: it goes on whenever somebody waits."""
+        """Start `main`; it makes progress while a caller waits."""
         return self._runner.get_loop().create_task(main)
 
     def new_future(self) -> asyncio.Future[Any]:

@@ -1,4 +1,4 @@
-"""Runs many trials at once, so many at a time; one that cannot be ended does not hold up the others."""
+"""Run many jobs concurrently, at most a given number at a time; a job that ignores its cancellation is left behind."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Done = TypeVar("Done")
 
 
 MOST_ASIDE = 200
-"""Jobs that may wait aside while others have their places: so what is kept of them stays bounded."""
+"""Jobs that may wait for judges while other jobs have their places. It bounds the memory that they take."""
 
 
 class LocalExecutor(Generic[Job, Done]):
     """Runs jobs as tasks of the running event loop.
 
     `work(job, slot)` does one job; `abandoned(job, slot)` makes the outcome of one that ignored its cancellation;
-    `commit(job, outcome)`, where there is one, puts an outcome where it is safe; only then
-    `on_done(job, outcome)` is called, exactly once for each job, and its place is given to the next.
+    `commit(outcome)`, if there is one, stores an outcome; only then
+    `on_done(outcome)` is called, exactly once for each job, and its place is given to the next.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class LocalExecutor(Generic[Job, Done]):
         work: Callable[[Job, Slot], Awaitable[Done]],
         *,
         abandoned: Callable[[Job, Slot], Done],
-        on_done: Callable[[Job, Done], None],
-        commit: Callable[[Job, Done], Awaitable[None]] | None = None,
+        on_done: Callable[[Done], None],
+        commit: Callable[[Done], Awaitable[None]] | None = None,
         concurrency: int,
         shortest_timeout: float | None,
         most_aside: int = MOST_ASIDE,
     ) -> None:
-        """Take what to do, how many at a time, and how many may wait aside while others have their places."""
+        """Keep the work, how many jobs run at a time, and how many may wait for judges in addition."""
         self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
         self._concurrency = concurrency
         self._shortest = shortest_timeout
@@ -56,7 +56,7 @@ class LocalExecutor(Generic[Job, Done]):
     async def run(self, jobs: Iterator[Job | None]) -> None:
         """Run `jobs` until they are all done, or until `stop` is called.
 
-        `None` among them: there is none now; they are asked again when a job that is under way ends.
+        `None` among them: there is no job now, but there may be one when a job that is under way ends.
         """
         loop = asyncio.get_running_loop()
         process_exit.prepare(loop)
@@ -83,7 +83,7 @@ class LocalExecutor(Generic[Job, Done]):
                         self.left_behind.add(slot.task)
 
     def set_aside(self, slot: Slot) -> None:
-        """Give the place of a job that only waits for others (a judge) to the next one; so many at most."""
+        """Give the place of a job that only waits for a judge to the next job."""
         self._aside.add(slot)
         self._wake_up()
 
@@ -91,13 +91,13 @@ class LocalExecutor(Generic[Job, Done]):
         return len(self._active) < self._concurrency + min(len(self._aside), self._most_aside)
 
     def stop(self, drain: float | None = None) -> None:
-        """Begin no further job; what is under way gets `drain` seconds to end (`None`: as long as it takes)."""
+        """Begin no further job; jobs under way get `drain` seconds to end (`None`: as long as they take)."""
         self._stopping = True
         if drain is not None:
-            asyncio.get_running_loop().call_later(drain, self._cut)
+            asyncio.get_running_loop().call_later(drain, self._end_now)
         self._wake_up()
 
-    def _cut(self) -> None:
+    def _end_now(self) -> None:
         self._cut_short = True
         self._wake_up()
 
@@ -106,7 +106,7 @@ class LocalExecutor(Generic[Job, Done]):
             self._wake.set_result(None)
 
     def _start(self, job: Job, deadlines: Deadlines, loop: asyncio.AbstractEventLoop) -> None:
-        # Nothing here may refer back to the slot: a circle per trial would keep its evidence until the next collection.
+        # Nothing here may refer back to the slot: a cycle per trial would keep its evidence until the next collection.
         slot = Slot()
         self._active[slot] = job
         deadlines.add(slot)
@@ -117,11 +117,11 @@ class LocalExecutor(Generic[Job, Done]):
         try:
             outcome = await self._work(job, slot)
             deadlines.remove(slot)
-            if slot in self._given_up:  # what it says now comes too late
+            if slot in self._given_up:  # its outcome was recorded as a timeout already
                 return
             if self._commit is not None:
-                await self._commit(job, outcome)
-        except BaseException as error:  # noqa: BLE001 - the work catches what the agent does: this is ours
+                await self._commit(outcome)
+        except BaseException as error:  # noqa: BLE001 - the work catches errors of the agent: this is an error of Proctor
             deadlines.remove(slot)
             if slot not in self._given_up:
                 self._fail(slot, error)
@@ -130,7 +130,7 @@ class LocalExecutor(Generic[Job, Done]):
             slot.task = None  # or slot, task and steps would keep each other until the next collection
 
     def _abandon(self, slot: Slot) -> None:
-        """Settle a trial that ignored its cancellation, and leave its task behind."""
+        """Record the outcome of a job that ignored its cancellation, and leave its task behind."""
         if slot.task is not None:
             self.left_behind.add(slot.task)
         self._given_up.add(slot)
@@ -138,28 +138,28 @@ class LocalExecutor(Generic[Job, Done]):
         if self._commit is None:
             self._settle(slot, outcome)
             return
-        committing = asyncio.create_task(self._settle_committed(slot, outcome, self._commit))
+        committing = asyncio.create_task(self._commit_and_settle(slot, outcome, self._commit))
         self._commits.add(committing)
         committing.add_done_callback(self._commits.discard)
 
-    async def _settle_committed(
-        self, slot: Slot, outcome: Done, commit: Callable[[Job, Done], Awaitable[None]]
+    async def _commit_and_settle(
+        self, slot: Slot, outcome: Done, commit: Callable[[Done], Awaitable[None]]
     ) -> None:
         try:
-            await commit(self._active[slot], outcome)
+            await commit(outcome)
         except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
             self._fail(slot, error)
         else:
             self._settle(slot, outcome)
 
     def _fail(self, slot: Slot, error: BaseException) -> None:
-        """End the whole run with `error`: something of ours went wrong, not of what is tested."""
+        """End the whole run with `error`, which is an error of Proctor, not of the agent."""
         self._error = self._error or error
         self._release(slot)
 
     def _settle(self, slot: Slot, outcome: Done) -> None:
         try:
-            self._on_done(self._active[slot], outcome)
+            self._on_done(outcome)
         except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
             self._error = self._error or error
         self._release(slot)
@@ -192,7 +192,9 @@ def fewer_collections() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:  # else somebody froze theirs, to stay so
+        if (
+            gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0
+        ):  # objects that the caller froze stay frozen
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*before)

@@ -1,4 +1,4 @@
-"""One run: trials as the plan says, scored as they end, decided case by case, in the order of the sets."""
+"""Execute a plan: run its trials, score each when it ends, decide each case after its last trial."""
 
 from __future__ import annotations
 
@@ -9,59 +9,55 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.engine.execution.case_state import CaseState, Job, TrialState
 from proctor.engine.execution.executor import LocalExecutor, fewer_collections
-from proctor.engine.execution.progress import Progress
+from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.execution.stop_request import DRAIN
-from proctor.engine.execution.trial_queue import Supply
+from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.verdict import trial_outcome
-from proctor.engine.trial.agent_lifecycle import OpenedAgent
-from proctor.engine.trial.trial_work import TrialWork, keep
-from proctor.engine.usage.agent_usage import Spending, is_about_retries
-from proctor.engine.usage.run_costs import Money
+from proctor.engine.trial.agent_lifecycle import AgentLifecycle
+from proctor.engine.trial.trial_runner import TrialRunner
+from proctor.engine.usage.agent_usage import AgentUsage, is_about_retries
+from proctor.engine.usage.costs import RunCosts
 from proctor.errors import EvalFileError, StoreError
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.outcome import outcome_of_run
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-
-# a member's look-up in its enumeration takes ten times as long
-_FINE = frozenset({Outcome.PASSED, Outcome.SKIPPED})
+from proctor.stores.base import VerdictRecord
 
 
 @dataclass(slots=True, repr=False)
 class Run:
-    """Carries a plan out."""
+    """The execution of one plan, from the opening of the agent to the summary in the store."""
 
     plan: Plan
     agent: Agent | None
-    """`None` where recorded evidence is judged again and nothing is run."""
+    """`None` if recorded evidence is scored again and the agent is not run."""
     agent_label: str
     options: RunOptions
     progress: Progress
     warnings: list[str] = field(default_factory=list)
     judging_warnings: list[str] = field(default_factory=list)
-    """Those of the warnings that are about the criteria."""
+    """The warnings that concern the criteria; they are in `warnings`, too."""
     unreadable: list[SetSummary] = field(default_factory=list)
-    """Sets that could not be read, and that the others did not wait for."""
+    """Sets that could not be read; the other sets run without them."""
     stored: StoredRun | None = None
-    """The store that it is written to while it happens; without one the result has everything in memory."""
+    """The store that receives each trial as it ends; without one the result keeps everything in memory."""
     _results: list[CaseResult] = field(default_factory=list)
     _counts: Counter[Outcome] = field(default_factory=Counter)
-    _spending: Spending = field(default_factory=Spending)
-    _money: Money = field(init=False)
+    _spending: AgentUsage = field(default_factory=AgentUsage)
+    _money: RunCosts = field(init=False)
     _counts_money: bool = False
-    _supply: Supply = field(init=False)
-    _executor: LocalExecutor[Job, TrialState] | None = None
+    _queue: TrialQueue = field(init=False)
+    _executor: LocalExecutor[TrialState, TrialState] | None = None
     _stopped_by: str = ""
     _not_passed: int = 0
-    """Cases that did not pass since this process has been at work."""
+    """Cases that did not pass in this process."""
     _earlier_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self._money = Money(self.options, self._spending, asks_judges=self.plan.asks_judges)
+        self._money = RunCosts(self.options, self._spending, asks_judges=self.plan.asks_judges)
 
     @property
     def _grows(self) -> bool:
@@ -72,13 +68,13 @@ class Run:
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
 
-        What happens inside a trial or a metric becomes data. Cancelling this coroutine ends the trials under way,
-        tells the progress what there is so far (`interrupted`), and passes the cancellation on.
+        Errors inside a trial or a metric become data. Cancelling this coroutine ends the trials under way, reports the
+        results so far to the progress (`interrupted`), and passes the cancellation on.
 
         Raises:
             AgentLoadError: the agent's `open` or `describe` raised; no trial was run.
-            SetupProblems: what is stated about calls that the agent, by its own account, can never make; no trial was run.
-            StoreError: the run could not be written down; no trial was run.
+            SetupProblems: cases or criteria name calls that the agent cannot make, by its own description; no trial was run.
+            StoreError: the run could not be written to the store; no trial was run.
         """
         run = RunResult(
             agent=self.agent_label,
@@ -90,21 +86,21 @@ class Run:
             started_at=time.time(),
         )
         began = time.perf_counter()
-        agent = OpenedAgent(self.agent, self.agent_label, self.options.timeout)
+        agent = AgentLifecycle(self.agent, self.agent_label, self.options.timeout)
         info = await agent.open(self.plan)
         try:
             self._begin(run, info)
-            work = TrialWork(self.agent, self.options, info, stored=self.stored)
+            runner = TrialRunner(self.agent, self.options, info, stored=self.stored)
             self.progress.run_started(run, self._trials_left())
             with fewer_collections():
-                await self._carry_out(run, work)
+                await self._carry_out(run, runner)
         except asyncio.CancelledError:
             run.interrupted = True
             raise
         finally:
             self._take_time(run, time.perf_counter() - began)
-            if said := await agent.close():
-                run.warnings.append(said)
+            if warning := await agent.close():
+                run.warnings.append(warning)
             self._finish(run)
         return run
 
@@ -119,13 +115,13 @@ class Run:
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(self.stored.attempts())
                 self._money.begin_with(self.stored, earlier, judged_anew=self.agent is None)
-                known = [said for said in earlier.warnings if not is_about_retries(said)]
+                known = [warning for warning in earlier.warnings if not is_about_retries(warning)]
                 past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
-                run.warnings += [said for said in known if said not in run.warnings and said not in past]
+                run.warnings += [text for text in known if text not in run.warnings and text not in past]
                 self._earlier_seconds = earlier.duration
 
     def _take_time(self, run: RunResult, seconds: float) -> None:
-        if self.agent is None:  # the run took what it took
+        if self.agent is None:  # scoring again does not change how long the run took
             run.duration, run.judging_duration = self._earlier_seconds, seconds
         else:
             run.duration = self._earlier_seconds + seconds
@@ -134,12 +130,12 @@ class Run:
         left = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         return min(self.plan.trials, left * self.plan.num_runs)
 
-    async def _carry_out(self, run: RunResult, work: TrialWork) -> None:
+    async def _carry_out(self, run: RunResult, runner: TrialRunner) -> None:
         options = self.options
         limits = [limit for limit in (options.timeout, options.trial_timeout) if limit is not None]
         self._executor = LocalExecutor(
-            work,
-            abandoned=work.abandoned,
+            runner,
+            abandoned=runner.abandoned,
             on_done=self._trial_done,
             commit=None if self.stored is None else self._commit,
             concurrency=options.concurrency,
@@ -147,10 +143,10 @@ class Run:
             most_aside=options.most_aside,
         )
         if self.plan.asks_judges:
-            work.set_aside = self._executor.set_aside
+            runner.set_aside = self._executor.set_aside
         self._counts_money = self.plan.asks_judges or options.budget is not None
         self._watch_limits(run)
-        self._supply = Supply(
+        self._queue = TrialQueue(
             self.plan,
             self.stored,
             self.agent is None,
@@ -159,149 +155,153 @@ class Run:
             decide=self._decide_now,
             results=self._results,
         )
-        jobs = self._jobs(run)
+        trials = self._trials(run)
         try:
-            await self._executor.run(jobs)
+            await self._executor.run(trials)
         except StoreError as error:
             run.failure = _broken(error)
         finally:
-            # Each knows the other: without this, all results would wait for the garbage collector.
-            self._executor = work.set_aside = None
-            self._supply.is_over = True
+            # Executor and runner refer to each other: this cycle would keep all results until the next collection.
+            self._executor = runner.set_aside = None
+            self._queue.is_over = True
             if self.stored is None:
-                for _ in jobs:  # what was not reached still gets its place in the results
+                for _ in trials:  # cases that were not reached get a place in the results, too
                     pass
-            del self._supply
+            del self._queue
 
     def _watch_limits(self, run: RunResult) -> None:
         options, loop = self.options, asyncio.get_running_loop()
         if options.max_time is not None:
             loop.call_later(options.max_time, self._stop, f"max_time: {options.max_time:g} s are over", DRAIN)
 
-        def obey(reason: str, drain: float | None) -> None:
+        def interrupt(reason: str, drain: float | None) -> None:
             run.interrupted = True
             self._stop(reason, drain)
 
-        def hear(reason: str, drain: float | None) -> None:
-            loop.call_soon_threadsafe(obey, reason, drain)
+        def interrupt_from_thread(reason: str, drain: float | None) -> None:
+            loop.call_soon_threadsafe(interrupt, reason, drain)
 
-        options.listen(self._limit_reached)
+        options.listen(self._stop_for_limit)
         if options.stop is not None:
-            options.stop.listen(hear)
-            if options.stop.reason:  # asked for before anything began: then nothing does
-                obey(options.stop.reason, DRAIN)
+            options.stop.listen(interrupt_from_thread)
+            if options.stop.reason:  # requested before the first trial: no trial begins
+                interrupt(options.stop.reason, DRAIN)
 
     def _stop(self, reason: str, drain: float | None = None) -> None:
-        """Begin no further trial; what is under way may finish, within `drain` seconds where that is given."""
+        """Begin no further trial; trials under way may finish, within `drain` seconds unless it is `None`."""
         if self._executor is not None and (not self._stopped_by or drain is not None):
             self._stopped_by = self._stopped_by or reason
-            self._executor.stop(drain)  # again, where somebody has less patience than a limit had
+            self._executor.stop(drain)  # again, if an interruption allows less time than a limit did
 
-    def _limit_reached(self, reason: str) -> None:
-        """Begin no trial that would cost money; where none would, what judges answered before may still decide."""
+    def _stop_for_limit(self, reason: str) -> None:
+        """Begin no trial that would cost money. Without an agent go on: answers of judges in the cache may still decide."""
         if self.agent is None:
             self._stopped_by = self._stopped_by or reason
         else:
             self._stop(reason)
 
-    def _jobs(self, run: RunResult) -> Iterator[Job | None]:
-        """The trials to run. None follows when a set turns out to have changed: what is under way is finished."""
+    def _trials(self, run: RunResult) -> Iterator[TrialState | None]:
+        """Yield the trials to do; end when a set turns out to have changed: trials under way are finished."""
         try:
-            yield from self._supply.jobs()
+            yield from self._queue.trials()
         except EvalFileError as error:
             run.failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(error))
 
-    async def _commit(self, job: Job, done: TrialState) -> None:
+    async def _commit(self, trial: TrialState) -> None:
         """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""
-        if self.stored is None or done.was_broken_off:
+        if self.stored is None or trial.lacks_user:
             return
-        if isinstance(done.evidence, Trial):  # it was left behind before its evidence was complete
-            done.evidence = keep(self.stored, job, done.evidence)
-        if not done.not_asked:
-            self._take(job, done)
-        await self.stored.commit(job.outcome_records(done))
+        trial.store_evidence(self.stored)  # of a trial that was left behind before its evidence was complete
+        if not trial.not_asked:
+            self._complete(trial)
+        await self.stored.commit(trial.outcome_records())
 
-    def _take(self, job: Job, done: TrialState) -> None:
-        """Put a trial into its case, and decide the case when it was the last one."""
-        state = job.state
-        state.trials[job.number] = done
+    def _complete(self, trial: TrialState) -> None:
+        """Put a complete trial into its case, and decide the case when it was the last one."""
+        state = trial.case_state
+        state.trials[trial.number] = trial
         state.open -= 1
-        if state.open == 0 and self._supply.is_complete(state):
-            job.decided = state.decide(
-                keep_all=self.stored is not None or self.options.keep_evidence == "all"
-            )
+        if state.open == 0 and self._queue.is_complete(state):
+            trial.decided = state.decide(keep_all=self._keeps_all)
 
-    def _trial_done(self, job: Job, done: TrialState) -> None:
-        state = job.state
-        if job.trial is not None:
-            self._spending.add(state.position, job.trial)
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether the evidence of passed cases is kept."""
+        return self.stored is not None or self.options.keep_evidence == "all"
+
+    def _trial_done(self, trial: TrialState) -> None:
+        state = trial.case_state
+        if trial.trial is not None:
+            self._spending.add(state.position, trial.trial)
+        if trial.evidence is not None:
+            trial.trial = None  # the same evidence as JSON takes a tenth of the memory
         if self._counts_money:
-            self._money.trial_done(state.metrics, done.scores)
-        if done.not_asked:  # judged when the run is gone on with
-            state.result.reason = done.why_not_judged
+            self._money.trial_done(state.metrics, trial.scores)
+        if trial.not_asked:
+            state.result.reason = trial.undecided_reason
             return
         if self.stored is None:
-            self._take(job, done)
-        decided = job.decided
+            self._complete(trial)
+        decided = trial.decided
         if decided is not None and len(decided.trials) == 1:
             outcome = decided.trials[0].outcome
         else:
-            outcome = trial_outcome(state.metrics, None if done.failure is not None else done.scores)
+            outcome = trial_outcome(state.metrics, None if trial.failure is not None else trial.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
         self._watch_spending()
         if decided is not None:
             self._case_done(decided)
         if self._grows:
-            self._supply.trial_done()
+            self._queue.look()
 
     def _watch_spending(self) -> None:
         spent, most = self._spending, self.options.max_tokens
         if most is not None and spent.tokens_now >= most:
             self._stop(f"max_tokens: the agent has used {spent.tokens_now:,} of {most:,} tokens")
         elif spent.trials == spent.silent == 1:
-            said = [spent.blind_spot() if most is not None else "", self._money.blind_spot()]
-            tell = getattr(self.progress, "warned", None) or (lambda _: None)
-            for text in filter(None, said):
-                tell(text)  # while there is time to stop it by hand
+            warnings = [spent.blind_spot() if most is not None else "", self._money.blind_spot()]
+            warn = getattr(self.progress, "warned", None) or (lambda _: None)
+            for warning in filter(None, warnings):
+                warn(warning)  # now, while the user can still stop the run
 
     def _decide_now(self, state: CaseState) -> None:
-        """Decide a case outside of the work of a trial: an earlier process left everything but the verdict, or a look did."""
-        decided = state.decide(keep_all=self.stored is not None or self.options.keep_evidence == "all")
+        """Decide a case outside of the work of a trial: after an interim look, or if the store has all but the verdict."""
+        decided = state.decide(keep_all=self._keeps_all)
         if self.stored is not None:
-            self.stored.put(state.verdict_record(decided))
+            self.stored.put(VerdictRecord(state.position, decided))
         self._case_done(decided)
 
     def _case_done(self, result: CaseResult) -> None:
         self._counts[result.outcome] += 1
         self.progress.case_finished(result)
         most = 1 if self.options.fail_fast else self.options.max_failures
-        self._not_passed += result.outcome not in _FINE
+        self._not_passed += result.outcome not in (Outcome.PASSED, Outcome.SKIPPED)
         if most is not None and self._not_passed >= most:
             self._stop("fail_fast" if self.options.fail_fast else f"max_failures: {most} did not pass")
 
     def _finish(self, run: RunResult) -> None:
-        """Put together what came of the run, and write it down."""
-        if said := self._spending.warning():
-            run.warnings.append(said)
-        said = self._spending.blind_spot() if self.options.max_tokens is not None else ""
-        if said and said not in run.warnings:
-            run.warnings.append(said)
+        """Complete the result of the run, and write its summary to the store."""
+        if warning := self._spending.warning():
+            run.warnings.append(warning)
+        warning = self._spending.blind_spot() if self.options.max_tokens is not None else ""
+        if warning and warning not in run.warnings:
+            run.warnings.append(warning)
         run.spent = self._money.spent()
         run.judged_by = self._money.judged_by() if self._counts_money else []
-        if said := self._money.blind_spot():
-            run.warnings.append(said)
+        if warning := self._money.blind_spot():
+            run.warnings.append(warning)
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         if not_run:
             run.stopped_by = self._stopped_by
-        else:  # whoever wanted to stop it came too late
+        else:  # the request to stop came after the last trial
             run.interrupted = False
         run.cases = self._results
         if self.stored is not None:
-            self._finish_stored(run, self.stored, not_run)
+            self._store_summary(run, self.stored, not_run)
         self.progress.run_finished(run)
 
-    def _finish_stored(self, run: RunResult, stored: StoredRun, not_run: int) -> None:
-        """Write down what came of the run; what could be written before stays readable whatever happens."""
+    def _store_summary(self, run: RunResult, stored: StoredRun, not_run: int) -> None:
+        """Write the summary of the run; the records that were written before stay readable if this fails."""
         from proctor.schema.results.manifest import RunSummary  # heavy, and only of use where a run is kept
 
         if not stored.is_open:
@@ -310,7 +310,7 @@ class Run:
         summary = RunSummary(
             outcome=outcome_of_run(
                 counts,
-                set_missing=any(one.failure is not None for one in run.sets),
+                set_missing=any(summary.failure is not None for summary in run.sets),
                 broken_off=run.failure is not None,
             ),
             counts={outcome.value: count for outcome, count in counts.items()},
@@ -333,11 +333,11 @@ class Run:
         try:
             kept = stored.load()
             run.cases, run.badges = kept.cases, kept.badges
-        except StoreError as error:  # by now it cannot even be read
+        except StoreError as error:
             run.failure = run.failure or _broken(error)
 
     def _is_anything_left(self, not_run: int) -> bool:
-        """Tell whether there is something to go on with; a trial that was never made is nothing to judge again."""
+        """Return whether the run can be resumed; scoring again cannot make missing trials."""
         return bool(not_run and (self._stopped_by or self.agent is not None))
 
 

@@ -1,4 +1,4 @@
-"""A run that is written to a store while it happens: nothing is reported before it is on disk."""
+"""A run that is written to a store while it is executed: a trial is reported after its commit."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from proctor.schema.results.manifest import RunSummary
 
 Opener = Callable[[AgentInfo | None, Committed], RunWriter]
-"""Takes what the agent says about itself; begins a run, takes an unfinished one up, or begins another judging."""
+"""Receives the agent's description of itself; begins a run, resumes one, or begins another scoring of one."""
 
 
 def cases_in_error(store: Store, run_id: str, judging: int) -> set[int]:
-    """Return the places of the cases of a run that `resume --retry-errors` does again.
+    """Return the positions of the cases of a run that `resume --retry-errors` runs again.
 
-    They are those in error. Of a run that is held against another one, those that failed beside a trial in error, too: their
-    verdict is sure, but they are in no figure of the comparison.
+    They are the cases in error. If the run is compared with another one, failed cases with a trial in error are among
+    them: their verdict is certain, but no figure of the comparison counts them.
     """
-    found = {at for at, outcome in store.outcomes(run_id, judging).items() if outcome is Outcome.ERROR}
+    positions = {at for at, outcome in store.outcomes(run_id, judging).items() if outcome is Outcome.ERROR}
     if store.manifest(run_id).against:
         for at, (_, case) in enumerate(store.verdicts(run_id, judging)):
             if any(trial.outcome is Outcome.ERROR for trial in case.trials):
-                found.add(at)
-    return found
+                positions.add(at)
+    return positions
 
 
 class StoredRun:
-    """One judging of one run, and the store that it is written to."""
+    """One scoring of one run, and the store that it is written to."""
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class StoredRun:
         resumed: bool = False,
         retry_errors: bool = False,
     ) -> None:
-        """Take the store and how to begin.
+        """Keep the store and the way to begin.
 
-        `positions` are the places that the plan's cases have in the run (default: 0, 1, 2 …), `gone` those of cases
-        that the run has and the plan has not; `resumed` says that there may be evidence already; `retry_errors` that
-        what ended in an error is to be done again.
+        `positions` are the positions of the plan's cases in the run (default: 0, 1, 2 …), `gone` the positions of cases
+        that only the run has. `resumed`: the store may have evidence already. `retry_errors`: trials that ended in an
+        error are run again.
         """
         self.store = store
         self.resumed = resumed
@@ -59,19 +59,19 @@ class StoredRun:
         self._writer: RunWriter | None = None
         self._outcomes: dict[int, Outcome] = {}
         self.outcomes_of_gone: list[Outcome] = []
-        """What the cases came to that the plan has not, a case each."""
+        """The outcomes of the cases that only the run has, not the plan."""
         self.earlier: RunSummary | None = None
-        """What came of the run before, where it is gone on with."""
+        """The summary that an earlier process wrote, if the run is resumed."""
 
     @property
     def writer(self) -> RunWriter:
-        """What is written through, once the run has begun."""
+        """The writer of the run, once the run has begun."""
         if self._writer is None:
             raise RuntimeError("the stored run has not begun")
         return self._writer
 
     def begin(self, info: AgentInfo | None) -> None:
-        """Take hold of the run.
+        """Begin the run, or take it over from an earlier process.
 
         Raises:
             StoreError: the store cannot be written, or another process is at work on the run.
@@ -79,44 +79,44 @@ class StoredRun:
         self._writer = self._opener(info, _Commits(asyncio.get_running_loop()))
         if self.resumed:
             run_id, judging = self._writer.run_id, self._writer.judging
-            self.earlier = self.store.summary(run_id, 1)  # also where it is judged again
+            self.earlier = self.store.summary(run_id, 1)  # also of a run that is scored again
             self._outcomes = self.store.outcomes(run_id, judging)
             self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
             if self.retry_errors:
                 again = cases_in_error(self.store, run_id, judging)
-                self._outcomes = {at: found for at, found in self._outcomes.items() if at not in again}
+                self._outcomes = {at: outcome for at, outcome in self._outcomes.items() if at not in again}
 
     @property
     def is_open(self) -> bool:
-        """Whether the run was begun."""
+        """Whether the run has begun."""
         return self._writer is not None
 
     def earlier_outcomes(self) -> Iterable[Outcome]:
-        """Return what was decided before, a case each."""
+        """Return the outcome of each case that an earlier process decided."""
         return self._outcomes.values()
 
     def attempts(self) -> Iterator[tuple[int, int, bytes]]:
-        """Return position, number and evidence of every attempt that is there."""
+        """Return position, number and evidence of every stored attempt."""
         return self.store.attempts(self.writer.run_id)
 
     def position(self, ordinal: int) -> int:
-        """Return the place in the run of the plan's case number `ordinal`."""
+        """Return the position in the run of the plan's case number `ordinal`."""
         return self._positions[ordinal] if self._positions is not None else ordinal
 
     def outcome(self, position: int) -> Outcome | None:
-        """Return what a case came to, where that was decided before."""
+        """Return the outcome of a case that an earlier process decided; `None` for others."""
         return self._outcomes.get(position)
 
     def trials(self, position: int) -> list[StoredTrial]:
-        """Return what there is of a case already."""
+        """Return the stored trials of a case."""
         return self.store.trials(self.writer.run_id, position, self.writer.judging) if self.resumed else []
 
     def put(self, *records: Record) -> None:
-        """Write records down, without waiting for the disk."""
+        """Write records, without waiting for the disk."""
         self.writer.put(records)
 
     async def commit(self, records: Sequence[Record]) -> None:
-        """Write records down, and return when they, and all before them, are on disk.
+        """Write records, and return when they and all records before them are on disk.
 
         Raises:
             StoreError: they could not be written.
@@ -134,7 +134,7 @@ class StoredRun:
         return self.store.load(self.writer.run_id, self.writer.judging)
 
     def finish(self, summary: RunSummary, *, complete: bool) -> None:
-        """Write what is left and what came of it.
+        """Write the remaining records and the summary of the run.
 
         Raises:
             StoreError: it could not be written.
@@ -142,7 +142,7 @@ class StoredRun:
         self.writer.finish(summary, complete=complete)
 
     def close(self) -> None:
-        """Let go of the run after something went wrong."""
+        """Release the run after an error."""
         if self._writer is not None:
             self._writer.close()
 
@@ -151,23 +151,23 @@ _NEWEST = 1000
 
 
 class Answers:
-    """What judges answered, in the store of a run (see `AnswerCache`)."""
+    """The cache of judges' answers in the store of a run (see `AnswerCache`)."""
 
     def __init__(self, stored: StoredRun) -> None:
         self._stored = stored
         self._newest: dict[str, bytes] = {}
 
     def get(self, key: str) -> bytes | None:
-        """Return what a judge answered, in this run or another; this one rests on it, too, from now on."""
+        """Return a judge's answer of this run or another one, and record that this run uses it."""
         if key in self._newest:
             return self._newest[key]
-        found = self._stored.store.answer(key)
-        if found is not None:
+        answer = self._stored.store.answer(key)
+        if answer is not None:
             self._stored.writer.put([AnswerRecord(key, b"")])
-        return found
+        return answer
 
     def put(self, key: str, answer: bytes) -> None:
-        """Keep an answer, without waiting for the disk; until it is there the newest ones are at hand."""
+        """Store an answer, without waiting for the disk; the newest answers stay in memory until they are written."""
         while len(self._newest) >= _NEWEST:
             del self._newest[next(iter(self._newest))]
         self._newest[key] = answer
@@ -175,19 +175,19 @@ class Answers:
 
 
 class _Commits:
-    """Carries word of commits from the writer's thread to the trials that wait for it."""
+    """Wakes the trials that wait for a commit, from the writer's thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def __call__(self, tokens: Sequence[object], error: Exception | None) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._tell, tokens, error)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._settle, tokens, error)
+        except RuntimeError:  # the loop is closed: no trial waits any more
             return
 
     @staticmethod
-    def _tell(tokens: Sequence[object], error: Exception | None) -> None:
+    def _settle(tokens: Sequence[object], error: Exception | None) -> None:
         for token in tokens:
             if not isinstance(token, asyncio.Future) or token.done():
                 continue

@@ -1,51 +1,306 @@
-"""The trials of a run, in the order in which they are made; where it is not decided how many, more are added."""
+"""The trials of a run, in the order in which they are made, and the state of their cases until they are decided."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from proctor.engine.execution.case_state import CaseState, Job, jobs_of
 from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.planning.stopping_rule import StoppingRule
-from proctor.engine.scoring.trial_rule import bounds_of
-from proctor.engine.scoring.verdict import trial_outcome
-from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
+from proctor.engine.trial.played_conversation import user_failure
+from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore
+from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
-_NOT_RUN = Outcome.NOT_RUN
+USER = "the simulated user"
+"""Is in `not_asked` of a trial if a cap kept the model of the simulated user from being asked."""
+_DROPPED = MetricScore()
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class CaseState:
+    """A case from its first trial to its verdict."""
+
+    chosen: SetPlan
+    case: EvalCase
+    position: int
+    """The place of the case among all cases of the run."""
+    metrics: list[BoundMetric]
+    """The metrics that apply to this case."""
+    trials: list[TrialState | None]
+    """The complete trials by number; `None` for a trial that is still to come."""
+    open: int
+    """The number of trials that are still to come."""
+    result: CaseResult
+    is_stored: bool = False
+    """Whether the store has the case itself."""
+    only_recorded: bool = False
+    """Whether the agent is not run: recorded evidence is scored again, and missing trials stay missing."""
+    grows: bool = False
+    """Whether trials are added while the case is undecided."""
+    content_hash: str = ""
+    """Empty without a store."""
+    skip: str = ""
+    """The reason for which the case is skipped whatever its trials show; empty if its metrics decide."""
+
+    def add_trials(self, count: int) -> list[TrialState]:
+        """Add so many trials to the case, and return them."""
+        first = len(self.trials)
+        self.trials += [None] * count
+        self.open += count
+        return [TrialState(self, number) for number in range(first, first + count)]
+
+    def provisional_result(self) -> CaseResult:
+        """Decide the case by its complete trials, without changing its state."""
+        result = CaseResult(self.result.eval_set_id, self.result.eval_id, Outcome.NOT_RUN)
+        copy = CaseState(self.chosen, self.case, self.position, self.metrics, [*self.trials], 0, result)
+        copy.skip = self.skip
+        return copy.decide(keep_all=True)
+
+    def decide(self, *, keep_all: bool) -> CaseResult:
+        """Decide the case now that all its trials are complete; keep the evidence of passes if `keep_all`."""
+        trials = [trial for trial in self.trials if trial is not None]
+        self.trials = []
+        result = self.result
+        result.rule = rule = self.chosen.rule
+        if self.skip:
+            self._skip(trials)
+            return result
+        if rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
+            self._decide_by_one_trial(trials[0], trials[0].scores, keep_all=keep_all)
+            return result
+        verdict = decide(
+            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials], rule
+        )
+        result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
+        result.missed = verdict.missed
+        keep = keep_all or result.outcome is not Outcome.PASSED or bool(verdict.missed)
+        result.trials = [
+            trial.result(outcome, keep=keep) for trial, outcome in zip(trials, verdict.trials, strict=True)
+        ]
+        if not keep:
+            _drop_scores(self.metrics, result.metrics)
+        return result
+
+    def _skip(self, trials: Sequence[TrialState]) -> None:
+        """Report the trials of a case that asserts nothing; no metric decides."""
+        verdict = decide(
+            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials]
+        )
+        for metric in verdict.metrics.values():
+            metric.gate = False
+            if metric.failure is None:
+                metric.outcome = Outcome.INFORMATIONAL
+        result = self.result
+        result.outcome, result.reason, result.metrics = Outcome.SKIPPED, self.skip, verdict.metrics
+        result.trials = [trial.result(Outcome.SKIPPED, keep=True) for trial in trials]
+
+    def _decide_by_one_trial(self, trial: TrialState, scores: list[MetricScore], *, keep_all: bool) -> None:
+        """Decide by the only trial; informational metrics are computed when they are read."""
+        result = self.result
+        result.outcome, result.reason, deciding = decide_only(self.metrics, scores)
+        keep = keep_all or result.outcome is not Outcome.PASSED
+        result.trials = [trial.result(result.outcome, keep=keep)]
+        if not keep:
+            for place, bound in enumerate(self.metrics):
+                if bound.gates:  # its verdict is in `deciding`; its votes would take much memory
+                    scores[place] = _DROPPED
+                    if not (verdict := deciding[bound.name]).is_warned:
+                        verdict.per_trial = ()
+        make = add_informational if keep else _with_reported_less_scores
+        result.put_off_metrics(partial(make, self.metrics, scores, deciding))
+
+
+def _with_reported_less_scores(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
+) -> dict[str, MetricVerdict]:
+    verdicts = add_informational(metrics, scores, deciding)
+    _drop_scores(metrics, verdicts)
+    return verdicts
+
+
+def _drop_scores(metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdict]) -> None:
+    """Drop the scores behind the verdicts of a passed case to save memory, unless a score has a warning."""
+    for bound in metrics:
+        verdict = verdicts.get(bound.name)
+        if verdict is not None and (bound.only_counts or not verdict.is_warned):
+            verdict.per_trial = ()
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class TrialState:
+    """One trial from its place in the queue to its outcome: evidence, scores, failure."""
+
+    case_state: CaseState
+    number: int
+    attempt: int = 0
+    evidence: bytes | None = None
+    """The evidence as the store has it. If an earlier process recorded it, the agent is not asked again."""
+    known_scores: dict[str, MetricScore] = field(default_factory=dict)
+    """The scores of an earlier process, by metric."""
+    trial: Trial | None = None
+    """The evidence that this process records, from the first event on."""
+    new_scores: list[MetricScore] | None = None
+    """The scores that this process computes, in the order of `asked`; `None` while the agent is under way."""
+    asked: list[BoundMetric] | None = None
+    """The metrics in the order in which they are asked, if it is not the order of `metrics_to_score`."""
+    scores: list[MetricScore] | None = None
+    """The scores of a complete trial in the order of the case's metrics; `None` if it failed."""
+    failure: Failure | None = None
+    not_asked: frozenset[str] = frozenset()
+    """Metrics whose judge a cap kept from being asked: the trial is not decided without them."""
+    decided: CaseResult | None = None
+    """The verdict of the case, if this was its last trial."""
+
+    @property
+    def lacks_user(self) -> bool:
+        """Whether the simulated user could not be asked to the end: the trial is dropped, and run again on resume."""
+        return USER in self.not_asked
+
+    @property
+    def undecided_reason(self) -> str:
+        """Explain why the trial is not decided."""
+        if self.lacks_user:
+            return "not run to its end: the model that plays the user may not be asked any more"
+        return f"not judged: {', '.join(sorted(self.not_asked))} may ask no judge any more"
+
+    def metrics_to_score(self) -> list[BoundMetric]:
+        """Return the metrics that have no score for this trial yet."""
+        metrics = self.case_state.metrics
+        return [metric for metric in metrics if metric.name not in self.known_scores]
+
+    def with_known_scores(self, scores: Sequence[MetricScore]) -> list[MetricScore]:
+        """Return the scores of all metrics, in their order: `scores` of `metrics_to_score()`, and the known ones."""
+        new = iter(scores)
+        known = (self.known_scores.get(metric.name) for metric in self.case_state.metrics)
+        return [score if score is not None else next(new) for score in known]
+
+    def result(self, outcome: Outcome, *, keep: bool) -> TrialResult:
+        """Return the result of the trial, with its evidence if `keep`."""
+        evidence = self._evidence_json() if keep else None
+        return TrialResult(self.number, outcome, evidence=evidence, failure=self.failure)
+
+    def _evidence_json(self) -> bytes | None:
+        """Return the evidence as JSON, which takes a tenth of the memory."""
+        if self.evidence is None and self.trial is not None:
+            return kept_json(self.trial)
+        return self.evidence
+
+    def store_evidence(self, stored: StoredRun) -> None:
+        """Hand the new evidence to the store; the first trial of a case stores the case, too."""
+        if self.evidence is not None or self.trial is None:
+            return
+        state = self.case_state
+        case = b"" if state.is_stored else kept_json(state.case)
+        state.is_stored = True
+        failed = self.trial.failure is not None
+        self.evidence = kept_json(self.trial)
+        stored.put(TrialRecord(state.position, self.number, self.attempt, self.evidence, failed, case))
+
+    def outcome_records(self) -> list[Record]:
+        """Return the records of a complete trial: its new scores and, after the last trial of a case, the verdict."""
+        records: list[Record] = []
+        if self.scores is not None:
+            by_name = {
+                metric.name: score
+                for metric, score in zip(self.case_state.metrics, self.scores, strict=True)
+                if metric.name not in self.known_scores and metric.name not in self.not_asked
+            }
+            records.append(ScoreRecord(self.case_state.position, self.number, self.attempt, by_name))
+        if self.decided is not None:
+            records.append(VerdictRecord(self.case_state.position, self.decided))
+        return records
+
+
+# --- Trials that the store has already --------------------------------------------------------------------------------
+
+
+def trials_to_do(state: CaseState, stored: StoredRun | None) -> list[TrialState]:
+    """Return the trials of a case that are not complete; put those that are complete in the store into `state`."""
+    if stored is None or not stored.resumed:
+        return [TrialState(state, number) for number in range(len(state.trials))]
+    recorded = {trial.number: trial for trial in stored.trials(state.position)}
+    state.is_stored = bool(recorded)
+    if state.grows:
+        made = 1 + max(recorded, default=-1)
+        state.trials = [None] * (made if state.only_recorded else max(made, len(state.trials)))
+    if state.only_recorded and len(recorded) < len(state.trials):
+        return []  # without the missing trials there is no verdict
+    to_do = []
+    for number in range(len(state.trials)):
+        trial = _resume_trial(state, number, recorded.get(number), again=stored.retry_errors)
+        if trial.scores is not None or trial.failure is not None:
+            state.trials[number] = trial
+        else:
+            to_do.append(trial)
+    state.open = len(to_do)
+    return to_do
+
+
+def _resume_trial(state: CaseState, number: int, recorded: StoredTrial | None, *, again: bool) -> TrialState:
+    """Return a trial with what the store has of it; `again`: errors are made again, as a further attempt."""
+    if recorded is None:
+        return TrialState(state, number)
+    attempt, evidence = recorded.attempt, recorded.evidence
+    if recorded.failed:
+        if again:
+            return TrialState(state, number, attempt + 1)
+        failure = Trial.model_validate_json(evidence).failure
+        if failure is not None:  # otherwise the simulated user spoiled the trial: that is computed again
+            return TrialState(state, number, attempt, evidence, failure=failure)
+    failure = None
+    if state.result.is_played:
+        trial = Trial.model_validate_json(evidence)
+        failure = user_failure(trial, state.chosen.config, recorded.scores)
+    if failure is not None and again:
+        return TrialState(state, number, attempt + 1)
+    known = {name: score for name, score in recorded.scores.items() if not (again and score.failure)}
+    if all(metric.name in known for metric in state.metrics):
+        scores = [known[metric.name] for metric in state.metrics]
+        return TrialState(state, number, attempt, evidence, scores=scores, failure=failure)
+    return TrialState(state, number, attempt, evidence, known)
+
+
+# --- The queue --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, repr=False)
-class Supply:
-    """Supplies trials, and takes note of the cases that have all that they were to have."""
+class TrialQueue:
+    """Hands out the trials of a run, adds trials to undecided cases, and tells which cases are complete."""
 
     plan: Plan
     stored: StoredRun | None
     only_recorded: bool
-    """Whether evidence is judged again, and nothing is run."""
+    """Whether the agent is not run: recorded evidence is scored again."""
     grows: bool
-    """Whether the trials of a case may be fewer than planned: they are added, or were."""
+    """Whether a case may have fewer trials than planned: trials are added while it is undecided."""
     looks: StoppingRule | None
-    """Every case gets one more trial until the looks decide; `None`: each case is decided by itself."""
+    """Ends the run at an interim look: until then every case gets one more trial a round. `None`: each case is decided by itself."""
     decide: Callable[[CaseState], None]
-    """Decides a case that has all its trials, outside of the work of a trial."""
+    """Decides a case whose trials are all complete when that is noticed outside of the work of a trial."""
     results: list[CaseResult]
-    """Where cases stand that are kept nowhere."""
+    """The results of a run without a store, in the order of the cases."""
     is_over: bool = False
-    """No further trial is asked for."""
-    _added: deque[Job] = field(default_factory=deque)
+    """Whether no further trial is handed out."""
+    _added: deque[TrialState] = field(default_factory=deque)
     _round: list[CaseState] = field(default_factory=list)
     _made: int = 0
-    """Trials of a case in this round, where there are rounds."""
+    """Trials of a case in this round, if there are rounds."""
     _was_decided: bool = False
-    """Whether an earlier process has decided cases: of what the looks decide, that there were looks enough."""
+    """Whether an earlier process decided cases; with interim looks it then had looks enough."""
     _open: int = 0
     _all_begun: bool = False
 
-    def jobs(self) -> Iterator[Job | None]:
-        """Return what is to be done; `None`: nothing now, but that may change when a trial that is under way ends.
+    def trials(self) -> Iterator[TrialState | None]:
+        """Yield the trials to do; `None`: none now, but there may be one when a trial that is under way ends.
 
         Raises:
             EvalFileError: a set has changed since it was planned.
@@ -62,45 +317,45 @@ class Supply:
                     continue
                 while self._added:
                     yield self._added.popleft()
-                yield from self._begun(chosen, index, position, chosen.content_hash(place))
+                yield from self._begin_case(chosen, index, position, chosen.content_hash(place))
         self._all_begun = True
-        self._look()
+        self.look()
         while self._open and not self.is_over:
             yield self._added.popleft() if self._added else None
 
     def _first_round(self, looks: StoppingRule) -> int:
-        """Trials of a case at the first look; of a run that is gone on with, at the one that it was on its way to."""
+        """Return the trials of a case at the first look; of a resumed run, at the look that it was heading for."""
         made = [number + 1 for _, number, _ in self.stored.attempts()] if self.stored is not None else []
         most = max(made, default=0) if self.stored is not None and self.stored.resumed else 0
         return looks.next_round(max(0, most - 1))
 
-    def _begun(self, chosen: SetPlan, index: int, position: int, content_hash: str) -> list[Job]:
-        state = self._begin_case(chosen, index, position)
+    def _begin_case(self, chosen: SetPlan, index: int, position: int, content_hash: str) -> list[TrialState]:
+        state = self._new_state(chosen, index, position)
         state.content_hash = content_hash
         if self.looks is not None:
             self._round.append(state)
         self._open += self.grows
-        jobs = jobs_of(state, self.stored)
-        if not state.open and self.is_complete(state):  # everything was there but the verdict
+        to_do = trials_to_do(state, self.stored)
+        if not state.open and self.is_complete(state):  # the store has everything but the verdict
             self.decide(state)
-        return jobs
+        return to_do
 
-    def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
+    def _new_state(self, chosen: SetPlan, index: int, position: int) -> CaseState:
         case = chosen.source.case(index)
         result = CaseResult(
-            chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=chosen.source.where(index)
+            chosen.summary.eval_set_id, case.eval_id, Outcome.NOT_RUN, place=chosen.source.where(index)
         )
         result.is_played = case.conversation is None
         if self.stored is None:
             self.results.append(result)
-        runs = self._first(chosen) if self.grows else chosen.num_runs
+        count = self._first_trials(chosen) if self.grows else chosen.num_runs
         return CaseState(
-            chosen, case, position, chosen.metrics_for(case), [None] * runs, runs, result,
+            chosen, case, position, chosen.metrics_for(case), [None] * count, count, result,
             only_recorded=self.only_recorded, grows=self.grows, skip=chosen.skip_reason(index),
         )  # fmt: skip
 
-    def _first(self, chosen: SetPlan) -> int:
-        """Trials that a case begins with: as few as could decide."""
+    def _first_trials(self, chosen: SetPlan) -> int:
+        """Return how many trials a case begins with: the fewest that could decide it."""
         if self.looks is not None:
             return self._made
         rule = chosen.rule
@@ -109,41 +364,38 @@ class Supply:
         return bounds_of(rule).more(0, 0) or 1
 
     def is_complete(self, state: CaseState) -> bool:
-        """Tell whether a case all of whose trials are in is to be decided now; else it gets more of them, or will."""
+        """Return whether a case without open trials is to be decided now; otherwise it gets more trials."""
         if not self.grows:
             return True
         if self.looks is not None:
             return False
-        more = 0 if self.only_recorded else _more(state)
+        more = 0 if self.only_recorded else _more_trials(state)
         if more:
-            self._added += state.more(more)
+            self._added += state.add_trials(more)
         else:
             self._open -= 1
         return not more
 
-    def trial_done(self) -> None:
-        """Look, where this was the last trial of a round: all of it is on disk by now."""
-        self._look()
-
-    def _look(self) -> None:
+    def look(self) -> None:
+        """If the last trial of a round is complete (and stored), end the run or begin the next round."""
         looks = self.looks
         if looks is None or not self._all_begun or self.is_over or any(state.open for state in self._round):
             return
         made = self._made
         following = 0 if self.only_recorded or self._was_decided else looks.next_round(made)
-        standing = ((state.content_hash, state.as_it_stands()) for state in self._round)
-        if following and not looks.is_decided(standing, made):
+        results = ((state.content_hash, state.provisional_result()) for state in self._round)
+        if following and not looks.is_decided(results, made):
             self._made = following
             for state in self._round:
-                self._added += state.more(following - made)
+                self._added += state.add_trials(following - made)
             return
         self.is_over = True
         for state in self._round:
             self.decide(state)
 
 
-def _more(state: CaseState) -> int:
-    """How many more trials a case gets: as few as could decide it; none where it is decided, or cannot be."""
+def _more_trials(state: CaseState) -> int:
+    """Return how many trials to add to a case: the fewest that could decide it; 0 if it is decided or cannot be."""
     rule = state.chosen.rule
     if rule is None or rule.at_most is None or state.skip:
         return 0
@@ -154,6 +406,6 @@ def _more(state: CaseState) -> int:
     bounds = bounds_of(rule)
     passes = [outcome is Outcome.PASSED for outcome in outcomes]
     known = all(outcome in (Outcome.PASSED, Outcome.FAILED) for outcome in outcomes)
-    if not known or bounds.decided(passes)[0]:  # an error cannot be mended by more trials
+    if not known or bounds.decided(passes)[0]:  # more trials do not repair an error
         return 0
     return bounds.more(sum(passes), len(passes))

@@ -1,14 +1,73 @@
-"""A metric that is bound to its criterion: what every trial of a run asks of it."""
+"""A metric that is bound to its criterion, with its range checks and the aggregation over turns."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any
 
-from proctor.engine.scoring.score_range import within_range
-from proctor.engine.scoring.turn_aggregation import EVERY_INVOCATION, MEAN, aggregating
-from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts
+from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, beyond_range
+from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.score import MetricScore
+
+MEAN, EVERY_INVOCATION, LOWEST = "mean", "every_invocation", "min"
+AGGREGATES = (MEAN, EVERY_INVOCATION, LOWEST)
+
+
+def aggregate_turns(score: Scorer, how: str, threshold: float) -> Scorer:
+    """Wrap a metric's `score`, whose own answer for the case is usually the mean over its turns.
+
+    `min`: the lowest score of a turn. `every_invocation`: the metric's own answer where every turn meets `threshold`, else
+    the lowest, so that it meets the threshold exactly when all turns do (adk-rs joins the turns' verdicts by "and").
+    Turns that do not apply do not count. A metric that scores the case as a whole, without turns, keeps its answer.
+    """
+
+    def changed(found: Any) -> Any:
+        if not isinstance(found, MetricScore) or found.value is None:
+            return found
+        values = [each.value for each in found.per_invocation if each.value is not None]
+        if values and (how == LOWEST or min(values) < threshold):
+            found.value = min(values)
+        return found
+
+    async def later(found: Awaitable[MetricScore]) -> Any:
+        return changed(await found)
+
+    def scored(case: CaseView) -> Any:
+        found = score(case)
+        return later(found) if inspect.isawaitable(found) else changed(found)
+
+    return scored
+
+
+Scorer = Callable[[CaseView], MetricScore | Awaitable[MetricScore]]
+
+
+def within_range(score: Scorer, facts: MetricFacts) -> Scorer:
+    """Wrap the `score` of a metric that is not ours: a number beyond its range becomes its failure, an *error*."""
+    asked = replace(facts, kind="custom")
+
+    def checked(found: Any) -> Any:
+        if not isinstance(found, MetricScore) or found.failure is not None:
+            return found
+        for value in (found.value, *(each.value for each in found.per_invocation)):
+            if isinstance(value, int | float) and isfinite(value) and (said := beyond_range(asked, value)):
+                kind, told = FailureKind.UNUSABLE_ANSWER, f"returned {value:g}, {said}"
+                found.value, found.failure = None, Failure(where="metric", kind=kind, message=told)
+                break
+        return found
+
+    async def later(found: Awaitable[MetricScore]) -> Any:
+        return checked(await found)
+
+    def scored(case: CaseView) -> Any:
+        found = score(case)
+        return later(found) if inspect.isawaitable(found) else checked(found)
+
+    return scored
+
 
 FINAL_STATE = "final_session_state"
 
@@ -20,21 +79,21 @@ class BoundMetric:
     metric: Metric
     threshold: float | None
     gate: bool
-    """Whether it decides; False for informational metrics and for `gate: false`."""
+    """Whether it decides the verdict; False for informational metrics and for `gate: false`."""
     applies_to: str | None = None
-    """`recorded` or `scenario`, where the criterion limits it to cases of that kind."""
+    """`recorded` or `scenario` if the criterion limits the metric to cases of that kind."""
     aggregate: str = MEAN
-    """What makes the score of a case of those of its turns: see `aggregating`."""
+    """How the scores of turns make the score of a case: see `aggregate_turns`."""
     called: str = ""
-    """Its name in the config, where that is another than its own."""
+    """Its name in the config, if that differs from the name in its facts."""
     parts: list[BoundMetric] = field(default_factory=list)
-    """Those whose scores it needs; they are asked before it."""
+    """The metrics whose scores it needs; they are asked before it."""
     judge: str = ""
-    """The model that it asks, as users name it; empty for one that asks none."""
+    """The model that it asks, as users name it; empty if it asks none."""
     judge_code: str = ""
     """Hash of the code of that model, as `MetricManifest.judge_code` has it."""
     as_in_adk: bool = False
-    """Whether its criterion asks for another implementation's verdict (`compat`, `reading`), also on a case that asserts
+    """Whether its criterion asks for another implementation's verdict (`compat`, `reading`), even on a case that asserts
     nothing."""
     facts: MetricFacts = field(init=False)
     name: str = field(init=False)
@@ -42,23 +101,23 @@ class BoundMetric:
     """Whether it can decide at all."""
     score: Callable[[CaseView], MetricScore | Awaitable[MetricScore]] = field(init=False)
     is_quick: bool = field(init=False)
-    """Whether it surely takes no time to speak of: one of ours that only computes."""
+    """Whether it needs no deadline: a built-in metric that only computes."""
     only_counts: bool = field(init=False)
-    """Whether it is one of ours that only counts: its scores decide nothing, carry no warning, and wait to be looked at."""
+    """Whether it is a built-in metric that only counts: its scores decide nothing and have no warnings."""
     covered: tuple[bool, bool] = field(init=False)
-    """Whether it scores recorded cases, and scenarios, at all."""
+    """Whether it scores recorded cases, and whether it scores scenarios."""
 
     def __post_init__(self) -> None:
-        """Keep at hand what is asked for every trial."""
+        """Compute the properties that every trial reads."""
         self.facts = self.metric.facts
         if self.called and self.called != self.facts.name:
             self.facts = replace(self.facts, name=self.called)
         self.name, self.gates, self.score = self.facts.name, self.facts.gates, self.metric.score
         ours = type(self.metric).__module__.startswith("proctor.metrics.")
-        if not ours:  # those check what they return
+        if not ours:  # built-in metrics check their own values
             self.score = within_range(self.score, self.facts)
         if self.aggregate != MEAN and self.threshold is not None:
-            self.score = aggregating(self.score, self.aggregate, self.threshold)
+            self.score = aggregate_turns(self.score, self.aggregate, self.threshold)
         if self.aggregate == EVERY_INVOCATION:
             self.facts = replace(self.facts, every_trial=True)
         self.is_quick = ours and self.facts.kind == "deterministic"
@@ -70,9 +129,9 @@ class BoundMetric:
         self.covered = limits <= {RECORDED}, limits <= {SCENARIO}
 
     def is_missed_by(self, score: MetricScore) -> bool:
-        """Tell whether a trial's score is below the threshold."""
+        """Return whether a trial's score is below the threshold."""
         return score.value is not None and self.threshold is not None and score.value < self.threshold
 
     def covers(self, *, scenario: bool) -> bool:
-        """Tell whether the metric scores cases of this kind at all."""
+        """Return whether the metric scores cases of this kind."""
         return self.covered[scenario]

@@ -1,40 +1,260 @@
-"""What cases state for certain metrics, looked at before anything runs, whether or not one of the metrics is named."""
+"""Checks of cases before a run, above all whether a case asserts something; one rule for every entry point.
+
+A case asserts something if a gating metric finds a statement in it (`MetricFacts.statement`). A case that asserts
+nothing would pass with an agent that does nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from proctor.common.registry import METRICS
 from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
-from proctor.errors import MissingExtraError
+from proctor.engine.planning.criteria import Bound
+from proctor.errors import MissingExtraError, SetupError
+from proctor.metrics.base import needs_of
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import BEYOND, all_stated, said_twice, stated, states_more
+from proctor.schema.format.statement import Statement
 
-__all__ = ["READERS", "checks_of", "problems_of", "reader_of", "unread"]
+if TYPE_CHECKING:
+    from proctor.engine.planning.plan import CaseSource, SetPlan
+
+
+NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
+ASSERTS_NOTHING = "asserts nothing, so an agent that does nothing passes it"
+REMEDIES = (
+    "`proctor record` or `proctor bless` the answers and calls of a run, write a rubric or a `final_session_state`, or "
+    "write `tool_uses: []` (YAML: `tools: []`) where no tool may be called; `--allow-unasserted` runs such cases as "
+    "*skipped*"
+)
+
+
+def statement_in(case: EvalCase, metrics: Sequence[BoundMetric]) -> Statement:
+    """Return the strongest statement that the gating metrics find in a case."""
+    return max((_found_by(metric, case) for metric in metrics if metric.gate), default=Statement.NONE)
+
+
+def _found_by(metric: BoundMetric, case: EvalCase) -> Statement:
+    if not can_score(metric, case) or not is_about_agent(metric):
+        return Statement.NONE
+    if metric.parts:
+        return max(_found_by(part, case) for part in metric.parts)
+    return metric.facts.statement_in(case)
+
+
+def skip_reason(case: EvalCase, metrics: Sequence[BoundMetric]) -> str:
+    """Return why a case is skipped where cases are not planned before they run; empty where its metrics decide."""
+    if statement_in(case, metrics) is not Statement.NONE or _keeps_verdict(case, metrics):
+        return ""
+    return ASSERTS_NOTHING
+
+
+def _keeps_verdict(case: EvalCase, metrics: Sequence[BoundMetric]) -> bool:
+    """Whether a gating criterion asks for the verdict of another implementation."""
+    return any(metric.gate and metric.as_in_adk and can_score(metric, case) for metric in metrics)
+
+
+@dataclass(slots=True)
+class Assertions:
+    """Sorts the cases of one set by what they assert."""
+
+    bound: Bound
+    allowed: bool
+    """Whether a case that asserts nothing runs, and is recorded as skipped (`allow_unasserted`)."""
+    negative: list[int] = field(default_factory=list)
+    """Indexes of the cases that are negative only."""
+    as_in_adk: list[int] = field(default_factory=list)
+    """Indexes of the cases that assert nothing and keep the verdict of the implementation that `compat` names."""
+    skipped: dict[int, str] = field(default_factory=dict)
+    """Indexes of the cases that run and are skipped, each with the reason."""
+    unasserted: dict[int, str] = field(default_factory=dict)
+    """Indexes of the cases that are refused, unless they are allowed, each with the reason."""
+
+    def see(self, index: int, case: EvalCase) -> str:
+        """Classify a case; return why it cannot be run, or an empty text."""
+        statement = statement_in(case, self.bound.metrics)
+        if statement is Statement.POSITIVE:
+            return ""
+        if statement is Statement.NEGATIVE:
+            self.negative.append(index)
+        elif names := [metric.name for metric in self.bound.left_out if statement_in(case, [metric])]:
+            self.skipped[index] = self._left_out(names)
+        elif _keeps_verdict(case, self.bound.metrics):
+            self.as_in_adk.append(index)
+        else:
+            self.unasserted[index] = problem = cannot_decide(case, self.bound) or ASSERTS_NOTHING
+            if not self.allowed:
+                return problem
+            self.skipped[index] = problem
+        return ""
+
+    def _left_out(self, names: Sequence[str]) -> str:
+        why = " and ".join(dict.fromkeys(self.bound.skipped[name] for name in names))
+        return f"asserts something only for {', '.join(names)}, left out by {why}"
+
+    def groups(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield a warning and its cases: those that run although they assert nothing, or only something negative."""
+        if self.negative:
+            yield NEGATIVE_ONLY, self.negative
+        if self.as_in_adk:
+            yield f"{ASSERTS_NOTHING}; `compat` keeps the original's verdict", self.as_in_adk
+
+    def skips(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield a reason and the cases that are skipped for it."""
+        by_reason: dict[str, list[int]] = {}
+        for index, reason in self.skipped.items():
+            by_reason.setdefault(f"{reason}; it is skipped and not counted", []).append(index)
+        yield from by_reason.items()
+
+
+def assertion_warnings(plans: Iterable[SetPlan]) -> Iterator[str]:
+    """Warn about the cases that run although they assert nothing, or only something negative; once for each set."""
+    for plan in plans:
+        yield from _sentences(plan, plan.assertions.groups() if plan.assertions else ())
+
+
+def skip_notes(plans: Iterable[SetPlan]) -> Iterator[str]:
+    """Name the cases that the options skip; once for each set and reason."""
+    for plan in plans:
+        yield from _sentences(plan, plan.assertions.skips() if plan.assertions else ())
+
+
+def _sentences(plan: SetPlan, groups: Iterable[tuple[str, list[int]]]) -> Iterator[str]:
+    for message, (first, *others) in groups:
+        yield str(in_case(message, plan.source, first, and_others(plan.source, others)))
+
+
+def remedies_for(plans: Iterable[SetPlan]) -> list[SetupError]:
+    """Name the ways to fix the cases that are refused because they assert nothing, if there are any."""
+    refusing = (plan.assertions for plan in plans if plan.assertions and not plan.assertions.allowed)
+    return remedies() if any(set(each.unasserted.values()) - {NO_GATE} for each in refusing) else []
+
+
+def remedies() -> list[SetupError]:
+    """Name the ways to fix a case that asserts nothing."""
+    return [SetupError(f"A case must assert something: {REMEDIES}.")]
+
+
+# --- Problems and warnings about single cases, each with the place of its case ----------------------------------------
+
+
+def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
+    """Return a problem of one case, with the place of the case."""
+    where = source.where(index) or source.eval_set_id
+    error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
+    error.file, error.path = source.label or "", ("eval_cases", index)
+    error.parts = [problem]
+    return error
+
+
+def and_others(source: CaseSource, indexes: Sequence[int]) -> str:
+    """Name the other cases of a warning; empty if there are none."""
+    if not indexes:
+        return ""
+    ids = source.ids()
+    return f" (and {len(indexes)} more of {source.eval_set_id}: {first_names([repr(ids[index]) for index in indexes])})"
+
+
+def first_names(names: Sequence[str], most: int = 10) -> str:
+    """List the first few of some names, and how many there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+# --- Cases that nothing would decide ----------------------------------------------------------------------------------
+
+
+NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+
+
+def cannot_decide(case: EvalCase, bound: Bound) -> str:
+    """Explain why no metric could decide this case; empty if one can."""
+    if any(metric.gate and can_score(metric, case) and is_about_agent(metric) for metric in bound.metrics):
+        return ""
+    gating = [metric for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
+    if not gating:
+        return NO_GATE
+    return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
+
+
+def is_about_agent(metric: BoundMetric) -> bool:
+    """Whether a metric judges the agent, not the simulated user."""
+    return bool(getattr(metric.metric, "judges_agent", True))
+
+
+def left_out_text(skipped: Mapping[str, str]) -> str:
+    """Name the metrics that options leave out, by option."""
+    by: dict[str, list[str]] = {}
+    for name, option in skipped.items():
+        by.setdefault(option, []).append(name)
+    options = "; ".join(f"{option} leaves out {', '.join(names)}" for option, names in by.items())
+    return f" ({options})" if options else ""
+
+
+def _why_not(metric: BoundMetric, case: EvalCase) -> str:
+    """Explain why a metric does not apply to a case."""
+    if not metric.covers(scenario=case.conversation is None):
+        return _OTHER_KIND if case.conversation is None else "it does not score recorded cases"
+    if metric.parts:
+        return f"none of {', '.join(part.name for part in metric.parts)} applies"
+    why_not = getattr(metric.metric, "why_not", None)
+    return str(why_not(case)) if why_not else f"it does not apply (it needs {needs_of(metric.facts)})"
+
+
+_OTHER_KIND = (
+    "the case is a scenario, and it needs a recorded conversation (rubrics, trajectory rules, `hallucinations_v1`, "
+    "`safety_v1`, `multi_turn_task_success_v1` and an expected final session state decide scenarios)"
+)
+
+
+def cannot_run(case: EvalCase) -> str:
+    """Explain why a case has no message for the agent; empty if it has one."""
+    if case.conversation_scenario is not None:
+        return ""
+    return "" if case.conversation else "its conversation has no turns"
+
+
+def can_score(metric: BoundMetric, case: EvalCase) -> bool:
+    """Whether a metric applies to a case."""
+    if not metric.covers(scenario=case.conversation is None):
+        return False
+    if "expected_state" in metric.facts.needs and not case.final_session_state:
+        return False
+    if metric.parts:
+        return any(can_score(part, case) for part in metric.parts)
+    applies = getattr(metric.metric, "applies", None)
+    return applies is None or bool(applies(case))
+
+
+# --- Expectations of cases that one metric reads: their mistakes, and those that no metric of the run reads -----------
+
 
 READERS = {
     "expectations": "tool_expectations",
     "trajectory_rules": "trajectory_rules",
     "response_schema": "response_schema",
 }
-"""Keys of a case that only one metric reads, and that metric."""
+"""Key of a case -> the only metric that reads it."""
 
 READERS_OF_RUBRICS = {
     "FINAL_RESPONSE_QUALITY": "rubric_based_final_response_quality_v1",
     "TOOL_USE_QUALITY": "rubric_based_tool_use_quality_v1",
     "TRAJECTORY_QUALITY": "rubric_based_multi_turn_trajectory_quality_v1",
 }
-"""Types of rubrics, and the metric that reads each."""
+"""Type of rubrics -> the metric that reads it."""
 _OF_TYPE = "rubrics of type "
 
 Check = Callable[[EvalCase], Iterable[str]]
 
 
 def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
-    """What is to be looked at in each case: metrics' own looks, and those of the metrics that nobody named."""
+    """Return the checks for each case: those of the metrics, and those of the metrics that the config does not name."""
     metrics = list(metrics)
-    read = _read(metrics)
+    read = _keys_of_metrics(metrics)
     asked = [each.metric.check for each in metrics if hasattr(each.metric, "check")]
     unasked = _Unasked([key for key in BEYOND if key not in read])
     state = [] if any(each.facts.name == FINAL_STATE for each in metrics) else [_check_state]
@@ -42,31 +262,33 @@ def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
 
 
 def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
-    """What is wrong with what a case states."""
+    """Return the problems that `checks` find in a case."""
     return [problem for check in checks for problem in check(case)]
 
 
-def unread(case: EvalCase, metrics: Sequence[BoundMetric], skipped: Collection[str] = ()) -> list[str]:
-    """Keys by which the case expects something that no metric of the run reads; those of `skipped` metrics do not count."""
+def find_unread_keys(
+    case: EvalCase, metrics: Sequence[BoundMetric], skipped: Collection[str] = ()
+) -> list[str]:
+    """Return the keys of a case that no metric of the run reads, except those that `skipped` metrics read."""
     extra = all_stated(case) if states_more(case) else None
     keys = [key for key in READERS if key in extra] if extra else []
     if keys:
-        read = _read(metrics)
+        read = _keys_of_metrics(metrics)
         keys = [key for key in keys if key not in read]
     return [*keys, *(key for key in _unread_rubrics(case, metrics) if reader_of(key) not in skipped)]
 
 
 def reader_of(key: str) -> str:
-    """Return the metric that reads a key that `unread` names."""
+    """Return the metric that reads a key that `find_unread_keys` returns."""
     if key in READERS:
         return READERS[key]
     return READERS_OF_RUBRICS.get(key.removeprefix(_OF_TYPE), READERS_OF_RUBRICS["FINAL_RESPONSE_QUALITY"])
 
 
 def _unread_rubrics(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]:
-    """The types of the case's rubrics that no metric reads; a custom metric may read any.
+    """Return the types of the case's rubrics that no metric reads; a custom metric may read any.
 
-    Rubrics without type are reported by the metrics that read rubrics; here only where there is none.
+    The metrics that read rubrics report rubrics without type; without such a metric they are reported here.
     """
     turns = [*(case.conversation or ()), *(case.opening or ())]
     if not case.rubrics and not any(turn.rubrics for turn in turns):
@@ -81,12 +303,12 @@ def _unread_rubrics(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]
     return [*unread, *(["rubrics"] if None in kinds and not types else [])]
 
 
-def _read(metrics: Iterable[BoundMetric]) -> set[str]:
+def _keys_of_metrics(metrics: Iterable[BoundMetric]) -> set[str]:
     return {need for each in metrics for need in each.facts.needs}
 
 
 class _Unasked:
-    """The looks of metrics that are not in the criteria: a slip is one all the same; and what is said twice."""
+    """Checks a case for mistakes that only metrics outside the criteria would notice, and for duplicate statements."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = [*keys]
@@ -95,15 +317,15 @@ class _Unasked:
     def __call__(self, case: EvalCase) -> Iterable[str]:
         if not states_more(case):
             return ()
-        found = (self._check(key, case) for key in self._keys if stated(case, key) is not None)
-        return [*chain.from_iterable(found), *said_twice(case)]
+        problems = (self._check(key, case) for key in self._keys if stated(case, key) is not None)
+        return [*chain.from_iterable(problems), *said_twice(case)]
 
     def _check(self, key: str, case: EvalCase) -> Iterable[str]:
         if key not in self._checks:
             self._checks[key] = METRICS.get(READERS[key])().check
         try:
             return self._checks[key](case)
-        except MissingExtraError:  # a run does without it
+        except MissingExtraError:  # the run does not need this metric
             return ()
 
 

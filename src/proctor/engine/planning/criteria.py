@@ -1,19 +1,18 @@
-"""From a config to metrics that can score: every mistake in it found before anything runs."""
+"""Bind the metrics of a config to their criteria; report every mistake in the config before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.common.registry import METRICS, load_object
-from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
-from proctor.engine.planning.metric_order import order_of
+from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
 from proctor.engine.planning.run_options import RunOptions
-from proctor.engine.scoring.judge_scheduling import given_judge
-from proctor.engine.scoring.turn_aggregation import AGGREGATES, MEAN
+from proctor.engine.scoring.score_trial import choose_judges
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
-from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
+from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, Survey, idle_options
+from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import MetricScore
@@ -23,22 +22,22 @@ EFFICIENCY = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1",
 
 @dataclass(slots=True)
 class Bound:
-    """The metrics of one config: those that run, those left out on purpose, and what is wrong."""
+    """The metrics of one config: those that run, those left out by options, and the problems."""
 
     metrics: list[BoundMetric]
     skipped: dict[str, str]
     problems: list[SetupError]
     doubts: list[SetupError] = field(default_factory=list)
-    """What a person should know about the criteria; no reason not to run."""
+    """Warnings about the criteria; the run begins all the same."""
     left_out: list[BoundMetric] = field(default_factory=list)
-    """The metrics of `skipped`, of which only the facts count: whether a case asserts something for one of them."""
+    """The metrics of `skipped`. Only their facts are read: whether a case asserts something for one of them."""
 
 
 def bind(config: EvalConfig, options: RunOptions) -> Bound:
     """Build every metric that `config` names, then the final-state check and the efficiency metrics."""
     bound = Bound([], {}, [])
     if options.metrics is not None:
-        bound.problems += _unlisted(options.metrics, [*config.criteria, *EFFICIENCY, FINAL_STATE])
+        bound.problems += _unknown_metrics(options.metrics, [*config.criteria, *EFFICIENCY, FINAL_STATE])
     bound.problems += _name_clashes(config)
     for name in config.criteria:
         _bind_one(name, config, options, bound)
@@ -59,15 +58,15 @@ def _name_clashes(config: EvalConfig) -> list[SetupError]:
     problems: list[SetupError] = []
     for name in config.custom_metrics or {}:
         if METRICS.is_built_in(name):
-            said = f"{name!r} is the name of a built-in metric; give the custom metric another name"
-            problem = CriterionError(f"custom_metrics: {said}")
-            problem.path, problem.parts = ("custom_metrics", name), [said]
+            message = f"{name!r} is the name of a built-in metric; give the custom metric another name"
+            problem = CriterionError(f"custom_metrics: {message}")
+            problem.path, problem.parts = ("custom_metrics", name), [message]
             problems.append(problem)
     return problems
 
 
 def _combine(config: EvalConfig, bound: Bound) -> None:
-    """Put metrics that need the scores of others after those, and give them what they need to know of them."""
+    """Put metrics that combine others after those, and pass them the facts of those."""
     by_name = {metric.name: metric for metric in bound.metrics}
     combines = {name: tuple(getattr(metric.metric, "combines", ())) for name, metric in by_name.items()}
     if not any(combines.values()):
@@ -90,7 +89,7 @@ def _combine(config: EvalConfig, bound: Bound) -> None:
                 bound.problems.append(problem)
 
 
-def _unlisted(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
+def _unknown_metrics(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
     return [
         SetupError(
             f"--metrics names {name!r}, which the criteria do not have.{did_you_mean(name, listed)} "
@@ -111,10 +110,10 @@ def _bind_one(name: str, config: EvalConfig, options: RunOptions, bound: Bound) 
 def _append(
     name: str, criterion: BaseCriterion | None, options: RunOptions, bound: Bound, *, custom: Any = None
 ) -> None:
-    """Build one metric and put it where it belongs."""
+    """Build one metric and add it to the metrics that run or to those left out."""
     if options.metrics is not None and name not in options.metrics and name not in EFFICIENCY:
         bound.skipped[name] = "--metrics"
-        if options.metrics:  # an empty list is a slip
+        if options.metrics:  # an empty list is a mistake that is reported elsewhere
             bound.left_out.append(_only_facts(name, criterion, custom))
         return
     try:
@@ -123,9 +122,9 @@ def _append(
             bound.skipped[name] = "--no-judge"
             bound.left_out.append(_only_facts(name, criterion, custom))
             return
-        found = _bound(name, metric, criterion)
+        found = _bind_metric(name, metric, criterion)
         if "judge" in metric.facts.needs:
-            given = given_judge(metric, options.judges)
+            given = choose_judges(metric, options.judges)
             found.judge, found.judge_code = given.model, given.code
             bound.doubts += [_doubt(name, said) for said in given.notes]
         bound.metrics.append(found)
@@ -136,30 +135,30 @@ def _append(
 
 
 def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> BoundMetric:
-    """Bind a metric that is left out: nothing is asked of it but its facts, and code of the user's is not loaded."""
+    """Bind a metric that is left out: only its facts are read, and user code is not loaded."""
     try:
         built = None if custom is not None else _build(name, criterion, RunOptions(), None)
         if built is not None:
-            return _bound(name, built, criterion)
-    except SetupError:  # it takes no part in the run, and neither do its mistakes
+            return _bind_metric(name, built, criterion)
+    except SetupError:  # mistakes in a metric that does not run are not reported
         pass
     return BoundMetric(LeftOut(MetricFacts(name=name, description="left out")), None, gate=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A metric that is left out and not loaded."""
+    """Placeholder of a metric that is left out and not loaded."""
 
     facts: MetricFacts
 
     def score(self, case: CaseView) -> MetricScore:
-        """Refuse: it is never asked."""
+        """Refuse: a metric that is left out is never asked."""
         raise NotImplementedError(case.eval_id)
 
 
-def _doubt(name: str, said: str) -> SetupError:
-    doubt = CriterionError(f"{name}: {said}")
-    doubt.path, doubt.parts = ("criteria", name), [said]
+def _doubt(name: str, warning: str) -> SetupError:
+    doubt = CriterionError(f"{name}: {warning}")
+    doubt.path, doubt.parts = ("criteria", name), [warning]
     return doubt
 
 
@@ -183,7 +182,7 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
     return metric
 
 
-def _bound(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
+def _bind_metric(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
     facts = metric.facts
     extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
     gate, applies_to = extra.get("gate", True), extra.get("applies_to")
@@ -202,3 +201,148 @@ def _bound(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundM
     threshold = criterion.threshold if criterion is not None and facts.gates else None
     compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
     return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)
+
+
+# --- Criteria compared with all the cases of a run ---------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Look:
+    """The survey of one criterion over the cases of a run."""
+
+    metric: BoundMetric
+    survey: Survey
+    source: str
+    """The config that the criterion is in."""
+    is_partial: bool = False
+    """Whether options left out cases: one of those may state what the criterion asks for."""
+
+    def see(self, case: EvalCase) -> None:
+        """Show a case to the survey if the metric scores it."""
+        if self.metric.covers(scenario=case.conversation is None):
+            self.survey.see(case)
+
+    def problems(self) -> list[SetupError]:
+        """Return the problems that the survey found."""
+        fit = f"The criterion of {self.metric.name!r} does not fit"
+        return [self._error(problem, f"{fit}: {problem}.") for problem in self.survey.problems()]
+
+    def doubts(self) -> list[SetupError]:
+        """Return the warnings of the survey; if it saw a part of the cases only, its problems are warnings, too."""
+        warnings = [*self.survey.doubts()]
+        if self.is_partial:
+            problems = self.survey.problems()
+            warnings = [f"{each} (of the cases that were chosen)" for each in (*problems, *warnings)]
+        return [self._error(each, f"{self.metric.name}: {each}") for each in warnings]
+
+    def _error(self, part: str, message: str) -> SetupError:
+        error = CriterionError(f"{self.source}: {message}")
+        error.file, error.path, error.parts = self.source, ("criteria", self.metric.name), [part]
+        return error
+
+
+class Surveys:
+    """The surveys of all criteria; sets that share a config share their surveys."""
+
+    def __init__(self) -> None:
+        self._looks: dict[tuple[int, str], Look] = {}
+
+    def of(
+        self, config: EvalConfig, source: str, metrics: Iterable[BoundMetric], *, is_partial: bool
+    ) -> list[Look]:
+        """Return the surveys that are to see the cases of a set."""
+        looks = []
+        for metric in metrics:
+            survey = getattr(metric.metric, "survey", None)
+            if survey is None or (made := survey()) is None:
+                continue
+            look = self._looks.setdefault((id(config), metric.name), Look(metric, made, source))
+            look.is_partial |= is_partial
+            looks.append(look)
+        return looks
+
+    def problems(self) -> list[SetupError]:
+        """Return the problems, for which the run is refused."""
+        return [each for look in self._looks.values() if not look.is_partial for each in look.problems()]
+
+    def doubts(self) -> list[SetupError]:
+        """Return the warnings."""
+        return [each for look in self._looks.values() for each in look.doubts()]
+
+
+# --- The order of metrics that need the scores of others --------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Order:
+    """The order in which metrics are asked, the metrics left out with one that they need, and the problems."""
+
+    names: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Name -> the option that leaves it out."""
+    problems: list[SetupError] = field(default_factory=list)
+
+
+def order_of(
+    combines: Mapping[str, Collection[str]],
+    *,
+    skipped: Mapping[str, str],
+    broken: Collection[str] = (),
+) -> Order:
+    """Put each metric after those that it combines; keep the order of all others.
+
+    `combines`: name -> names that it needs (most need none), in the order of the config. `skipped`: metrics that options leave
+    out, and which option. `broken`: metrics of the config that could not be built, which is reported elsewhere.
+    """
+    order = Order()
+    for name, problem in _problems(combines, skipped, broken):
+        problem.path = ("criteria", name)
+        order.problems.append(problem)
+    waiting = dict(combines)
+    while waiting:
+        gone = {**skipped, **order.skipped}
+        for name, needed in waiting.items():
+            if without := next((part for part in needed if part in gone), None):
+                order.skipped[name] = gone[without]
+                break
+            if all(part in order.names or part not in combines for part in needed):
+                order.names.append(name)
+                break
+        else:
+            order.problems.append(_circle(waiting))
+            return order
+        del waiting[name]
+    return order
+
+
+def _problems(
+    combines: Mapping[str, Collection[str]], skipped: Mapping[str, str], broken: Collection[str]
+) -> Iterable[tuple[str, SetupError]]:
+    """Yield each problem with the name of its metric."""
+    for name, needed in combines.items():
+        for part in needed:
+            if part in combines or part in broken:
+                continue
+            if skipped.get(part) == "--metrics":
+                left_out = f"{name!r} combines {part!r}, which --metrics leaves out. Name it there, too."
+                yield name, CriterionError(left_out)
+            elif part not in skipped:
+                others = [other for other in combines if other != name]
+                yield (
+                    name,
+                    CriterionError(
+                        f"{name!r} combines {part!r}, which the criteria do not have.{did_you_mean(part, others)} "
+                        f"They have: {', '.join(others) or 'no others'}."
+                    ),
+                )
+
+
+def _circle(waiting: Mapping[str, Collection[str]]) -> CriterionError:
+    """Return the error for metrics that need each other: follow their needs until a metric is met again."""
+    path = [next(iter(waiting))]
+    while path[-1] not in path[:-1]:
+        path.append(next(part for part in waiting[path[-1]] if part in waiting))
+    circle = " → ".join(map(repr, path[path.index(path[-1]) :]))
+    problem = CriterionError(f"metrics combine each other in a circle: {circle}.")
+    problem.path = ("criteria", path[-1])
+    return problem

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.common.code_identity import identify
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
-from proctor.engine.scoring.judge_scheduling import prompts_of
+from proctor.engine.scoring.score_trial import prompts_of
 from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,

@@ -117,5 +117,5 @@ def _spread(scored: Any, case: CaseView) -> Any:
 
 
 def replace_turns(scored: MetricScore, turns: list[Score]) -> MetricScore:
-    """Return a score with those of other turns in place of its own."""
+    """Return a score whose scores of turns are replaced."""
     return replace(scored, per_invocation=turns)

@@ -35,8 +35,7 @@ from proctor.errors import SetupError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from proctor.engine.execution.progress import Progress
-    from proctor.engine.execution.stop_request import StopRequest
+    from proctor.engine.execution.run_control import Progress, StopRequest
     from proctor.engine.planning.stopping_rule import StoppingRule
     from proctor.engine.usage.budget import RunBudget
     from proctor.judges.base import Judges

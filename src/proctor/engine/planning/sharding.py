@@ -1,4 +1,4 @@
-"""One of several machines that share the cases of a run."""
+"""Shards: several machines share the cases of a run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FORM = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
 class Shard:
     """Shard `number` (from 1) of `count`.
 
-    A case belongs to one shard by the hash of the ids of its set and its own: whatever else is in the set, added or
-    taken away, and whichever machine asks. The shards of a large set differ in size by a few times the square root of
-    it; of a small set one may be empty.
+    The hash of the ids of a case and its set determines its shard: other cases of the set and the machine do not
+    matter. The shards of a large set differ in size by a few times the square root of their size; a shard of a small
+    set may be empty.
     """
 
     number: int
     count: int
 
     def holds(self, eval_set_id: str, eval_id: str) -> bool:
-        """Tell whether a case belongs to this shard."""
+        """Return whether a case belongs to this shard."""
         key = f"{len(eval_set_id)}:{eval_set_id}{eval_id}".encode("utf-8", "surrogatepass")
         hashed = blake2b(key, digest_size=8).digest()
         return int.from_bytes(hashed, "big") % self.count == self.number - 1
@@ -40,7 +40,7 @@ def parse_shard(text: object) -> Shard:
     """Read `2/4`: the second of four.
 
     Raises:
-        SetupError: it says something else.
+        SetupError: the text has another form.
     """
     found = _FORM.fullmatch(text) if isinstance(text, str) else None
     number, count = (int(found[1]), int(found[2])) if found else (0, 0)
@@ -52,5 +52,5 @@ def parse_shard(text: object) -> Shard:
 
 
 def share(shard: str, here: int, elsewhere: int) -> str:
-    """Say which share of the cases a run has, where other shards have the rest."""
+    """Return a sentence on the share of the cases that this run has; other shards have the rest."""
     return f"shard {shard}: {here or 'none'} of {here + elsewhere} cases; the other shards run the rest"

@@ -1,4 +1,4 @@
-"""A rule that ends a run before all its trials are made: what the engine asks of it."""
+"""The contract of a rule that ends a run before all its trials are made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proctor.schema.results.run_result import CaseResult
 
 
 class StoppingRule(Protocol):
-    """Decides after each round of trials whether the run goes on.
+    """Decides after each round of trials whether the run continues.
 
     A round is one more trial of every case. `analysis.compare.interim_looks` has the rule that compares with another run.
     """

@@ -1,11 +1,11 @@
-"""How often a case is run, and whether so many trials can tell what a config's `trials` asks for."""
+"""How many trials a case gets, and whether so many trials can decide a config's `trials` rule."""
 
 from __future__ import annotations
 
 from math import ceil, log
 
 from proctor.engine.planning.run_options import RunOptions
-from proctor.engine.scoring.trial_rule import bounds_of, held_against
+from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.errors import SetupError
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.outcome import Outcome
@@ -13,21 +13,21 @@ from proctor.schema.results.repeats import TrialRule
 from proctor.stats.intervals import more_trials
 
 _HALF = 0.5
-"""Of a single trial, any rate asks for all of it; a rate below this was hardly meant so."""
+"""With a single trial every rate requires that it passes; a rate below this is probably a mistake."""
 
 
 def runs_of(config: EvalConfig, options: RunOptions) -> int:
-    """Return how many trials each case gets: what the run is told, else what the config says, else 1."""
+    """Return how many trials each case gets: the option `num_runs`, or the config's number, or 1."""
     stated = config.trials.num_runs if config.trials is not None else None
     return options.num_runs or stated or 1
 
 
 def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
-    """Return what is wrong with a config's `trials`, where a case gets so many."""
-    if not (said := undecidable(config.rule_for(num_runs), num_runs)):
+    """Return the problems of a config's `trials` for so many trials a case."""
+    if not (message := undecidable(config.rule_for(num_runs), num_runs)):
         return []
-    problem = SetupError(said)
-    problem.path, problem.parts = ("trials",), [said.removeprefix("trials: ")]
+    problem = SetupError(message)
+    problem.path, problem.parts = ("trials",), [message.removeprefix("trials: ")]
     problem.is_mistake = (
         config.trials is not None and config.trials.num_runs is not None
     )  # else --num-runs helps
@@ -35,7 +35,7 @@ def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
 
 
 def undecidable(rule: TrialRule | None, num_runs: int) -> str:
-    """Say why so many trials can decide nothing under `rule`; empty when they can decide something."""
+    """Explain why so many trials can decide nothing under `rule`; empty if they can decide something."""
     if rule is None:
         return ""
     if rule.confidence is None:
@@ -45,13 +45,13 @@ def undecidable(rule: TrialRule | None, num_runs: int) -> str:
     if _can_pass(rule, num_runs) or _can_fail(rule, num_runs):
         return ""
     return (
-        f"trials: whatever comes of {_trials(num_runs)} a case, it decides nothing at a confidence of "
+        f"trials: {_trials(num_runs)} a case can decide nothing at a confidence of "
         f"{rule.confidence:g}: from {least_to_pass(rule)} trials on a case can pass"
     )
 
 
 def too_few_trials(rule: TrialRule, num_runs: int) -> str:
-    """Say which verdict is out of reach with so many trials; empty when both passed and failed can be had."""
+    """Explain which verdict so many trials cannot reach; empty if both passed and failed are possible."""
     if rule.confidence is None or undecidable(rule, num_runs):
         return ""
     asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
@@ -83,13 +83,13 @@ def loose_rate(rule: TrialRule, num_runs: int) -> str:
 def _can_pass(rule: TrialRule, num_runs: int) -> bool:
     if rule.at_most is not None:
         return any(most <= count for count, most in enumerate(bounds_of(rule).above) if count)
-    return held_against(rule, num_runs, num_runs) is Outcome.PASSED
+    return decide_share(rule, num_runs, num_runs) is Outcome.PASSED
 
 
 def _can_fail(rule: TrialRule, num_runs: int) -> bool:
     if rule.at_most is not None:
         return any(most >= 0 for most in bounds_of(rule).below)
-    return held_against(rule, 0, num_runs) is Outcome.FAILED
+    return decide_share(rule, 0, num_runs) is Outcome.FAILED
 
 
 def least_to_pass(rule: TrialRule) -> int:

@@ -1,4 +1,4 @@
-"""Scoring outside of a run: one conversation, in which a metric that never answers is given up as it is in a run."""
+"""Score one conversation outside of a run; a metric that does not end is given up as in a run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.scoring.judge_scheduling import in_order, score_and_judge
-from proctor.engine.scoring.score_trial import explain, given_up
+from proctor.engine.scoring.score_trial import (
+    explain,
+    order_of_asking,
+    score_and_judge,
+    scores_of_stuck_trial,
+)
 from proctor.engine.trial.deadlines import Slot
 from proctor.metrics.base import CaseView
 from proctor.schema.results.score import MetricScore
@@ -16,9 +20,9 @@ from proctor.schema.results.score import MetricScore
 async def score_alone(
     metrics: Sequence[BoundMetric], view: CaseView, seconds: float | None
 ) -> list[MetricScore]:
-    """Score one conversation with every metric and say why; each may take so many `seconds` (`None`: no limit).
+    """Score one conversation with every metric, with explanations; each may take `seconds` (`None`: no limit).
 
-    Calls to judges have deadlines of their own. What a metric raises, and that it did not end, are in its score.
+    Calls of judges have their own deadlines. A metric that raises or does not end gets a score with the failure.
     """
     known: list[MetricScore] = []
     done: list[MetricScore] = []
@@ -40,7 +44,7 @@ async def score_alone(
     executor = LocalExecutor(
         work,
         abandoned=abandoned,
-        on_done=lambda _, scores: done.extend(scores),
+        on_done=done.extend,
         concurrency=1,
         shortest_timeout=seconds,
     )
@@ -55,7 +59,7 @@ def _may_hang(bound: BoundMetric) -> bool:
 def _without_the_stuck(
     metrics: Sequence[BoundMetric], known: Sequence[MetricScore], seconds: float | None
 ) -> list[MetricScore]:
-    asked = in_order(metrics)
-    said = given_up(asked, known, seconds)
+    asked = order_of_asking(metrics)
+    said = scores_of_stuck_trial(asked, known, seconds)
     by_name = {bound.name: score for bound, score in zip(asked, said, strict=True)}
     return [by_name[bound.name] for bound in metrics]

@@ -1,40 +1,50 @@
-"""Scores for one trial: every metric asked, whatever it raises kept as data."""
+"""Score one trial: ask every metric, and record its errors as failures."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from proctor.common.async_tools import gather_all
 from proctor.common.error_text import safe_repr, safe_str
+from proctor.common.prompts import Prompt, read_prompt
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
-from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
+from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import CaseView
+from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.evidence.to_invocations import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import all_stated
+from proctor.schema.format.criterion import JudgeModelOptions
+from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import Explanation, MetricScore, Score
+
+if TYPE_CHECKING:
+    from proctor.judges.base import AnswerCache, Judge, Judges
+    from proctor.schema.results.model_usage import Spent
 
 
 def view_of(case: EvalCase, trial: Trial) -> CaseView:
-    """Return what metrics may see of a trial."""
-    fields = case.__dict__  # one look-up in place of one per field: this runs for every trial
+    """Return what metrics may read of a trial."""
     return CaseView(
-        eval_id=fields["eval_id"],
+        eval_id=case.eval_id,
         actual=Recorded(trial),
-        expected=fields["conversation"],
-        scenario=fields["conversation_scenario"],
-        opening=fields["opening"] or (),
-        rubrics=fields["rubrics"] or (),
-        expected_state=fields["final_session_state"] or None,
+        expected=case.conversation,
+        scenario=case.conversation_scenario,
+        opening=case.opening or (),
+        rubrics=case.rubrics or (),
+        expected_state=case.final_session_state or None,
         actual_state=trial.final_state,
         trial=trial,
-        extra=all_stated(case) if case.__pydantic_extra__ or fields["session_input"] is not None else None,
+        extra=all_stated(case) if case.__pydantic_extra__ or case.session_input is not None else None,
     )
 
 
@@ -48,16 +58,15 @@ async def score_trial(
 ) -> list[MetricScore]:
     """Score one trial with every metric, in order. A metric that raises gives a score with its failure.
 
-    Each metric may take so many `seconds`, where `slot` watches over it (quick ones in a row take them together). The
-    scores are put into `scores` one by one. Those that need the scores of others find them in `view.scores`, beside
-    what is there already.
+    Each metric may take `seconds` if there is a `slot` (quick metrics in a row share them). Each score is appended to
+    `scores` when it is computed. A metric that combines others finds their scores in `view.scores`.
     """
     found = [] if scores is None else scores
-    clocked = False  # whether the clock that runs is that of a quick metric, which the next quick one shares
+    clocked = False  # whether a quick metric started the clock, which the next quick metric shares
     for bound in metrics:
         if bound.only_counts:
             try:
-                found.append(bound.score(view))  # type: ignore[arg-type]  # one of ours, and none of them is async
+                found.append(bound.score(view))  # type: ignore[arg-type]  # a built-in metric that is not async
             except BaseException as error:  # noqa: BLE001 - evidence that cannot be counted is a failure of the metric
                 found.append(MetricScore(failure=_blame(error, slot, seconds)))
             continue
@@ -70,18 +79,18 @@ async def score_trial(
         if type(outcome) is MetricScore:
             clocked = bound.is_quick and outcome.failure is None
         else:
-            outcome = await _awaited(bound, outcome, slot, seconds)
+            outcome = await _await_score(bound, outcome, slot, seconds)
             clocked = False
         found.append(outcome)
     return found
 
 
-def given_up(
+def scores_of_stuck_trial(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], seconds: float | None
 ) -> list[MetricScore]:
-    """Return the scores of a trial whose next metric ignored its cancellation; those after it were not asked."""
+    """Return the scores of a trial whose next metric ignored its cancellation; the metrics after it were not asked."""
     stuck, *others = metrics[len(scores) :]
-    what = f"{_LATE}, and it went on when it was cancelled: it was left behind"
+    what = f"{_LATE}, and it ignored its cancellation: it was left behind"
     rest = f"was not asked: {stuck.name} before it did not end"
     failures = [timed_out(what, seconds, where="metric")]
     failures += [Failure(where="metric", kind=FailureKind.CANCELLED, message=rest) for _ in others]
@@ -92,7 +101,7 @@ _LATE = "no score within the time of one turn"
 
 
 def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
-    """What the metric says at once: its score, or what must be awaited for it."""
+    """Return the metric's score, or the awaitable that yields it."""
     if not bound.covered[view.scenario is not None]:
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
@@ -104,14 +113,16 @@ def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float |
                 return scored if bound.is_quick else fit_to_keep(scored)
         elif inspect.isawaitable(scored):
             return scored
-    except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
+    except BaseException as error:  # noqa: BLE001 - any error of a metric is its failure
         return MetricScore(failure=_blame(error, slot, seconds))
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
-    return fit_to_keep(_checked(bound, scored))
+    return fit_to_keep(_check_score(bound, scored))
 
 
-async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None) -> MetricScore:
+async def _await_score(
+    bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None
+) -> MetricScore:
     task = asyncio.current_task()
     try:
         scored = await answer
@@ -121,7 +132,7 @@ async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: 
         return MetricScore(failure=_blame(error, slot, seconds))
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
-    return fit_to_keep(_checked(bound, scored))
+    return fit_to_keep(_check_score(bound, scored))
 
 
 def _timed_out(seconds: float | None) -> Failure:
@@ -148,8 +159,8 @@ def _stops_the_run(slot: Slot | None) -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _checked(bound: BoundMetric, scored: object) -> MetricScore:
-    """A score that is not a number is an error, never a pass and never a 0."""
+def _check_score(bound: BoundMetric, scored: object) -> MetricScore:
+    """Make a score that is not a number an error, never a pass or a 0."""
     if not isinstance(scored, MetricScore):
         return MetricScore(failure=_unusable(f"returned {type(scored).__name__}, not a MetricScore"))
     value = scored.value
@@ -169,7 +180,7 @@ def _unusable(what: str) -> Failure:
 
 
 def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
-    """Fill in why: of the invocations below the threshold, or of all; before a combination, why its parts have their scores."""
+    """Add explanations to the invocations below the threshold, or to all; the parts of a combination come first."""
     if not hasattr(bound.metric, "explain"):
         return
     for index, score in enumerate(scored.per_invocation):
@@ -193,7 +204,7 @@ def _explain_one(bound: BoundMetric, view: CaseView, scored: MetricScore, index:
         return
     try:
         explanation = explainer(view, scored, index)
-    except BaseException as error:  # noqa: BLE001 - the score stands without its explanation
+    except BaseException as error:  # noqa: BLE001 - the score counts without its explanation
         why = f"(no explanation: {type(error).__name__}: {safe_str(error)})"
         score.reason = score.reason or fit_text(why)
         return
@@ -203,52 +214,52 @@ def _explain_one(bound: BoundMetric, view: CaseView, scored: MetricScore, index:
     score.warning = explanation.warning or score.warning
 
 
-# --- What a metric says beside its number, made fit to be kept: within bounds, and text that every store holds --------
+# --- Limits of reasons, warnings and details before they are stored ---------------------------------------------------
 
 
 def fit_to_keep(score: MetricScore) -> MetricScore:
-    """Return a score all of whose words can be kept, and that says what was changed in them."""
+    """Limit the texts of a score; each text that is changed says so."""
     _fit(score)
     for one in score.per_invocation:
         _fit(one)
         if one.warning:
-            one.warning = _Words("warning").taken(one.warning)
+            one.warning = _TextLimiter("warning").fit(one.warning)
     if score.failure is not None:
         fit_failure(score.failure)
     return score
 
 
-def fit_explanation(said: Explanation) -> Explanation:
-    """Return an explanation all of whose words can be kept, and that says what was changed in them."""
-    _fit(said)
-    said.warning = _Words("warning").taken(said.warning)
-    return said
+def fit_explanation(explanation: Explanation) -> Explanation:
+    """Limit the texts of an explanation; each text that is changed says so."""
+    _fit(explanation)
+    explanation.warning = _TextLimiter("warning").fit(explanation.warning)
+    return explanation
 
 
 def fit_failure(failure: Failure) -> Failure:
-    """Return a failure all of whose words can be kept, and that says what was changed in them."""
+    """Limit the texts of a failure; each text that is changed says so."""
     if failure.traceback is not None:
-        failure.traceback = _Words("traceback").taken(failure.traceback)
-    failure.message = _Words("error message").taken(failure.message)
+        failure.traceback = _TextLimiter("traceback").fit(failure.traceback)
+    failure.message = _TextLimiter("error message").fit(failure.message)
     return failure
 
 
 def fit_text(reason: str) -> str:
-    """Return a reason as it can be kept, with what was changed behind it."""
-    return _Words("reason").taken(reason)
+    """Limit a reason, and append what was changed."""
+    return _TextLimiter("reason").fit(reason)
 
 
 def _fit(one: Score | MetricScore | Explanation) -> None:
     if one.reason:
         one.reason = fit_text(one.reason)
     if one.details:
-        words = _Words("details")
+        words = _TextLimiter("details")
         one.details = words.object(one.details, "")
         one.reason += words.changes
 
 
-class _Words(Intake):
-    """Takes in one text, or the details of a score."""
+class _TextLimiter(EvidenceLimiter):
+    """Limits one text, or the details of a score."""
 
     __slots__ = ()
 
@@ -256,22 +267,166 @@ class _Words(Intake):
         super().__init__(_CAPS, [])
         self.begin(place)
 
-    def taken(self, text: str) -> str:
-        """Return `text` as it can be kept, with what was changed behind it."""
+    def fit(self, text: str) -> str:
+        """Limit `text`, and append what was changed."""
         return self.text(text, "") + self.changes
 
     @property
     def changes(self) -> str:
-        """What was changed, to be put behind a text; empty where nothing was."""
+        """The changes, as the end of a text; empty without changes."""
         return f" [{'; '.join(self.notes)}]" if self.notes else ""
 
     def value(self, value: Any, what: str, _depth: int = 0) -> Any:
-        """Return a copy of a JSON value; what is none, or too deep, becomes text."""
+        """Return a copy of a JSON value; other values and values that are nested too deep become text."""
         try:
             return super().value(value, what, _depth)
-        except Exception:  # noqa: BLE001 - whatever a foreign object does when it is looked at
+        except Exception:  # noqa: BLE001 - reading a foreign object may raise anything
             self._note(f"{type(value).__name__} kept as text", what)
             return self.text(safe_repr(value), what)
 
 
 _CAPS = Caps()
+
+
+# --- Metrics that ask judges ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """The judges that a metric asks."""
+
+    model: str
+    """The models as users name them."""
+    code: str
+    """Hash of their code, as `MetricManifest.judge_code` has it."""
+    notes: list[str]
+
+
+def choose_judges(metric: Any, judges: Judges | None) -> JudgeChoice:
+    """Pass a metric the judges of the run; return which of them it asks.
+
+    Raises:
+        SetupError: the run has no judges, or the judge that the metric names cannot be asked.
+    """
+    if judges is None:
+        raise CriterionError(
+            f"The metric {metric.facts.name!r} asks a language model, and none may be asked here."
+        )
+    noting = _RecordingJudges(judges)
+    try:
+        metric.use(noting)
+    except SetupError as problem:
+        if type(problem) is SetupError:  # a missing API key is no mistake in the config
+            problem.is_mistake = False
+        raise
+    model = " ".join(dict.fromkeys(noting.models)) or "?"
+    return JudgeChoice(model, noting.code(), list(dict.fromkeys(noting.notes)))
+
+
+def prompts_of(metric: Any) -> dict[str, str]:
+    """Return the hashes of the prompts that a metric holds, and of the instructions of every judge."""
+    held = [
+        one
+        for value in getattr(metric, "__dict__", {}).values()
+        for one in _several(value)
+        if isinstance(one, Prompt)
+    ]
+    return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
+
+
+def _several(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else [value]
+
+
+class _RecordingJudges:
+    """Judges that record which of them a metric requested."""
+
+    def __init__(self, judges: Judges) -> None:
+        self._judges = judges
+        self.models: list[str] = []
+        self.codes: list[str | None] = []
+        self.notes: list[str] = []
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
+        judge = self._judges.judge(metric, options, stated=stated)
+        self.models.append(judge.model)
+        self.codes.append(getattr(judge, "code", ""))
+        self.notes += judge.notes
+        return judge
+
+    def code(self) -> str:
+        """Return one hash for the code of all recorded judges."""
+        if None in self.codes:
+            return UNKNOWN_MODULES
+        known = [code for code in dict.fromkeys(self.codes) if code]
+        return content_hash("\0".join(known).encode()) if known else ""
+
+    def remember(self, cache: AnswerCache) -> None:
+        self._judges.remember(cache)
+
+    def spending(self) -> list[Spent]:
+        return self._judges.spending()
+
+    def listen(self, notify: Callable[[str], None]) -> None:
+        self._judges.listen(notify)
+
+    async def close(self) -> None:
+        await self._judges.close()
+
+
+def order_of_asking(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:
+    """Return metrics in the order of asking: without judges, with judges, then those that need the judges' scores."""
+    first, judges, last = _split(metrics)
+    return [*first, *judges, *last]
+
+
+async def score_and_judge(
+    metrics: Sequence[BoundMetric],
+    view: CaseView,
+    *,
+    slot: Slot | None = None,
+    seconds: float | None = None,
+    scores: list[MetricScore] | None = None,
+    aside: Callable[[Slot], None] | None = None,
+) -> list[MetricScore]:
+    """Score one trial as `score_trial` does, but ask the metrics with judges concurrently, after those without.
+
+    They have no deadline here: every call of a judge has its own, and may wait for the rate limit of its provider.
+    While they wait, `aside` gives the trial's place to another. `scores` fills in the order of `order_of_asking`.
+    """
+    first, judges, last = _split(metrics)
+    found = [] if scores is None else scores
+    await score_trial(first, view, slot=slot, seconds=seconds, scores=found)
+    if slot is not None:
+        slot.begin_turn(None)
+        if aside is not None:
+            aside(slot)
+    for judged in await gather_all([score_trial([bound], view, slot=slot) for bound in judges]):
+        found += judged
+    if last:
+        view.scores = {
+            **view.scores,
+            **{bound.name: score for bound, score in zip([*first, *judges], found, strict=True)},
+        }
+        found += await score_trial(last, view, slot=slot, seconds=seconds)
+    by_name = {bound.name: score for bound, score in zip([*first, *judges, *last], found, strict=True)}
+    return [by_name[bound.name] for bound in metrics]
+
+
+def _split(
+    metrics: Sequence[BoundMetric],
+) -> tuple[list[BoundMetric], list[BoundMetric], list[BoundMetric]]:
+    judges = [bound for bound in metrics if bound.judge]
+    waiting = set(_waiting(metrics, {bound.name for bound in judges}))
+    first = [bound for bound in metrics if not bound.judge and bound.name not in waiting]
+    return first, judges, [bound for bound in metrics if bound.name in waiting]
+
+
+def _waiting(metrics: Sequence[BoundMetric], needed: set[str]) -> Iterator[str]:
+    """Yield the names of metrics that need scores of judges, directly or through others; they follow what they need."""
+    for bound in metrics:
+        if not bound.judge and any(part.name in needed for part in bound.parts):
+            needed.add(bound.name)
+            yield bound.name

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.scoring.trial_rule import decide_trials, trials_reason
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.repeats import TrialRule
-from proctor.schema.results.run_result import MetricVerdict, Outcome, worst
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.repeats import CONFIDENCE, TrialRule
+from proctor.schema.results.run_result import MetricVerdict, worst
 from proctor.schema.results.score import MetricScore, mean, score_text
+from proctor.stats.intervals import more_trials, pass_hat, wilson
+from proctor.stats.sequential import FUTILE, ShareBounds, share_bounds
 
 # Names of this module: looking a member up in its enumeration takes ten times as long, and this runs for every case.
 _PASSED, _INFORMATIONAL, _NOT_APPLICABLE = Outcome.PASSED, Outcome.INFORMATIONAL, Outcome.NOT_APPLICABLE
@@ -20,14 +22,14 @@ MOST_NUMBERS = 10
 
 @dataclass(slots=True)
 class CaseVerdict:
-    """What a case's trials mean under its criteria."""
+    """The verdict on one case."""
 
     outcome: Outcome
     reason: str
     metrics: dict[str, MetricVerdict]
     trials: list[Outcome]
     missed: str = ""
-    """Of several trials: which was the first that failed, and why."""
+    """The first of several trials that failed, and why."""
 
 
 def decide(
@@ -38,14 +40,14 @@ def decide(
 ) -> CaseVerdict:
     """Decide one case from the scores of its trials (`None` for a trial that failed) and the trials' failures.
 
-    A metric passes when its mean over the trials meets the threshold; one that must hold in every trial, when each
-    does. What could not be computed makes an *error*, unless what was computed already makes it *failed*.
+    A metric passes if its mean over the trials meets the threshold; a metric that must hold in every trial, if each
+    trial meets it. If something cannot be computed, the case is an *error*, unless the rest already makes it *failed*.
 
     With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
     if rule is None and len(scores) == 1 and (only := scores[0]) is not None and not any(failures):
         outcome, reason, deciding = decide_only(metrics, only)
-        return CaseVerdict(outcome, reason, with_reported(metrics, only, deciding), [outcome])
+        return CaseVerdict(outcome, reason, add_informational(metrics, only, deciding), [outcome])
     rows = [
         [
             None if row is None or (failure is not None and not _is_about_user(bound)) else row[i]
@@ -65,7 +67,7 @@ def decide(
             if rule is None
             else decide_trials(rule, trials)
         )
-    missed = _first_missed(metrics, scores, trials) if len(trials) > 1 else ""
+    missed = _first_failed_trial(metrics, scores, trials) if len(trials) > 1 else ""
     if outcome is Outcome.PASSED:
         return CaseVerdict(outcome, "", verdicts, trials, missed)
     if rule is not None and (outcome is not Outcome.ERROR or Outcome.ERROR not in trials):
@@ -78,15 +80,15 @@ def decide(
 def decide_only(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
 ) -> tuple[Outcome, str, dict[str, MetricVerdict]]:
-    """The same for the only trial of a case: the outcome, the reason and the verdicts of metrics that can decide.
+    """Decide a case from its only trial: the outcome, the reason and the verdicts of metrics that can decide.
 
-    Those of metrics that are only reported wait for `with_reported`: hardly anybody looks at those of a pass.
+    `add_informational` computes the verdicts of other metrics when they are read; of passes they rarely are.
     """
     deciding: dict[str, MetricVerdict] = {}
     outcomes: list[Outcome] = []
     for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than a verdict
         if bound.gates:
-            verdict = _clear(bound, score, [score])
+            verdict = _simple_verdict(bound, score, [score])
             if verdict is None:
                 verdict = decide_metric(bound, [score])
             deciding[bound.name] = verdict
@@ -96,10 +98,10 @@ def decide_only(
     return outcome, "" if outcome is _PASSED else _reason(outcome, deciding.values(), ()), deciding
 
 
-def with_reported(
+def add_informational(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
 ) -> dict[str, MetricVerdict]:
-    """Return the verdicts of all metrics, in their order: those that are there, and what is only reported."""
+    """Return the verdicts of all metrics in their order: those in `deciding`, and those of informational metrics."""
     return {
         bound.name: deciding[bound.name] if bound.name in deciding else decide_metric(bound, [score])
         for bound, score in zip(metrics, scores, strict=True)
@@ -129,7 +131,7 @@ def _undecided_trials(
     scores: Sequence[Sequence[MetricScore] | None],
     failures: Sequence[Failure | None],
 ) -> list[int]:
-    """The numbers of the trials that were scored, and in which no gating metric applied."""
+    """Return the numbers of the scored trials in which no gating metric applied."""
     return [
         number
         for number, (row, failure) in enumerate(zip(scores, failures, strict=True), 1)
@@ -148,12 +150,11 @@ def _applies(metrics: Sequence[BoundMetric], row: Sequence[MetricScore]) -> bool
 def _of_trial(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None, failure: Failure | None
 ) -> Outcome:
-    """A trial that failed, or that its user spoiled, is an error whatever was scored."""
     return Outcome.ERROR if failure is not None else trial_outcome(metrics, scores)
 
 
 def _is_about_user(bound: BoundMetric) -> bool:
-    """Whether a metric judges the played user: it counts where that spoiled a trial, too, and says nothing of the agent."""
+    """Whether a metric scores the simulated user, not the agent; it counts even if the user spoiled the trial."""
     return "scenario" in bound.facts.needs
 
 
@@ -163,13 +164,13 @@ def _is_about_user(bound: BoundMetric) -> bool:
 def decide_metric(
     bound: BoundMetric, scores: list[MetricScore | None], rule: TrialRule | None = None
 ) -> MetricVerdict:
-    """Hold one metric's scores of all trials against its criterion; `None` stands for a trial without a score.
+    """Decide one metric from its scores of all trials; `None` for a trial without a score.
 
-    With a `rule` it is held in each trial, and passes when enough of them meet it; where it does not apply, it does
-    not stand in the way.
+    With a `rule` each trial is decided, and the metric passes if enough trials meet it; a trial in which it does not
+    apply counts as met.
     """
     only = scores[0] if len(scores) == 1 and rule is None else None
-    if only is not None and (verdict := _clear(bound, only, scores)) is not None:
+    if only is not None and (verdict := _simple_verdict(bound, only, scores)) is not None:
         return verdict
     values: list[float] = []
     missing = 0
@@ -185,17 +186,19 @@ def decide_metric(
     elif not values and not missing:
         outcome = Outcome.NOT_APPLICABLE
     elif rule is not None:
-        outcome = decide_trials(rule, [_met(bound, score) for score in scores])
+        outcome = decide_trials(rule, [_outcome_of_trial(bound, score) for score in scores])
     else:
-        outcome = _mean_held_against(bound, values, missing)
+        outcome = _decide_mean(bound, values, missing)
     average = mean(values) if values else None
     verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
     verdict.reason = _metric_reason(bound, verdict)
     return verdict
 
 
-def _clear(bound: BoundMetric, only: MetricScore, scores: list[MetricScore | None]) -> MetricVerdict | None:
-    """The verdict on the only trial where there is nothing to say about it: a pass, or what decides nothing."""
+def _simple_verdict(
+    bound: BoundMetric, only: MetricScore, scores: list[MetricScore | None]
+) -> MetricVerdict | None:
+    """Return the verdict on the only trial if it is a pass or informational; `None` for all others."""
     if only.failure is not None:
         return None
     value, threshold, name = only.value, bound.threshold, bound.name
@@ -213,12 +216,12 @@ def _clear(bound: BoundMetric, only: MetricScore, scores: list[MetricScore | Non
     return MetricVerdict(name, outcome, value, threshold, bound.gate, only.reason, scores, None, 1, met)
 
 
-def _met(bound: BoundMetric, score: MetricScore | None) -> Outcome:
+def _outcome_of_trial(bound: BoundMetric, score: MetricScore | None) -> Outcome:
     outcome = Outcome.ERROR if score is None else decide_metric_once(bound, score)
     return Outcome.PASSED if outcome is Outcome.NOT_APPLICABLE else outcome
 
 
-def _mean_held_against(bound: BoundMetric, values: list[float], missing: int) -> Outcome:
+def _decide_mean(bound: BoundMetric, values: list[float], missing: int) -> Outcome:
     threshold = bound.threshold
     if threshold is None:
         return Outcome.ERROR
@@ -228,21 +231,21 @@ def _mean_held_against(bound: BoundMetric, values: list[float], missing: int) ->
         return Outcome.PASSED if mean(values) >= threshold else Outcome.FAILED
     best = bound.facts.maximum
     if values and best is not None and mean([*values, *[best] * missing]) < threshold:
-        return Outcome.FAILED  # even perfect scores for what is missing could not save it
+        return Outcome.FAILED  # even perfect scores in the missing trials would not reach the threshold
     return Outcome.ERROR
 
 
 def trial_outcome(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> Outcome:
-    """The outcome of one trial by itself; `None`: it gave nothing to score."""
+    """Return the outcome of one trial by itself; `scores` is `None` for a trial that failed."""
     if scores is None:
         return Outcome.ERROR
-    found = {decide_metric_once(m, s) for m, s in zip(metrics, scores, strict=True) if m.gate}
-    found.discard(Outcome.NOT_APPLICABLE)
-    return worst(found)
+    outcomes = {decide_metric_once(m, s) for m, s in zip(metrics, scores, strict=True) if m.gate}
+    outcomes.discard(Outcome.NOT_APPLICABLE)
+    return worst(outcomes)
 
 
 def decide_metric_once(bound: BoundMetric, score: MetricScore) -> Outcome:
-    """Hold one trial's score against the criterion."""
+    """Decide one trial's score."""
     if score.failure is not None:
         return Outcome.ERROR
     if score.value is None:
@@ -253,7 +256,7 @@ def decide_metric_once(bound: BoundMetric, score: MetricScore) -> Outcome:
 
 
 def _metric_reason(bound: BoundMetric, verdict: MetricVerdict) -> str:
-    """Say in one sentence why: the failure, or the first invocation that missed, or what the metric says."""
+    """Return the reason in one sentence: the failure, the first invocation that missed, or the metric's own reason."""
     if verdict.failure is not None and verdict.outcome is Outcome.ERROR:
         return verdict.failure.cause
     if verdict.outcome is Outcome.FAILED:
@@ -296,10 +299,10 @@ def _reason(
     return "nothing decided this case: no gating metric applied"
 
 
-def _first_missed(
+def _first_failed_trial(
     metrics: Sequence[BoundMetric], scores: Sequence[Sequence[MetricScore] | None], trials: Sequence[Outcome]
 ) -> str:
-    """Say what the first trial that failed did: which metric missed, by how much and why."""
+    """Describe the first trial that failed: which metric missed, by how much and why."""
     for number, (row, trial) in enumerate(zip(scores, trials, strict=True), 1):
         if row is None or trial is not Outcome.FAILED:
             continue
@@ -315,3 +318,103 @@ def _shortfall(verdict: MetricVerdict) -> str:
     if verdict.outcome is not Outcome.FAILED or verdict.score is None or verdict.threshold is None:
         return ""
     return f" {score_text(verdict.score, verdict.threshold)} < {verdict.threshold:g}"
+
+
+# --- The share of a case's trials that must pass (a config's `trials`) ------------------------------------------------
+
+
+def decide_trials(rule: TrialRule, trials: Sequence[Outcome]) -> Outcome:
+    """Decide from the outcomes of the trials whether enough of them pass.
+
+    If trials are neither passed nor failed, the case is an *error*, unless it fails even if all of these had passed.
+    A case without trials is an *error*, too.
+    """
+    passed = sum(trial is Outcome.PASSED for trial in trials)
+    unknown = len(trials) - passed - sum(trial is Outcome.FAILED for trial in trials)
+    if rule.at_most is not None:
+        return _decide_added_trials(rule, trials, is_all_known=not unknown)
+    if not unknown:
+        return decide_share(rule, passed, len(trials))
+    best = decide_share(rule, passed + unknown, len(trials))
+    return Outcome.FAILED if best is Outcome.FAILED else Outcome.ERROR
+
+
+_SIDES = {-1: Outcome.FAILED, 0: Outcome.INCONCLUSIVE, 1: Outcome.PASSED}
+
+
+def _decide_added_trials(rule: TrialRule, trials: Sequence[Outcome], *, is_all_known: bool) -> Outcome:
+    """Decide a case to which trials were added until it was decided: the first decision counts, not later trials."""
+    bounds = bounds_of(rule)
+    side, looked_at = bounds.decided(trial is not Outcome.FAILED for trial in trials)
+    if is_all_known or side < 0:
+        return _SIDES[side] if trials else Outcome.ERROR
+    known = all(trial in (Outcome.PASSED, Outcome.FAILED) for trial in trials[:looked_at])
+    return _SIDES[side] if known and side else Outcome.ERROR
+
+
+def bounds_of(rule: TrialRule) -> ShareBounds:
+    """Return the sequential bounds of a rule that adds trials."""
+    return share_bounds(rule.rate, rule.at_most or 1, rule.confidence or CONFIDENCE)
+
+
+def decide_share(rule: TrialRule, passed: int, total: int) -> Outcome:
+    """Decide whether `passed` of `total` trials meet `rule`; too few trials for the rule are an *error*.
+
+    Without a confidence the unbiased estimate decides (pass^k, which is the share for k = 1). With a confidence the
+    Wilson interval of the share decides, raised to the power k: passed if all of it reaches the required rate, failed
+    if none of it does, otherwise inconclusive.
+    """
+    if total < 1 or (rule.confidence is None and total < rule.pass_k):
+        return Outcome.ERROR
+    if rule.confidence is None:
+        enough = pass_hat(passed, total, rule.pass_k) >= rule.min_pass_rate
+        return Outcome.PASSED if enough else Outcome.FAILED
+    low, high = wilson(passed, total, confidence=rule.confidence)
+    if low >= rule.rate:
+        return Outcome.PASSED
+    return Outcome.FAILED if high < rule.rate else Outcome.INCONCLUSIVE
+
+
+def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], missed: str) -> str:
+    """Return a sentence: how many trials passed, how many are required, and why that fails or does not decide."""
+    passed, total = sum(trial is Outcome.PASSED for trial in trials), len(trials)
+    found, asked = f"{passed:,} of {total:,} trials passed", f"{rule.min_pass_rate:g} asked for"
+    if outcome is Outcome.ERROR:
+        return f"{found}, and pass^{rule.pass_k} requires at least {rule.pass_k} trials"
+    if rule.pass_k > 1:
+        if rule.confidence is None:
+            found = f"pass^{rule.pass_k} {pass_hat(passed, total, rule.pass_k):.2f} ({found})"
+        else:
+            asked = f"pass^{rule.pass_k} {asked}"
+    if rule.confidence is not None:
+        asked += f" at {100 * rule.confidence:g} %"
+    if outcome is Outcome.INCONCLUSIVE:
+        return f"{found}, {asked}: {_how_many_more(rule, passed, total)}"
+    return f"{found}, {asked}{': ' if missed else ''}{missed}"
+
+
+def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:
+    if rule.at_most is not None:
+        return _left_over(rule, passed, total, rule.at_most - total)
+    more = more_trials(passed, total, rule.rate, confidence=rule.confidence or 0.0)
+    if more is None:
+        return "that is exactly the share so far, and more trials like these would not decide"
+    return f"about {_round_up(more):,} more {'trial' if more == 1 else 'trials'}"
+
+
+def _left_over(rule: TrialRule, passed: int, total: int, left: int) -> str:
+    """Explain why no further trial was added."""
+    if left <= 0:
+        return f"not decided within {total:,} trials"
+    if bounds_of(rule).more(passed, total):  # scored again with other criteria
+        return f"undecided, and up to {left:,} more {'trial' if left == 1 else 'trials'} could be made"
+    what = "the 1 trial that is" if left == 1 else f"the {left:,} trials that are"
+    return f"undecided, and {what} left would hardly decide it (a chance below {FUTILE:.0%})".replace(
+        "%", " %"
+    )
+
+
+def _round_up(number: int) -> int:
+    """Round a forecast up to two significant digits."""
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit

@@ -1,4 +1,4 @@
 """One attempt at one case: the conversation with the agent, and the evidence that it leaves.
 
-Start with `trial_work` and `trial_runner`.
+Start with `trial_runner`, then `conversation`.
 """

@@ -1,4 +1,4 @@
-"""An agent is opened once for a run, tells what it is, and is closed again: all of it in one task, and in bounded time."""
+"""Open the agent once for a run, read its description of itself, and close it: in one task, with deadlines."""
 
 from __future__ import annotations
 
@@ -16,34 +16,32 @@ from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.common.secrets import hide_secrets
-from proctor.engine.planning.case_problems import in_case
+from proctor.engine.planning.case_checks import in_case
 from proctor.engine.planning.plan import Plan, SetPlan
+from proctor.engine.trial.conversation import BLOCKED_BY_STEP
 from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, Slot, is_running
-from proctor.engine.trial.trial_runner import BLOCKED_BY_STEP
 from proctor.errors import AgentLoadError, CriterionError, ProctorError, SetupError, SetupProblems
 from proctor.metrics.base import Described
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import AppDetails
 
-__all__ = ["OpenedAgent", "contradicted"]
-
 _Outcome = TypeVar("_Outcome")
 
 PATIENCE = 30.0
-"""Seconds that opening may take where a turn may take less (models are loaded, servers started), and that closing may
-take at most: all is done, and somebody waits for the verdict."""
+"""Seconds that opening may take even if a turn may take less (models are loaded, servers started), and that closing may
+take at most, because the user waits for the verdict."""
 _STEPS = ("open", "describe", "close")
 
 
-class OpenedAgent:
-    """An agent from its opening to its closing, in a task of its own.
+class AgentLifecycle:
+    """An agent from its opening to its closing, in a separate task.
 
-    One task for both: what `open` enters (a task group of anyio, an exit stack of MCP servers), `close` must leave in
-    the same one. Context variables that `open` sets are there for whoever opened it.
+    Both happen in the same task, because a task must leave what it entered (a task group of anyio, an exit stack of MCP
+    servers). Context variables that `open` sets are copied to the caller.
     """
 
     def __init__(self, agent: Agent | None, label: str, timeout: float | None) -> None:
-        """Take the agent (`None`: there is nothing to open), its name, and the seconds that one turn may take."""
+        """Keep the agent (`None`: there is nothing to open), its name, and the seconds that one turn may take."""
         self._agent, self._label = agent, label
         self._seconds: dict[str, float | None] = {
             "open": None if timeout is None else max(timeout, PATIENCE),
@@ -55,11 +53,11 @@ class OpenedAgent:
         self._closed: asyncio.Future[str] | None = None
 
     async def open(self, plan: Plan) -> AgentInfo | None:
-        """Open the agent and hear what it says about itself; `None` where there is none, or it says nothing.
+        """Open the agent and return its description of itself; `None` if it gives none, or there is no agent.
 
         Raises:
-            AgentLoadError: it raised, took too long, or what it says about itself cannot be read.
-            SetupProblems: what is stated about calls that it, by its own account, can never make; it is closed again.
+            AgentLoadError: it raised, took too long, or its description cannot be read.
+            SetupProblems: cases or criteria name calls that it cannot make, by its own description; it is closed again.
         """
         if not any(hasattr(self._agent, step) for step in _STEPS):
             return None
@@ -76,13 +74,13 @@ class OpenedAgent:
         for variable, value in context.items():
             if variable.get(_UNSET) is not value:
                 variable.set(value)
-        if problems := contradicted(plan, info):
+        if problems := find_contradictions(plan, info):
             await self.close()
             raise SetupProblems(problems)
         return info
 
     async def close(self) -> str:
-        """Close the agent; returns what went wrong, in words for the user (the verdicts stand), usually empty."""
+        """Close the agent; return a warning for the user if that failed (the verdicts count), or an empty text."""
         if self._wanted is None or self._closed is None:
             return ""
         if not self._wanted.done():
@@ -90,11 +88,13 @@ class OpenedAgent:
         try:
             return await self._in_time("close", self._closed)
         except RuntimeError as error:
-            # an agent can break threads, which time limits need: that costs no verdict
+            # an agent may have broken threads, which deadlines need: the verdicts count all the same
             await asyncio.wait([self._closed], timeout=PATIENCE)
-            return self._closed.result() if self._closed.done() else f"closing the agent: {_told(error)}"
+            return (
+                self._closed.result() if self._closed.done() else f"closing the agent: {_error_text(error)}"
+            )
 
-    # --- in the task of its own ---------------------------------------------------------------------------------------
+    # --- in the separate task -----------------------------------------------------------------------------------------
 
     async def _live(
         self,
@@ -102,63 +102,63 @@ class OpenedAgent:
         wanted: asyncio.Future[None],
         closed: asyncio.Future[str],
     ) -> None:
-        said = ""
+        warning = ""
         try:
             _settle(opened, await self._begin())
             with suppress(asyncio.CancelledError):
-                # a task group that `open` entered broke: `close` leaves it
+                # a task group that `open` entered failed: `close` leaves it
                 await asyncio.wait([wanted])
-            said = await self._end()
-        except BaseException as error:  # noqa: BLE001 - whatever an agent raises is told
+            warning = await self._end()
+        except BaseException as error:  # noqa: BLE001 - any error of an agent is reported
             self._pass_on(error)
-            explained = self._explained(error)
+            explained = self._load_error(error)
             if self._step == "describe":
                 await self._end()
             _settle(opened, error=explained)
         finally:
-            _settle(closed, said)
+            _settle(closed, warning)
 
     async def _begin(self) -> AgentInfo | None:
         agent = self._agent
-        with contained_exits():  # of tasks that it starts now and that live on
+        with contained_exits():  # also in tasks that it starts here
             if (opener := getattr(agent, "open", None)) is not None:
                 self._step = "open"
                 await settle(opener())
             if (describe := getattr(agent, "describe", None)) is not None:
                 self._step = "describe"
-                return _as_told(await settle(describe()), self._label)
+                return _check_info(await settle(describe()), self._label)
         return None
 
     async def _end(self) -> str:
-        """Close it; whatever it raises changes no verdict."""
+        """Close the agent; an error becomes a warning."""
         self._step = "close"
         if (close := getattr(self._agent, "close", None)) is None:
             return ""
         try:
             with contained_exits():
                 await settle(close())
-        except BaseException as error:  # noqa: BLE001 - the verdicts stand; the user is told
+        except BaseException as error:  # noqa: BLE001 - the error becomes a warning, and the verdicts count
             self._pass_on(error)
-            if (late := self._late(error)) is not None:
+            if (late := self._late_text(error)) is not None:
                 return f"closing the agent: {late}"
-            return f"closing the agent raised {_told(error)}"
+            return f"closing the agent raised {_error_text(error)}"
         return ""
 
     def _pass_on(self, error: BaseException) -> None:
-        """Raise what ends this task itself: the interpreter closes it, after the loop."""
+        """Raise `error` if the interpreter closes this task after the loop has ended."""
         if isinstance(error, GeneratorExit) and not is_running(self._slot.task):
             raise error
 
-    def _explained(self, error: BaseException) -> BaseException:
+    def _load_error(self, error: BaseException) -> BaseException:
         if isinstance(error, ProctorError):
             return error
-        why = self._late(error) or _told(error)
+        why = self._late_text(error) or _error_text(error)
         explained = AgentLoadError(f"the agent {self._label} could not be opened: {why}")
         explained.__cause__ = error
         return explained
 
-    def _late(self, error: BaseException) -> str | None:
-        """What ran out, where `error` came of that."""
+    def _late_text(self, error: BaseException) -> str | None:
+        """Return which deadline caused `error`; `None` if none did."""
         if isinstance(error, LoopBlocked):
             return f"{self._step}() {BLOCKED_BY_STEP}{self._limit}"
         return f"{self._step}() did not end in time{self._limit}" if self._slot.expired else None
@@ -168,16 +168,14 @@ class OpenedAgent:
         seconds = self._seconds["close" if self._step == "close" else "open"]
         return "" if seconds is None else f" ({seconds:g} s)"
 
-    # --- beside it ----------------------------------------------------------------------------------------------------
+    # --- in the caller's task -----------------------------------------------------------------------------------------
 
     async def _in_time(self, step: str, outcome: asyncio.Future[_Outcome]) -> _Outcome:
-        """Return what comes of opening or closing, or say that it goes on though its time is over."""
+        """Return the outcome of opening or closing, or an error if it ignores its cancellation."""
         seconds = self._seconds[step]
 
         def abandon(_: Slot) -> None:
-            late = (
-                f"{self._step}() did not end in time, and went on when it was cancelled: it was left behind"
-            )
+            late = f"{self._step}() did not end in time, and ignored its cancellation: it was left behind"
             if step == "close":
                 _settle(self._closed, f"closing the agent: {late}{self._limit}")
             else:
@@ -196,7 +194,7 @@ _UNSET: Any = object()
 def _settle(
     outcome: asyncio.Future[Any] | None, value: Any = None, error: BaseException | None = None
 ) -> None:
-    if outcome is None or outcome.done():  # whoever waited has gone
+    if outcome is None or outcome.done():  # the caller does not wait any more
         return
     if error is None:
         outcome.set_result(value)
@@ -204,13 +202,13 @@ def _settle(
         outcome.set_exception(error)
 
 
-def _told(error: BaseException) -> str:
-    said = hide_secrets(safe_str(error))
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _error_text(error: BaseException) -> str:
+    message = hide_secrets(safe_str(error))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def _as_told(info: Any, label: str) -> AgentInfo | None:
-    """Return what `describe()` gave, which goes into the store and to metrics, if it can be read there."""
+def _check_info(info: Any, label: str) -> AgentInfo | None:
+    """Check that the store and metrics can read what `describe()` returned."""
     if info is None:
         return None
     if not isinstance(info, AgentInfo):
@@ -247,14 +245,14 @@ def _first_problem(error: ValidationError) -> str:
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 
 
-# --- What the agent says about its tools, beside what cases and criteria say about calls: the last look before it is asked anything ---
+# --- The agent's description of its tools, compared with the calls that cases and criteria name -----------------------
 
 
-Ask = Callable[[EvalCase | None, Described], Iterable[str]]
+AgentCheck = Callable[[EvalCase | None, Described], Iterable[str]]
 
 
-def contradicted(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
-    """What is stated about calls that the agent, by its own account, can never make; each thing once."""
+def find_contradictions(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
+    """Return the problems of cases and criteria that name calls that the agent cannot make, each once."""
     if info is None or not info.app_details:
         return []
     described = Described(info.app_details, is_complete=not info.has_more_tools)
@@ -263,16 +261,16 @@ def contradicted(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
 
 
 def _of_set(chosen: SetPlan, described: Described) -> Iterator[SetupError]:
-    asked: dict[str, Ask] = {
-        one.name: ask for one in chosen.metrics if (ask := getattr(one.metric, "check_agent", None))
+    checks: dict[str, AgentCheck] = {
+        bound.name: check for bound in chosen.metrics if (check := getattr(bound.metric, "check_agent", None))
     }
     source = chosen.summary.config_source
-    for name, ask in asked.items():
-        for said in ask(None, described):
-            problem = CriterionError(f"{source}: The criterion of {name!r} does not fit: {said}.")
-            problem.file, problem.path, problem.parts = source, ("criteria", name), [said]
+    for name, check in checks.items():
+        for message in check(None, described):
+            problem = CriterionError(f"{source}: The criterion of {name!r} does not fit: {message}.")
+            problem.file, problem.path, problem.parts = source, ("criteria", name), [message]
             yield problem
-    for index in chosen.cases if asked else ():
+    for index in chosen.cases if checks else ():
         case = chosen.source.case(index)
-        for ask in asked.values():
-            yield from (in_case(said, chosen.source, index) for said in ask(case, described))
+        for check in checks.values():
+            yield from (in_case(message, chosen.source, index) for message in check(case, described))

@@ -1,8 +1,8 @@
-"""Deadlines that hold: for agents that hang, that swallow cancellation, and that block the event loop.
+"""Deadlines for agents that hang, that ignore cancellation, or that block the event loop.
 
-One timer serves all trials under way, so a turn costs no timer of its own. A trial past its deadline is cancelled;
-one that does not end then is abandoned (its slot is given back, its task left behind). Code that blocks the event
-loop is interrupted by a signal where that can be done (main thread, POSIX); elsewhere it is noticed when it returns.
+One timer serves all trials under way. A trial past its deadline is cancelled; if it does not end then, it is
+abandoned: its slot is released and its task left behind. A signal interrupts code that blocks the event loop (main
+thread, POSIX); elsewhere the blocking is noticed when the code returns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any, Self
 
 _GRACE = 2.0
-"""Seconds a cancelled trial has to end before it is abandoned (less where the time-outs are short)."""
+"""Seconds that a cancelled trial has to end before it is abandoned (less with short time-outs)."""
 
 
 class LoopBlocked(BaseException):
@@ -34,17 +34,17 @@ class Slot:
     turn_deadline: float = inf
     trial_deadline: float = inf
     expired: str = ""
-    """What ran out: `turn` or `trial`; empty while there is time."""
+    """The deadline that passed: `turn` or `trial`; empty before."""
     cancelled_at: float = inf
     stopping: bool = False
-    """Whether the run itself is being stopped: any other cancellation is the doing of code under test."""
+    """Whether the run itself is being stopped; the code under test causes any other cancellation."""
     task: asyncio.Task[None] | None = field(default=None)
     began: float = 0.0
     """When the turn began."""
     others: bool = False
-    """Whether it is somebody else's time than the agent's: the played user's, or that of a process which starts."""
+    """Whether another party than the agent works: the simulated user, or a process that starts."""
     step: str = ""
-    """What is done instead of a turn: `setup`, `teardown`, or a method of the agent's (`begin()`)."""
+    """The step outside of the turns that is under way: `setup`, `teardown`, or a method of the agent (`begin()`)."""
     held: float = 0.0
     """Seconds for which this turn held the event loop since the last look at the deadlines."""
 
@@ -54,16 +54,16 @@ class Slot:
         return min(self.turn_deadline, self.trial_deadline)
 
     def begin_turn(self, timeout: float | None, step: str = "") -> None:
-        """Start the clock of a turn, or of a `step` around the turns; what ran out before is over."""
+        """Start the clock of a turn, or of a `step` outside of the turns; forget earlier deadlines."""
         self.expired, self.cancelled_at, self.others, self.step = "", inf, False, step
         self.began, self.held = time.monotonic(), 0.0
         self.turn_deadline = inf if timeout is None else self.began + timeout
 
     @contextmanager
     def others_time(self, limit: float | None = None) -> Iterator[None]:
-        """Stop the clocks of the turn and of the trial: what happens inside has a deadline of its own.
+        """Stop the clocks of the turn and of the trial: the code inside has its own deadline.
 
-        `limit`: seconds after which it is ended all the same, if it does not keep to that.
+        `limit`: seconds after which it is ended if it misses that deadline.
         """
         left, self.trial_deadline = self.trial_deadline, inf
         self.begin_turn(limit)
@@ -74,28 +74,28 @@ class Slot:
             self.trial_deadline = left + time.monotonic() - began
 
     def expire(self, now: float) -> None:
-        """Remember which deadline ran out."""
+        """Record which deadline passed."""
         self.expired = "trial" if self.trial_deadline <= now else "turn"
 
 
 def forget_cancellation() -> None:
-    """Take back the cancellation of the current task: a deadline ended one piece of foreign code, not the task."""
+    """Withdraw the cancellation of the current task: a deadline ended one call of foreign code, not the task."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
 
 
 class TimedSteps(Coroutine[Any, Any, None]):
-    """A trial's coroutine that notes in its slot how long it holds the event loop: its own time is its own."""
+    """A trial's coroutine that records in its slot how long it holds the event loop."""
 
     __slots__ = ("_inner", "_slot")
 
     def __init__(self, inner: Coroutine[Any, Any, None], slot: Slot) -> None:
-        """Take the coroutine to run."""
+        """Wrap `inner`."""
         self._inner, self._slot = inner, slot
 
     def send(self, value: Any) -> Any:
-        """Run it up to where it waits next."""
+        """Run the coroutine up to its next wait."""
         began = time.monotonic()
         try:
             return self._inner.send(value)
@@ -103,7 +103,7 @@ class TimedSteps(Coroutine[Any, Any, None]):
             self._slot.held += time.monotonic() - began
 
     def throw(self, *error: Any) -> Any:
-        """Raise inside it, and run it up to where it waits next."""
+        """Raise inside the coroutine, and run it up to its next wait."""
         began = time.monotonic()
         try:
             return self._inner.throw(*error)
@@ -111,7 +111,7 @@ class TimedSteps(Coroutine[Any, Any, None]):
             self._slot.held += time.monotonic() - began
 
     def close(self) -> None:
-        """End it where it waits."""
+        """Close the coroutine."""
         self._inner.close()
 
     def __await__(self) -> Generator[Any, Any, None]:
@@ -119,7 +119,7 @@ class TimedSteps(Coroutine[Any, Any, None]):
 
 
 def is_running(task: asyncio.Task[Any] | None) -> bool:
-    """Tell whether this is code of `task`; false where the interpreter closes a coroutine that was left behind."""
+    """Return whether `task` runs this code; false if the interpreter closes a coroutine that was left behind."""
     try:
         return asyncio.current_task() is task
     except RuntimeError:  # no event loop runs any more
@@ -130,9 +130,9 @@ class Deadlines:
     """Watches the slots of a run on the running event loop; use as a context manager."""
 
     def __init__(self, shortest: float | None, abandon: Callable[[Slot], None]) -> None:
-        """Take the shortest time-out in force (seconds), which decides how often to look.
+        """Keep the shortest time-out in force (seconds), which determines how often deadlines are checked.
 
-        `abandon` is called with a slot whose trial ignored its cancellation; it is not watched any more.
+        `abandon` is called with a slot whose trial ignored its cancellation; the slot is not watched any more.
         """
         self._abandon = abandon
         limit = inf if shortest is None else shortest
@@ -169,7 +169,7 @@ class Deadlines:
         now = time.monotonic()
         late = now - self._last - self._tick
         self._last = now
-        if late > max(self._tick, 0.1):  # somebody held the loop: the others get that time back
+        if late > max(self._tick, 0.1):  # one trial held the loop: the others get that time back
             for slot in self._slots:
                 lost = max(0.0, min(late, now - slot.began) - slot.held)
                 slot.turn_deadline += lost
@@ -201,7 +201,7 @@ class _Watchdog:
         self._signal = _free_signal() if threading.current_thread() is threading.main_thread() else None
 
     def start(self) -> None:
-        """Begin to watch, where interrupting is possible."""
+        """Begin to watch if code can be interrupted here."""
         if self._signal is not None:
             signal.signal(self._signal, self._interrupt)
             threading.Thread(target=self._watch, daemon=True, name="proctor-watchdog").start()
@@ -227,39 +227,41 @@ class _Watchdog:
         slot, self._target = self._target, None
         if slot is None or asyncio.current_task(self._loop) is not slot.task:
             return
-        if _is_ours(frame):  # the machine is slow, nobody blocks: the timer ends this trial at its next step
+        if _is_ours(
+            frame
+        ):  # the machine is slow, and no code blocks: the timer ends this trial at its next step
             return
         now = time.monotonic()
         if now < slot.deadline:
-            # what was late ended before the signal came; what runs now has time of its own
+            # the late code ended before the signal came; the code that runs now has its own deadline
             return
         slot.expire(now)
         raise LoopBlocked
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Tell whether the engine itself was interrupted, or what it uses (the schema, pydantic), and not code that it called."""
-    while frame is not None and _is_used_by_anybody(frame.f_code.co_filename):
+    """Return whether the signal interrupted the engine or its libraries (schema, pydantic), not code that they called."""
+    while frame is not None and _is_shared_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(_OURS)
 
 
-def _is_used_by_anybody(file: str) -> bool:
-    """Tell whether who called this code says whose doing it is: the standard library, and what models are made with."""
+def _is_shared_library(file: str) -> bool:
+    """Return whether both the engine and user code call this file: the standard library, and the library of models."""
     if _PACKAGES in file:
         return file.rpartition(_PACKAGES)[2].partition(os.sep)[0] in _OF_MODELS
     return file.startswith(_STANDARD)
 
 
 _PROCTOR = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - text is compared with text, in a signal handler
-_OURS = tuple(os.path.join(_PROCTOR, room, "") for room in ("engine", "schema"))  # noqa: PTH118 - as above
+_OURS = tuple(os.path.join(_PROCTOR, package, "") for package in ("engine", "schema"))  # noqa: PTH118 - as above
 _STANDARD = (os.path.dirname(os.__file__) + os.sep, "<frozen")  # noqa: PTH120 - as above
 _PACKAGES = f"{os.sep}site-packages{os.sep}"
 _OF_MODELS = ("pydantic", "pydantic_core", "annotated_types", "typing_extensions.py", "typing_inspection")
 
 
 def _free_signal() -> signal.Signals | None:
-    """A signal that nobody in this process uses; `None` where there is none to send to a thread (Windows)."""
+    """Return a signal without a handler in this process; `None` if signals cannot be sent to a thread (Windows)."""
     if not hasattr(signal, "pthread_kill"):
         return None
     candidates = (signal.SIGUSR2, signal.SIGUSR1, signal.SIGALRM)

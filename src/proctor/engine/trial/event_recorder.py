@@ -1,4 +1,4 @@
-"""Evidence as it arrives: what an agent emits, checked, detached from the agent, put into turns."""
+"""Record evidence as it arrives: check the agent's events, copy them, and put them into turns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from proctor.agents.base import Session
 from proctor.common.error_text import safe_repr
 from proctor.engine.trial.deadlines import Slot
-from proctor.engine.trial.evidence_limits import Intake
+from proctor.engine.trial.evidence_limits import EvidenceLimiter
 from proctor.engine.trial.failure_attribution import reported_error
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of, waiting_event
@@ -20,24 +20,28 @@ from proctor.schema.evidence.fast_models import defaults, maker, twin
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.content import Content, Part, UsageMetadata
 
-_LOOKED_AT = -1  # the size that nobody asks for any more
+_CHECKED = -1  # the size of an event whose size does not matter any more
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
 async def record_turn(
-    answer: AsyncIterator[Event], turn: Turn, session: Session, intake: Intake, slot: Slot | None = None
+    answer: AsyncIterator[Event],
+    turn: Turn,
+    session: Session,
+    intake: EvidenceLimiter,
+    slot: Slot | None = None,
 ) -> None:
-    """Put everything of an `answer` into `turn`, applying state changes to `session` as they come, and how long it took.
+    """Put all events of an `answer` and its duration into `turn`, and apply state changes to `session` as they come.
 
     Raises:
-        AgentError: something came that is not an event, is not JSON inside, or never ended.
-        TimeoutError: the deadline that `slot` watches over has passed, whatever the agent made of that.
-        ReportedError: its last word was an error.
+        AgentError: the agent emitted an object that is no event or no JSON, or too many events.
+        TimeoutError: the deadline of `slot` has passed, even if the agent ignored its cancellation.
+        ReportedError: the last event is an error.
     """
     began = time.perf_counter()
     try:
         intake.begin()
-        kept, unseen = turn.events, intake.unseen
+        kept, take_waiting = turn.events, intake.take_waiting
         room = most = intake.caps.max_events
         async for event in answer:
             if not room:
@@ -48,8 +52,10 @@ async def record_turn(
             if type(event) is not WaitingEvent:
                 kept.append(_take(event, session, intake))
             else:
-                kept.append(unseen(event) or _still_waiting(event, intake) or _take(event, session, intake))
-        if slot is not None and slot.expired:  # it swallowed its cancellation, and went on
+                kept.append(
+                    take_waiting(event) or _still_waiting(event, intake) or _take(event, session, intake)
+                )
+        if slot is not None and slot.expired:  # the agent ignored its cancellation
             raise TimeoutError
         if kept and type(kept[-1]) is not WaitingEvent and (error := reported_error(turn)) is not None:
             raise error
@@ -61,14 +67,14 @@ async def record_turn(
 
 
 async def _give_way(slot: Slot) -> None:
-    """Let the timer end an answer whose time is over, although it never waits; no cancellation can be swallowed here."""
+    """Let the timer end an answer whose deadline has passed although it never waits."""
     await asyncio.sleep(0)
     if slot.expired:
         raise TimeoutError
 
 
-def _take(given: Event, session: Session, intake: Intake) -> Event:
-    """Return an event as it is to be kept, with models of its own, and apply its state changes to `session`."""
+def _take(given: Event, session: Session, intake: EvidenceLimiter) -> Event:
+    """Return a limited copy of an event, and apply its state changes to `session`."""
     if not isinstance(given, Event):
         raise AgentError(f"the agent yielded {safe_repr(given)}; an agent yields proctor.Event objects")
     event = _own(given)
@@ -95,7 +101,7 @@ def _take(given: Event, session: Session, intake: Intake) -> Event:
 
 
 def _own(given: Event) -> Event:
-    """Copy an event with the models in it: one that its agent fills anew, or yields again, changes no evidence."""
+    """Copy an event with its models, so that an agent that changes or reuses the event changes no evidence."""
     event = twin(given)
     fields = event.__dict__
     if (content := fields["content"]) is not None:
@@ -116,8 +122,8 @@ def _own_part(given: Part) -> Part:
     return part
 
 
-def _still_waiting(event: Event, intake: Intake) -> Event | None:
-    """Return what is to be kept of an event that nobody has looked at yet; `None` where its models have to be made."""
+def _still_waiting(event: Event, intake: EvidenceLimiter) -> Event | None:
+    """Return a limited copy of an event whose models do not exist yet; `None` if they must be made for that."""
     recipe = recipe_of(event)
     if recipe is None:
         return None
@@ -125,16 +131,16 @@ def _still_waiting(event: Event, intake: Intake) -> Event | None:
     if author != "agent" and not author.isidentifier():
         return None
     if kind == "text":
-        return waiting_event((kind, author, _LOOKED_AT, intake.text(recipe[3], "")))
+        return waiting_event((kind, author, _CHECKED, intake.text(recipe[3], "")))
     _, _, _, name, its_id, given = recipe
     if not name.isidentifier() or (its_id and not its_id.isalnum()):
         return None
     inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
-    return waiting_event((kind, author, _LOOKED_AT, name, its_id, inside))
+    return waiting_event((kind, author, _CHECKED, name, its_id, inside))
 
 
-def _take_part(part: Part, intake: Intake) -> None:
-    """Make one part fit to be kept: bounded, readable, and out of the agent's reach from now on."""
+def _take_part(part: Part, intake: EvidenceLimiter) -> None:
+    """Limit the texts and values of one part of the copy."""
     fields = part.__dict__
     if text := fields["text"]:
         fields["text"] = intake.text(text, "")
@@ -151,13 +157,13 @@ def _take_part(part: Part, intake: Intake) -> None:
             _take_unknown(inside, intake)
 
 
-def _take_unknown(model: BaseModel, intake: Intake) -> None:
-    """Fields that a model does not know are an agent's words like any other."""
+def _take_unknown(model: BaseModel, intake: EvidenceLimiter) -> None:
+    """Limit the fields that a model does not know."""
     _put(model, "__pydantic_extra__", intake.object(model.__pydantic_extra__ or {}, "unknown fields: "))
 
 
-def _take_json(fields: dict[str, Any], field: str, what: str, intake: Intake) -> None:
-    """The arguments of a call, or its response, and the name of the tool."""
+def _take_json(fields: dict[str, Any], field: str, what: str, intake: EvidenceLimiter) -> None:
+    """Limit the arguments of a call, or its response, and the name of the tool."""
     if given := fields[field]:
         fields[field] = intake.object(given, what)
     name, its_id = fields["name"], fields["id"]
@@ -165,7 +171,7 @@ def _take_json(fields: dict[str, Any], field: str, what: str, intake: Intake) ->
         _take_words(fields, ("name", "id"), intake)
 
 
-def _take_code_and_media(fields: dict[str, Any], intake: Intake) -> None:
+def _take_code_and_media(fields: dict[str, Any], intake: EvidenceLimiter) -> None:
     if (code := fields["executable_code"]) is not None:
         _take_words(code.__dict__, ("code",), intake)
     if (result := fields["code_execution_result"]) is not None:
@@ -174,7 +180,7 @@ def _take_code_and_media(fields: dict[str, Any], intake: Intake) -> None:
         blob.__dict__["data"] = intake.media(blob.data)
 
 
-def _take_words(fields: dict[str, Any], names: Iterable[str], intake: Intake) -> None:
+def _take_words(fields: dict[str, Any], names: Iterable[str], intake: EvidenceLimiter) -> None:
     for name in names:
         if fields[name]:
             fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
@@ -196,12 +202,12 @@ def _check_usage(usage: UsageMetadata) -> None:
     for name, value in usage.__dict__.items():
         if type(value) is int and value.bit_length() > 63:
             raise AgentError(
-                f"usage_metadata.{name} is no number of tokens: it has {value.bit_length()} bits"
+                f"usage_metadata.{name} is not a number of tokens: it has {value.bit_length()} bits"
             )
 
 
 def copy_json(value: Any) -> Any:
-    """Return a copy of a JSON value that is known to be one and may be as long as it is."""
+    """Return a copy of a value that is known to be JSON, without limits."""
     if isinstance(value, dict):
         return {key: copy_json(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -215,7 +221,7 @@ def seconds_since(began: float) -> float:
 
 
 def copy_message(message: Content) -> Content:
-    """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
+    """Return a copy of the user's message for the agent: changes of it change neither the case nor the evidence."""
     copied = twin(message)
     fields = copied.__dict__
     if parts := fields["parts"]:
@@ -229,13 +235,13 @@ def new_turn(message: Content) -> Turn:
 
 
 def _take_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
-    """Put down what an adapter left in the session's memory about a turn."""
+    """Record what an adapter put into the session's memory about a turn."""
     if (durations := memory.get("durations")) is not None:
         fields["model_duration"] = durations.get("model")
         fields["tool_duration"] = durations.get("tool")
     fields["app_details"] = memory.get("app_details")
     if spans := memory.pop("spans", None):
-        from proctor.engine.trial.span_limits import trace_of
+        from proctor.engine.trial.evidence_limits import trace_of
 
         fields["trace"] = trace_of(spans)
 

@@ -1,21 +1,26 @@
-"""What an agent says, made fit to be kept: copied, within bounds, and text that every store holds and everyone can read.
+"""Limit the evidence of a trial before it is stored: copies of bounded size, in text that every store can hold.
 
-Whatever is cut or replaced says so where it stands, and in a note on the trial.
+Each text that is cut or replaced says so, and so does a note on the trial.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from proctor.common.error_text import safe_repr
-from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_TEXT
+from pydantic import ValidationError
+
+from proctor.common.error_text import safe_repr, safe_str
+from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
+from proctor.common.secrets import HIDDEN, hide_secrets, names_secret, secret_hider
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, get_recipe, new_event, put_recipe
 from proctor.schema.evidence.fast_models import flat_size
+from proctor.schema.evidence.span import Span, TurnTrace
 
 MOST_NOTES = 20
 
@@ -28,23 +33,20 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """How much one turn may say."""
+    """The limits of one turn."""
 
     max_text: int = MAX_TEXT
     """Characters of one text; all texts of a turn together may have eight times as many."""
     max_events: int = MAX_EVENTS
 
 
-class Intake:
-    """Takes in what one trial's agent says.
-
-    Every method returns what is to be kept in place of what it was given; `notes` gets a sentence for each change.
-    """
+class EvidenceLimiter:
+    """Copies and limits the evidence of one trial; `notes` gets a sentence for each change."""
 
     __slots__ = ("_left", "_most", "_place", "_turn", "caps", "notes")
 
     def __init__(self, caps: Caps, notes: list[str]) -> None:
-        """Take the bounds, and where to put the notes."""
+        """Keep the limits, and the list for the notes."""
         self.caps = caps
         self.notes = notes
         self._turn = 0
@@ -54,22 +56,22 @@ class Intake:
         """Characters that the next text may have."""
 
     def begin(self, place: str = "") -> None:
-        """Begin with the next turn, or with what is not part of one (`place` says what)."""
+        """Begin the next turn, or a `place` outside of the turns; each has its own limit of characters."""
         self._turn += not place
         self._place = place
         self._left = 8 * self.caps.max_text
         self._most = self.caps.max_text
 
     @property
-    def left(self) -> int:
-        """Characters that are left; below 0 each text has only the least that every text has."""
+    def remaining(self) -> int:
+        """Characters that are left; below 0 each text has only the minimum of every text."""
         return self._left
 
-    def unseen(self, event: Event) -> Event | None:
-        """Return what is to be kept of an event that nobody has looked at yet; `None` where that takes a closer look."""
+    def take_waiting(self, event: Event) -> Event | None:
+        """Return a copy of an event whose models do not exist yet; `None` if its content must be limited."""
         try:
             recipe = get_recipe(event)
-        except AttributeError:  # another thread has just looked at it
+        except AttributeError:  # another thread has just made its models
             return None
         size: int = recipe[2]
         if not 0 <= size <= self._most:
@@ -77,23 +79,23 @@ class Intake:
         self._left = left = self._left - size  # as `_spend`, without the call
         if left < self._most:
             self._spend(0)
-        # an event of its own: what the agent makes of the one that it yielded is no evidence
+        # a copy: changes that the agent makes to the event that it yielded are not evidence
         kept = new_event(WaitingEvent)  # as `waiting_event`, without the call
         put_recipe(kept, recipe)
         return kept
 
     def text(self, text: str, what: str) -> str:
-        """Return `text` as it can be kept; `what` it is goes into the note."""
+        """Return `text` within the limits; the note of a change names `what` it is."""
         size = len(text)
         if size <= self._most and text.isascii() and "\0" not in text:  # nearly always, and cheap to find out
             self._left = left = self._left - size  # as `_spend`, without the call
             if left < self._most:
                 self._spend(0)
             return text
-        return self._fitted(text, size, what)
+        return self._cut_text(text, size, what)
 
     def readable(self, text: str, what: str) -> str:
-        """Return `text`, which somebody else keeps short, with what no store holds as U+FFFD."""
+        """Return `text` with U+FFFD in place of characters that no store can hold; its length is limited elsewhere."""
         if _is_readable(text):
             return text
         kept, unreadable = _UNREADABLE.subn("\ufffd", text)
@@ -101,7 +103,7 @@ class Intake:
         return kept
 
     def media(self, data: bytes) -> bytes | None:
-        """Return the bytes of an image or the like; `None` where the turn has no room for them (they cannot be cut)."""
+        """Return the bytes of an image or other media; `None` if the turn has no room for them (they cannot be cut)."""
         if len(data) <= self._left:
             self._spend(len(data))
             return data
@@ -119,7 +121,7 @@ class Intake:
         return copied
 
     def own(self, given: dict[str, Any], what: str) -> dict[str, Any]:
-        """As `object`, of a dict that nobody else has: it is returned itself where nothing in it can be changed, or has to be."""
+        """Do what `object` does for a dict that no other code refers to: return it if it is flat and within the limits."""
         if 0 <= (size := flat_size(given)) <= self._most:
             self._left = left = self._left - size  # as `_spend`, without the call
             if left < self._most:
@@ -131,7 +133,7 @@ class Intake:
     def value(self, value: Any, what: str, _depth: int = 0) -> Any:
         """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
 
-        Texts and numbers of the agent's own classes become plain ones: such a class may say that it equals anything.
+        Texts and numbers of subclasses become plain ones: such a class may compare equal to anything.
 
         Raises:
             AgentError: something inside is not JSON, is nested deeper than 100 levels (or in a circle), or is a whole
@@ -152,9 +154,7 @@ class Intake:
             return self._elements(value, what, _depth)
         if hasattr(value, "model_dump"):
             return self.value(value.model_dump(mode="json"), what, _depth + 1)
-        raise AgentError(
-            f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
-        )
+        raise AgentError(f"{safe_repr(value)} in a tool argument, tool response or state value is not JSON")
 
     def _items(self, given: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
         copied: dict[str, Any] = {}
@@ -190,7 +190,7 @@ class Intake:
             )
         return number
 
-    def _fitted(self, text: str, size: int, what: str) -> str:
+    def _cut_text(self, text: str, size: int, what: str) -> str:
         most = self._most
         if size <= most and _is_readable(text):
             self._spend(size)
@@ -235,9 +235,147 @@ def _is_readable(text: str) -> bool:
 _LOSSES = (" cut to ", " left out", " has no room for all")
 
 
-def what_was_lost(notes: Sequence[str]) -> str:
-    """Return the first of a trial's notes that says that something is missing; empty when all is there.
+def first_loss(notes: Sequence[str]) -> str:
+    """Return the first of a trial's notes about missing evidence; empty if the evidence is complete.
 
-    What only reads differently (half a character, NaN) can be judged, and what is missing cannot.
+    Replaced characters and NaN do not count: such evidence can be scored.
     """
     return next((note for note in notes if any(loss in note for loss in _LOSSES)), "")
+
+
+# --- Spans: limited, without secrets. No score depends on them --------------------------------------------------------
+
+
+_CAPS = Caps(max_text=MAX_SPAN_TEXT)
+_MOST_ATTRIBUTES = 200
+_DEEPEST = 10
+"""Levels of an attribute; OpenTelemetry has lists of plain values only."""
+_IDS = ("id", "trace_id", "parent_id")
+_HEX = re.compile(r"[0-9a-fA-F]{1,32}")
+"""An id of OpenTelemetry, which needs no limits."""
+_BOUNDS = {"started_at": 1e11, "duration": 1e9, "input_tokens": 1e15, "output_tokens": 1e15}
+"""The largest plausible times and counts; a value beyond them or below 0 is dropped."""
+_SHOWN = 2_000
+"""Characters of a value that is not JSON."""
+_LEAST = 1_000
+"""Characters that every text has room for, and that a secret may have."""
+_TEXTS = (*_IDS, "name", "agent", "error", "call_id", "request", "response")
+
+
+def trace_of(given: object) -> TurnTrace:
+    """Return the limited spans of a turn; the notes name spans that cannot be kept.
+
+    The first 1,000 are kept, of each at most 200 attributes. A text has at most `MAX_SPAN_TEXT` characters.
+    """
+    trace = TurnTrace()
+    if not isinstance(given, Iterable):
+        trace.notes.append(f"expected a list of spans, got {type(given).__name__}")
+        return trace
+    try:
+        _keep(given, trace)
+    except Exception as error:  # noqa: BLE001 - spans of an adapter are no reason to lose a turn
+        trace.notes.append(f"the rest of the spans cannot be read: {hide_secrets(safe_str(error))[:200]}")
+    return trace
+
+
+def _keep(given: Iterable[object], trace: TurnTrace) -> None:
+    keeper, spans = _SpanLimiter(trace.notes), iter(given)
+    for span in islice(spans, MAX_SPANS):
+        try:
+            trace.spans.append(keeper.limit_span(Span.model_validate(span)))
+        except (AgentError, ValidationError) as error:
+            trace.left_out += 1
+            _note(trace.notes, f"a span cannot be kept: {_reason(error)}")
+    trace.left_out += sum(1 for _ in spans)
+
+
+def _note(notes: list[str], note: str) -> None:
+    if len(notes) <= MOST_NOTES:
+        notes.append(note)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:200]
+    return str(error)
+
+
+class _SpanLimiter:
+    """Limits the spans of one turn."""
+
+    def __init__(self, notes: list[str]) -> None:
+        self._intake = EvidenceLimiter(_CAPS, notes)
+        self._intake.begin("spans")
+        self._notes = notes
+        self._hidden = secret_hider()
+        self._names: dict[str, tuple[str, bool]] = {}
+        """Name of an attribute -> the name without secrets, and whether its value is a secret."""
+
+    def limit_span(self, given: Span) -> Span:
+        """Return a limited copy of a span.
+
+        Raises:
+            AgentError: an attribute is a number with too many digits.
+        """
+        texts = {
+            name: self._text(text, f"{name} of a span: ")
+            for name in _TEXTS
+            if (text := getattr(given, name)) and not (name in _IDS and _HEX.fullmatch(text))
+        }
+        beyond = {name: None for name, most in _BOUNDS.items() if not self._is_sane(given, name, most)}
+        return given.model_copy(update={**texts, **beyond, "attributes": self._attributes(given.attributes)})
+
+    def _is_sane(self, given: Span, name: str, most: float) -> bool:
+        value = getattr(given, name)
+        if value is None or 0 <= value <= most:
+            return True
+        _note(self._notes, f"{name} of a span: below 0 or beyond reason, and not kept")
+        return False
+
+    def _attributes(self, given: dict[str, Any]) -> dict[str, Any]:
+        if given and self._intake.remaining <= 0:
+            return {"…": f"{len(given):,} attributes, for which there was no room"}
+        kept = {}
+        for given_name, value in islice(given.items(), _MOST_ATTRIBUTES):
+            name, secret = self._attribute_name(given_name)
+            kept[name] = self._value(value, secret=secret)
+        if (more := len(given) - _MOST_ATTRIBUTES) > 0:
+            kept["…"] = f"{more:,} more attributes"
+        return self._intake.object(kept, "attributes of a span: ")
+
+    def _attribute_name(self, name: str) -> tuple[str, bool]:
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = self._safe(name), names_secret(name)
+        return known
+
+    def _text(self, text: str, what: str) -> str:
+        return self._intake.text(self._safe(text), what)
+
+    def _safe(self, text: str) -> str:
+        """Return a text without secrets; only the part that may be kept, and a little more, is searched for them."""
+        head = max(min(self._intake.remaining, MAX_SPAN_TEXT), _LEAST) + _LEAST
+        known = self._hidden(text[:head])
+        return known.ljust(len(known) + len(text) - head)
+
+    def _value(self, value: Any, depth: int = 0, *, secret: bool = False) -> Any:
+        """Return a value without secrets: texts of known shapes, and all values below the name of a secret."""
+        if isinstance(value, dict | list | tuple) and depth <= _DEEPEST:
+            return self._inside(value, depth + 1, secret=secret)
+        if value is None or isinstance(value, bool):
+            return value
+        if secret and value != "":
+            return HIDDEN
+        if isinstance(value, str):
+            return self._safe(value)
+        return value if isinstance(value, int | float) else self._safe(safe_repr(value, _SHOWN))
+
+    def _inside(self, value: Any, depth: int, *, secret: bool) -> Any:
+        if not isinstance(value, dict):
+            return [self._value(item, depth, secret=secret) for item in value]
+        kept = {}
+        for key, item in value.items():
+            name, is_secret = self._attribute_name(str(key))
+            kept[name] = self._value(item, depth, secret=secret or is_secret)
+        return kept

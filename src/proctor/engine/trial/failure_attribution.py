@@ -20,7 +20,7 @@ from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
 
 
 def failure_from(error: BaseException, *, where: str, turn: int | None = None) -> Failure:
-    """Describe what `error` was and where it happened; never raises, whatever the exception does."""
+    """Describe what `error` was and where it happened; never raise, even if the exception raises when it is read."""
     if isinstance(error, ReportedError):
         return error.failure(where, turn)
     if isinstance(error, NoMessageError):
@@ -59,11 +59,11 @@ _TOLD: dict[type[BaseException], FailureKind] = {
     AgentError: FailureKind.BROKE_CONTRACT,
     MetricError: FailureKind.UNUSABLE_ANSWER,
 }
-"""Our own words for what came back: where they were raised says nothing to the user. The first that fits counts."""
+"""Known errors, whose traceback does not help the user, and their kinds; the first that fits counts."""
 
 
 class ReportedError(Exception):
-    """The agent's last word in a turn was an error: it gave no answer that could be judged."""
+    """The last event of a turn was an error: there is no answer to score."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -82,7 +82,7 @@ class ReportedError(Exception):
 
 
 def reported_error(turn: Turn) -> ReportedError | None:
-    """Return the error with which a turn ended, if its last event is one and says nothing else."""
+    """Return the error with which a turn ended, if its last event reports only an error."""
     events = turn.__dict__["events"]
     last = events[-1] if events else None
     if (
@@ -95,8 +95,8 @@ def reported_error(turn: Turn) -> ReportedError | None:
     return ReportedError(last.error_code, last.error_message or "")
 
 
-def may_be_repeated(failure: Failure) -> bool:
-    """Tell whether another attempt at a trial may end better: what failed was not the agent's doing."""
+def is_retryable(failure: Failure) -> bool:
+    """Return whether another attempt may succeed: the failure is an infrastructure error, not the agent's."""
     if failure.kind is FailureKind.NOT_ASKED:
         return False
     return failure.infrastructure or failure.where == SIMULATOR

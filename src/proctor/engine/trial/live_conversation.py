@@ -1,4 +1,4 @@
-"""A conversation with an agent that nobody has recorded yet: one message at a time, each turn kept as evidence."""
+"""A live conversation with an agent: one message at a time, each turn recorded as evidence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
 from proctor.common.process_exit import contained_exits
+from proctor.engine.trial.conversation import SESSION_PREFIX, new_session
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
-from proctor.engine.trial.trial_runner import SESSION_PREFIX, new_session
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.to_invocations import invocation_of
 from proctor.schema.evidence.trial import Failure, Turn
@@ -26,7 +26,7 @@ Heard = Callable[[Event], None]
 
 
 class Conversation:
-    """Talks to an agent in a session of its own. `open` first, `close` at the end."""
+    """Talks to an agent in its own session. Call `open` first and `close` at the end."""
 
     def __init__(
         self, agent: Agent, *, session_input: SessionInput | None = None, timeout: float | None = None
@@ -39,7 +39,7 @@ class Conversation:
         self.session: Session = self._new_session()
         self.turns: list[Turn] = []
         self.notes: list[str] = []
-        """What had to be changed in what the agent said, so that it can be kept."""
+        """The changes that limits made to the agent's events."""
 
     async def open(self) -> None:
         """Make the agent ready."""
@@ -59,23 +59,23 @@ class Conversation:
             with contained_exits():
                 async with asyncio.timeout(self._timeout):
                     events = self._told(self._agent.answer(copy_message(message), self.session), heard)
-                    await record_turn(events, turn, self.session, Intake(Caps(), self.notes))
+                    await record_turn(events, turn, self.session, EvidenceLimiter(Caps(), self.notes))
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is told to who talks to it
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of an agent is shown to its user
             return failure_from(error, where="agent", turn=len(self.turns))
         self.turns.append(turn)
         return None
 
     async def undo(self, heard: Heard) -> Failure | None:
-        """Take the last turn back: a new session, in which the messages before it are said again.
+        """Take the last turn back: begin a new session, and send the messages before it again.
 
-        Only so does the agent forget what was said last; its answers to the others may differ from those before.
+        Only a new session makes the agent forget the last turn; its answers to the other messages may differ.
         """
         return await self.again(heard, [turn.user_content for turn in self.turns[:-1]])
 
     async def again(self, heard: Heard, said: Sequence[Content]) -> Failure | None:
-        """Begin a new session, and say all of `said` in it."""
+        """Begin a new session, and send these messages in it."""
         await self._call("end", self.session)
         self.session, self.turns = self._new_session(), []
         await self._call("begin", self.session, self._case)

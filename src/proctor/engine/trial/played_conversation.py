@@ -1,4 +1,4 @@
-"""A conversation that is played: the user simulator is asked for one message after the other."""
+"""Conversations with a simulated user: it is asked for one message after the other."""
 
 from __future__ import annotations
 
@@ -22,40 +22,42 @@ from proctor.simulation.base import NoMessageError, Users, UserSimulator
 
 
 class Play:
-    """Gives users for the conversations of one case, and says which of them spoiled theirs."""
+    """Makes simulated users for the conversations of one case, and detects conversations that a user spoiled."""
 
     def __init__(self, users: Users, case: EvalCase, config: EvalConfig) -> None:
         self._users, self._case, self._config = users, case, config
 
     def __call__(self) -> UserSimulator:
-        """Return a user for one conversation."""
+        """Return a simulated user for one conversation."""
         return self._users.play(self._case, self._config)
 
     def failure_of(self, trial: Trial) -> Failure | None:
-        """Return why a trial is no evidence about the agent: it failed, or its user spoiled it."""
-        return trial.failure or spoiled(trial, self._config)
+        """Return the failure of a trial, or of its simulated user; `None` without one."""
+        return trial.failure or user_failure(trial, self._config)
 
 
-def spoiled(
+def user_failure(
     trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
 ) -> Failure | None:
-    """Return why a trial says nothing about the agent: its user was at fault; `None` where it was not.
+    """Return the failure of a trial whose simulated user was at fault; `None` if it was not.
 
-    What counts is what rules found when the conversation was over, and what metrics tell in the details of their
-    `scores`, each as far as the config's `user_simulator_config.faults` does not leave it out.
+    Rules find faults when the conversation is over, and metrics in the details of their `scores`; the config's
+    `user_simulator_config.faults` selects the kinds of faults that count.
     """
     if trial.played_user is None:
         return None
-    told = [one for score in (scores or {}).values() for one in faults_in(score.details)]
+    by_metrics = [fault for score in (scores or {}).values() for fault in faults_in(score.details)]
     simulator = config.user_simulator_config
-    found = [
-        one for one in (*trial.played_user.faults, *told) if simulator is None or simulator.counts(one.kind)
+    faults = [
+        fault
+        for fault in (*trial.played_user.faults, *by_metrics)
+        if simulator is None or simulator.counts(fault.kind)
     ]
-    return spoiled_by(found) if found else None
+    return spoiled_by(faults) if faults else None
 
 
 class Player:
-    """Asks the simulator of one attempt, in time of its own, and keeps what it says as evidence."""
+    """Asks the simulated user of one attempt, with its own deadline, and records its replies as evidence."""
 
     def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
         self._simulator, self._trial, self._slot = simulator, trial, slot
@@ -63,7 +65,7 @@ class Player:
         trial.__dict__["played_user"] = simulator.simulated_user
 
     async def next(self) -> Content | None:
-        """Return what the user says next; `None` where the conversation is over.
+        """Return the user's next message; `None` if the conversation is over.
 
         Raises:
             SimulatorError: the simulator failed.
@@ -82,11 +84,11 @@ class Player:
         return found.message
 
     def look_back(self) -> None:
-        """Find what the user got wrong, now that the conversation is over and the final state is known."""
+        """Record the faults of the user, now that the conversation is over and the final state is known."""
         trial = self._trial
         if trial.played_user is not None:
-            found = self._simulator.find_faults(self._so_far, trial.final_state)
-            trial.played_user.faults.extend(found)
+            faults = self._simulator.find_faults(self._so_far, trial.final_state)
+            trial.played_user.faults.extend(faults)
 
     def _note_failure(self, failure: Failure, turn: int) -> None:
         if self._trial.played_user is not None and failure.kind is not FailureKind.NOT_ASKED:
@@ -98,8 +100,8 @@ class Player:
             self._trial.played_user.replies.append(reply)
 
 
-class Unplayed:
-    """Why users of a set cannot be played, and what is doubtful about it: each thing once, however many cases."""
+class UserProblems:
+    """The problems and warnings of the simulated users of a set, each once."""
 
     def __init__(self, users: Users | None, config: EvalConfig) -> None:
         self._users, self._config = users, config
@@ -107,7 +109,7 @@ class Unplayed:
         self._has_scenarios = False
 
     def see(self, index: int, case: EvalCase) -> None:
-        """Look at a case."""
+        """Check a case."""
         if self._users is None or case.conversation_scenario is None:
             return
         self._has_scenarios = True
@@ -116,38 +118,38 @@ class Unplayed:
             self._found[str(problem)] = known, first, count + 1
 
     def problems(self) -> Iterable[tuple[SetupError, int, int]]:
-        """Return each problem with the first case that has it, and how many have."""
+        """Return each problem with the first case that has it, and the number of such cases."""
         return self._found.values()
 
     def doubts(self, source: str) -> list[SetupError]:
-        """Return what a person should know about who plays; `source` is where the config came from."""
+        """Return the warnings about the simulator; `source` is the source of the config."""
         if self._users is None or not self._has_scenarios or self._found:
             return []
         doubts = []
-        for said in self._users.doubts(self._config):
-            doubt = SetupError(f"{source}: user_simulator_config: {said}")
-            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [said]
+        for warning in self._users.doubts(self._config):
+            doubt = SetupError(f"{source}: user_simulator_config: {warning}")
+            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [warning]
             doubts.append(doubt)
         return doubts
 
 
-def spent_on_user(played: PlayedUser | dict[str, Any]) -> list[Spent]:
-    """Return what the replies of a played user took, by model."""
+def usage_of_user(played: PlayedUser | dict[str, Any]) -> list[Spent]:
+    """Return the usage of a simulated user's replies, by model."""
     if isinstance(played, dict):
         played = PlayedUser.model_validate(played)
     name = played.model
-    return together(_spent(name, reply) for reply in played.replies if reply.model)
+    return together(_usage_of_reply(name, reply) for reply in played.replies if reply.model)
 
 
-def _spent(model: str, reply: UserReply) -> Spent:
-    asked, said = reply.input_tokens, reply.output_tokens
+def _usage_of_reply(model: str, reply: UserReply) -> Spent:
+    input_tokens, output_tokens = reply.input_tokens, reply.output_tokens
     return Spent(
         purpose="user",
         model=model,
         calls=1,
-        input_tokens=asked or 0,
-        output_tokens=said or 0,
-        uncounted=int(asked is None or said is None),
+        input_tokens=input_tokens or 0,
+        output_tokens=output_tokens or 0,
+        uncounted=int(input_tokens is None or output_tokens is None),
         cost=reply.cost or 0.0,
         unpriced=int(reply.cost is None),
     )

@@ -1,298 +1,246 @@
-"""One trial: a fresh session, the case's user messages one by one, everything the agent did as evidence."""
+"""One trial: the conversation with the agent, its evidence in the store, its scores, and the reasons of missed ones."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import itertools
 import time
-import uuid
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
-from math import inf
-from types import AsyncGeneratorType
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
 
-from proctor.agents.base import Agent, Session
-from proctor.common.async_tools import settle
-from proctor.engine.planning.hooks import Hook, call_hook
-from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
-from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
-from proctor.engine.trial.evidence_limits import Caps, Intake
-from proctor.engine.trial.failure_attribution import failure_from, may_be_repeated, timed_out
-from proctor.engine.trial.played_conversation import Play, Player
-from proctor.errors import AgentError
-from proctor.schema.evidence.fast_models import defaults, maker
-from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
+from proctor.agents.base import Agent, AgentInfo
+from proctor.common.safe_text import is_visible
+from proctor.engine.execution.run_recorder import Answers, StoredRun
+from proctor.engine.execution.trial_queue import USER, TrialState
+from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.plan import SetPlan
+from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.scoring.score_trial import (
+    explain,
+    order_of_asking,
+    score_and_judge,
+    score_trial,
+    scores_of_stuck_trial,
+    view_of,
+)
+from proctor.engine.trial.conversation import HOOKS, ConversationRecorder, TrialLimits, step_of
+from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.evidence_limits import Caps, first_loss
+from proctor.engine.trial.failure_attribution import timed_out
+from proctor.engine.trial.played_conversation import Play, user_failure
+from proctor.engine.usage.agent_usage import costs_of
+from proctor.engine.usage.costs import metrics_not_asked
+from proctor.metrics.base import is_adk_compatible
+from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation, states_silence
+from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import WHERE as SIMULATOR
-
-DEFAULT_APP = "EvaluationGenerator"
-DEFAULT_USER = "test_user_id"
-SESSION_PREFIX = "adk-eval-session-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialLimits:
-    """What one trial may take, and what stands around it."""
-
-    timeout: float | None
-    trial_timeout: float | None
-    retry_errors: int = 0
-    setup: Hook | None = None
-    teardown: Hook | None = None
-    caps: Caps = field(default_factory=Caps)
-
-
-class Filling(Protocol):
-    """Who wants to look at the evidence while it comes in."""
-
-    trial: Trial | None
 
 
 class TrialRunner:
-    """Runs trials of one agent."""
+    """Does trials: talks to the agent, hands the evidence to the store, scores it, and explains missed thresholds."""
 
-    def __init__(self, agent: Agent, limits: TrialLimits, app_details: dict[str, Any] | None = None) -> None:
-        """Take the agent, the limits of each trial, and what the agent said about itself."""
-        self._agent = agent
-        self._limits = limits
-        self._app_details = app_details
-        self._take_process = getattr(agent, "take_process", None)  # of those that live in processes
-        self._begin = getattr(agent, "begin", None)
-        self._end = getattr(agent, "end", None)
-        self._final_state = getattr(agent, "final_state", None)
-        # unique in itself and counted on: one random number per run, not one per trial
-        self._session_prefix = f"{SESSION_PREFIX}{uuid.uuid4()}-"
-        self._sessions = itertools.count(1)
-        self._leaves = self._end is not None or limits.teardown is not None
-        self._shows_case = any(one is not None for one in (self._begin, limits.setup, limits.teardown))
-
-    async def run(
-        self,
-        case: EvalCase,
-        eval_set_id: str,
-        number: int,
-        slot: Slot,
-        filling: Filling | None = None,
-        play: Play | None = None,
-    ) -> Trial:
-        """Make one attempt at `case`, and more where what failed was not the agent; every attempt is kept.
-
-        Whatever the agent raises becomes the trial's `failure`; only cancellation from outside passes through.
-        `filling` gets each attempt's evidence as it begins to fill. `play` gives the user of a scenario, one for each
-        attempt.
-        """
-        attempts: list[Attempt] = []
-        while True:
-            session = new_session(case, f"{self._session_prefix}{next(self._sessions)}")
-            session.trial = number
-            trial = self._new_trial(case, eval_set_id, number, session)
-            if filling is not None:
-                filling.trial = trial
-            await self._attempt(case, session, trial, slot, play)
-            failure = trial.failure if play is None else play.failure_of(trial)
-            if failure is None or len(attempts) >= self._limits.retry_errors or not may_be_repeated(failure):
-                if attempts:
-                    trial.attempts = attempts
-                return trial
-            attempts.append(_as_attempt(trial, failure))
-
-    def _new_trial(self, case: EvalCase, eval_set_id: str, number: int, session: Session) -> Trial:
-        return _trial(
-            {
-                **_TRIAL,
-                "eval_set_id": eval_set_id,
-                "eval_id": case.eval_id,
-                "number": number,
-                "session_id": session.id,
-                "app_name": session.app_name,
-                "user_id": session.user_id,
-                "turns": [],
-                "app_details": self._app_details,
-                "started_at": time.time(),
-                "attempts": [],
-                "notes": [],
-            }
-        )
-
-    async def _attempt(
-        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, play: Play | None
+    def __init__(
+        self, agent: Agent | None, options: RunOptions, info: AgentInfo | None, *, stored: StoredRun | None
     ) -> None:
-        """Set up, talk, take the final state, tear down; the first failure is the trial's."""
-        began = time.perf_counter()
-        intake = Intake(self._limits.caps, trial.notes)
-        if self._limits.trial_timeout is not None:
-            slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
-        where, turn = "setup", None
-        shown = (
-            case.model_copy(deep=True) if self._shows_case else case
-        )  # what they do to it changes no expectation
-        try:
-            if self._limits.setup is not None:
-                slot.begin_turn(self._limits.timeout, "setup")
-                await call_hook(self._limits.setup, case=shown, session=session)
-            where = "agent"
-            if self._begin is not None:
-                await self._enter(self._begin, shown, session, slot)
-            for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
-                await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
-            player = None if play is None else Player(play(), trial, slot)
-            while player is not None:
-                where, turn = SIMULATOR, len(trial.turns)
-                message = await player.next()
-                where = "agent"
-                if message is None:
-                    break
-                await self._turn(message, session, trial, slot, intake)
-            turn = None
-            state = session.state if self._final_state is None else await self._told_state(session, slot)
-            trial.__dict__["final_state"] = _state_copy(state, intake)
-            if player is not None:
-                where = SIMULATOR
-                player.look_back()
-        except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
-        finally:
-            slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
-            if self._leaves:
-                await self._leave(shown, session, trial, slot, intake)
-            slot.begin_turn(None)  # whatever ran out is said: what is done with it now is nobody's turn
-        trial.__dict__["duration"] = seconds_since(began)
+        """Keep the agent (`None`: every trial brings its evidence) and its description of itself."""
+        self._options = options
+        self._stored = stored
+        self._explains_all = options.explain == "all"
+        self.set_aside: Callable[[Slot], None] | None = None
+        """Gives the place of a trial whose judges are asked to the next trial; `None` in a run without judges."""
+        if stored is not None and options.judges is not None:
+            options.judges.remember(Answers(stored))
+        self._recorder = None
+        if agent is not None:
+            details = info.app_details if info else None
+            self._recorder = ConversationRecorder(agent, _limits(options), details)
 
-    async def _enter(self, begin: Callable[..., Any], case: EvalCase, session: Session, slot: Slot) -> None:
-        """Have the agent begin with the conversation: where it lives in a process, once that has started."""
-        if self._take_process is not None:
-            with slot.others_time():  # no deadline of the agent's counts it; it has one of its own
-                await self._take_process(session)
-        slot.begin_turn(self._limits.timeout, "begin()")
-        await settle(begin(session, case))
+    async def __call__(self, state: TrialState, slot: Slot) -> TrialState:
+        """Do one trial."""
+        if state.evidence is None:
+            trial = await self._record(state, slot)
+        else:
+            trial = Trial.model_validate_json(state.evidence)
+        state.failure = self._failure(state, trial)
+        if state.failure is not None and state.failure.kind is FailureKind.NOT_ASKED:
+            state.not_asked = frozenset({USER})
+            return state
+        if self._stored is not None:
+            state.store_evidence(self._stored)
+        budget = self._options.budget
+        if budget is not None and budget.max_cost is not None and state.trial is not None:
+            budget.spend_on_agent(costs_of(trial))
+        if state.failure is None:
+            scores = await self._score(state, trial, slot)
+            if trial.played_user is not None:
+                by_name = _by_name(state.case_state.metrics, scores)
+                state.failure = user_failure(trial, state.case_state.chosen.config, by_name)
+            if budget is not None:
+                state.not_asked = metrics_not_asked(budget, state.case_state.metrics, scores)
+            state.scores = scores
+        return state
 
-    def _turn(
-        self, message: Content, session: Session, trial: Trial, slot: Slot, intake: Intake
-    ) -> Coroutine[Any, Any, None]:
-        """Begin a turn; what is returned awaits its end."""
-        turn = new_turn(message)
-        trial.turns.append(turn)
-        slot.begin_turn(self._limits.timeout)
-        return record_turn(self._events(copy_message(message), session), turn, session, intake, slot)
+    def _record(self, state: TrialState, slot: Slot) -> Awaitable[Trial]:
+        if self._recorder is None:
+            raise RuntimeError("a trial without evidence needs an agent")
+        case, play = state.case_state.case, None
+        if case.conversation is None:
+            if self._options.users is None:
+                raise RuntimeError("a scenario needs a simulated user")
+            play = Play(self._options.users, case, state.case_state.chosen.config)
+        eval_set_id = state.case_state.result.eval_set_id
+        return self._recorder.record(case, eval_set_id, state.number, slot, state, play)
 
-    def _events(self, message: Content, session: Session) -> Any:
-        events = self._agent.answer(message, session)
-        if type(events) is AsyncGeneratorType or hasattr(events, "__aiter__"):
-            return events
-        if inspect.iscoroutine(events):
-            events.close()
-        raise AgentError(
-            f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
-        )
-
-    async def _told_state(self, session: Session, slot: Slot) -> Any:
-        slot.begin_turn(self._limits.timeout, "final_state()")
-        return await settle(self._final_state(session)) if self._final_state is not None else None
-
-    async def _leave(
-        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: Intake
-    ) -> None:
-        """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
-        where = "agent"
-        try:
-            if self._end is not None:
-                slot.begin_turn(self._limits.timeout, "end()")
-                await settle(self._end(session))
-            where = "teardown"
-            if self._limits.teardown is not None:
-                slot.begin_turn(self._limits.timeout, "teardown")
-                await call_hook(self._limits.teardown, case=case, session=session)
-        except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            blamed = self._blame(error, slot, where, None)
-            if trial.failure is None:
-                intake.begin("when it was over")
-                trial.failure = _readable(blamed, intake)
-
-    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
-        """Say what `error` was; the cancellation of the whole run passes through."""
-        if isinstance(error, GeneratorExit) and not is_running(slot.task):
-            raise error  # the interpreter closes this coroutine; nothing may be awaited now
-        if where == SIMULATOR and slot.expired:
-            forget_cancellation()
-            return timed_out(
-                _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
-            )
-        if isinstance(error, LoopBlocked):
-            blocked = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
-            return timed_out(blocked, self._limit_of(slot), where=where, turn=turn)
-        if slot.expired:
-            late = "no answer" if turn is not None else f"{step_of(slot)} did not end"
-            what = (
-                f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
-            )
-            forget_cancellation()
-            return timed_out(what, self._limit_of(slot), where=where, turn=turn)
-        if isinstance(error, asyncio.CancelledError):
-            if slot.stopping:
-                raise error
-            forget_cancellation()  # the agent cancelled its own task
-        failure = failure_from(error, where=where, turn=turn)
-        if where in HOOKS:
-            failure.kind = FailureKind.HOOK
+    def _failure(self, state: TrialState, trial: Trial) -> Failure | None:
+        """Return why the trial cannot be scored: it failed, its user spoiled it, or its evidence is incomplete or empty."""
+        chosen = state.case_state.chosen
+        failure = trial.failure or user_failure(trial, chosen.config)
+        if failure is None and trial.notes:
+            trial.failure = failure = _incomplete(trial)
+        if failure is None and self._options.compat != "adk":
+            trial.failure = failure = find_silence(trial, state.case_state.case, chosen)
         return failure
 
-    def _limit_of(self, slot: Slot) -> float | None:
-        return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
+    async def _score(self, state: TrialState, trial: Trial, slot: Slot) -> list[MetricScore]:
+        view = view_of(state.case_state.case, trial)
+        metrics, state.new_scores = state.metrics_to_score(), []
+        seconds = self._options.timeout
+        if state.known_scores:
+            view.scores = state.known_scores
+        if self.set_aside is not None and any(bound.judge for bound in metrics):
+            state.asked = order_of_asking(metrics)
+            scores = await score_and_judge(
+                metrics, view, slot=slot, seconds=seconds, scores=state.new_scores, aside=self.set_aside
+            )
+        else:
+            scores = await score_trial(metrics, view, slot=slot, seconds=seconds, scores=state.new_scores)
+        for bound, score in zip(metrics, scores, strict=True):
+            if self._explains_all or (bound.threshold is not None and bound.is_missed_by(score)):
+                slot.begin_turn(seconds)
+                explain(bound, view, score, everything=self._explains_all)
+        return state.with_known_scores(scores)
+
+    def abandoned(self, state: TrialState, slot: Slot) -> TrialState:
+        """Return the outcome of a trial that ignored its cancellation: a copy, because its task may still change `state`."""
+        outcome = TrialState(
+            state.case_state, state.number, state.attempt, state.evidence, state.known_scores
+        )
+        if state.evidence is None:
+            outcome.trial = _copy_evidence(state)
+        if state.new_scores is None:
+            trial = outcome.trial or _copy_evidence(state)
+            outcome.failure = trial.failure = _left_behind(trial, slot, self._options)
+            trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
+            return outcome
+        metrics = state.metrics_to_score()
+        asked = state.asked or metrics
+        by_name = _by_name(asked, scores_of_stuck_trial(asked, state.new_scores, self._options.timeout))
+        outcome.scores = outcome.with_known_scores([by_name[metric.name] for metric in metrics])
+        return outcome
 
 
-def step_of(slot: Slot) -> str:
-    """What is under way around the turns, in words."""
-    return "the hook" if slot.step in HOOKS else slot.step
+def _left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+    turns = len(trial.turns)
+    if slot.others:
+        what = "the user did not answer in time, and ignored its cancellation: it was left behind"
+        return timed_out(what, None, where=SIMULATOR, turn=turns)
+    step = f"{step_of(slot)} did not end" if slot.step else "the agent did not answer"
+    what = f"{step} in time, and ignored its cancellation: it was left behind"
+    limit = options.trial_timeout if slot.expired == "trial" else options.timeout
+    turn = turns - 1 if turns and not slot.step else None
+    return timed_out(what, limit, where=slot.step if slot.step in HOOKS else "agent", turn=turn)
 
 
-HOOKS = ("setup", "teardown")
-_USER_BLOCKED = (
-    "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
-    "thread), or await what it waits for"
-)
-BLOCKED_BY_STEP = (
-    "blocked the event loop and was interrupted; write it as `async def`, and await what it waits for"
-)
-_BLOCKED = (
-    "the agent blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a thread), "
-    "or await what it waits for"
-)
+def _by_name(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) -> dict[str, MetricScore]:
+    return {metric.name: score for metric, score in zip(metrics, scores, strict=True)}
 
 
-def new_session(case: EvalCase, unique: str) -> Session:
-    """Return a session of its own for one trial of `case`, with a copy of the state it starts from."""
-    given = case.session_input
-    if given is None:
-        return Session(unique, DEFAULT_APP, DEFAULT_USER)
-    return Session(
-        given.session_id or unique,
-        given.app_name or DEFAULT_APP,
-        given.user_id or DEFAULT_USER,
-        copy_json(given.state or {}),
+def _incomplete(trial: Trial) -> Failure | None:
+    """Return the failure of a trial whose answer was cut: a part of an answer shows neither a pass nor a failure."""
+    lost = first_loss(trial.notes)
+    if not lost:
+        return None
+    message = f"{lost}: it cannot be judged by the part that was kept; `--max-text` (`max_text`) keeps more"
+    return Failure(where="agent", kind=FailureKind.UNUSABLE_ANSWER, message=message)
+
+
+def _copy_evidence(state: TrialState) -> Trial:
+    """Copy the evidence so far: an agent that was left behind may still change its own."""
+    if state.trial is not None:
+        return state.trial.model_copy(deep=True)
+    result = state.case_state.result
+    return Trial(eval_set_id=result.eval_set_id, eval_id=result.eval_id, number=state.number)
+
+
+def _limits(options: RunOptions) -> TrialLimits:
+    return TrialLimits(
+        timeout=options.timeout,
+        trial_timeout=options.trial_timeout,
+        retry_errors=options.retry_errors,
+        setup=options.setup,
+        teardown=options.teardown,
+        caps=Caps(max_text=options.max_text, max_events=options.max_events),
     )
 
 
-def _as_attempt(trial: Trial, failure: Failure) -> Attempt:
-    return Attempt(turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user)
+# --- Turns in which the agent did nothing at all: an error of the agent, unless the case states silence ---------------
 
 
-def _state_copy(state: Any, intake: Intake) -> dict[str, Any]:
-    if not isinstance(state, dict):
-        raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
-    if not state:
-        return {}
-    intake.begin("final state")
-    return intake.object(state, "")
+SILENT = (
+    "the agent gave no text, no tool call and no other event; where the case expects silence, state it: "
+    '`final_response` with one empty text (YAML: `expect: ""`)'
+)
 
 
-def _readable(failure: Failure, intake: Intake) -> Failure:
-    """Make what an exception says fit to be kept, as all else that comes from an agent; a trial's notes say so."""
-    failure.message = intake.readable(failure.message, "error message: ")
-    return failure
+def find_silence(trial: Trial, case: EvalCase, plan: SetPlan) -> Failure | None:
+    """Return the failure of the first turn in which the agent did nothing and that the case does not expect to be silent.
+
+    An agent that does nothing satisfies every prohibition. Where nothing is decided, or a gating criterion has `compat`,
+    a silent turn is scored like any other.
+    """
+    for index, turn in enumerate(trial.turns):
+        if not any(map(_shows_something, turn.events)) and not _expects_silence(_expected_turns(case), index):
+            silence = Failure(where="agent", kind=FailureKind.EMPTY, message=SILENT, turn=index)
+            return silence if _decides_by_proctor(plan) else None
+    return None
 
 
-_trial = maker(Trial)
-_TRIAL = defaults(Trial)
+def _decides_by_proctor(plan: SetPlan) -> bool:
+    gating = [metric.name for metric in plan.metrics if metric.gate]
+    criteria = (plan.config.criterion_for(name) for name in gating)
+    return bool(gating) and not any(each is not None and is_adk_compatible(each) for each in criteria)
+
+
+def _expected_turns(case: EvalCase) -> Sequence[Invocation]:
+    return case.conversation or case.opening or ()
+
+
+def _expects_silence(expected: Sequence[Invocation], index: int) -> bool:
+    return index < len(expected) and states_silence(expected[index])
+
+
+def _shows_something(event: Event) -> bool:
+    """Whether an event has more than the usage of a model that answered nothing."""
+    if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+        return recipe[0] != "text" or is_visible(recipe[3])
+    if event.author.lower() == "user" and not _has_content(event.content):
+        return False
+    actions = (event.model_extra or {}).get("actions")
+    return bool(
+        event.state_delta
+        or event.error_code
+        or event.long_running_tool_ids
+        or event.skip_summarization
+        or event.grounding_metadata
+        or _has_content(event.content)
+        or (isinstance(actions, dict) and any(actions.values()))
+    )
+
+
+def _has_content(content: Content | None) -> bool:
+    """Whether a content has a visible text, or a part of another kind."""
+    return any(
+        is_visible(part.text) if part.text is not None else bool(part.model_dump(exclude_none=True))
+        for part in (content.parts if content is not None else None) or ()
+    )

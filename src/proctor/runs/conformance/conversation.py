@@ -11,9 +11,9 @@ from typing import Any
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
+from proctor.engine.trial.conversation import DEFAULT_APP, DEFAULT_USER, new_session
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, Intake
-from proctor.engine.trial.trial_runner import DEFAULT_APP, DEFAULT_USER, new_session
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.case import EvalCase
@@ -98,7 +98,7 @@ async def talk_through(subject: Subject, case: EvalCase) -> Talk:
             answer = agent.answer(copy_message(invocation.user_content), session)
             try:
                 async with asyncio.timeout(subject.timeout):
-                    await record_turn(answer, turn, session, Intake(Caps(), []))
+                    await record_turn(answer, turn, session, EvidenceLimiter(Caps(), []))
             except TimeoutError:
                 raise ConformanceError(f"turn {number} took more than {subject.timeout:g} s") from None
             except Exception as error:

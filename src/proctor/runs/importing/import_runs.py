@@ -14,11 +14,11 @@ from pathlib import Path
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.run_file import RecordedCase, RecordedRun
-from proctor.runs.failed_attempts import recorded_attempt
 from proctor.runs.importing.checks import agreeing
 from proctor.runs.importing.spool import RunSpool, Spool
-from proctor.runs.queries import StoreLike, open_store
 from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.storage.failed_attempts import recorded_attempt
+from proctor.runs.storage.queries import StoreLike, open_store
 from proctor.schema.evidence.serialize import content_hash, hash_of_many, kept_json
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.adk_results import SUFFIX

@@ -11,7 +11,7 @@ from proctor.errors import EvalFileError
 from proctor.schema.format.eval_set import EvalSet
 
 if TYPE_CHECKING:
-    from proctor.engine.planning.eval_set_source import GivenSet
+    from proctor.engine.planning.plan import GivenSet
     from proctor.runs.options import EvalSetLike
 
 _NAME = "<eval set>"
@@ -48,7 +48,7 @@ def given_set(
         SetupProblems: what those keys are.
         SetupError: two cases share an id.
     """
-    from proctor.engine.planning.eval_set_source import GivenSet
+    from proctor.engine.planning.plan import GivenSet
 
     eval_set, warnings = _read(
         entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
@@ -58,7 +58,7 @@ def given_set(
 
 def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
     """Return the set that such a thing is; it raises what `given_set` does."""
-    from proctor.engine.planning.eval_set_source import GivenSet
+    from proctor.engine.planning.plan import GivenSet
 
     eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
     GivenSet(eval_set)  # which refuses ids that stand twice

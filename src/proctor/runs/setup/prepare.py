@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.engine.planning.duplicate_names import same_names
-from proctor.engine.planning.plan import Plan, PlannedSet, make_plan
+from proctor.engine.planning.plan import Plan, PlannedSet, find_duplicate_names, make_plan
 from proctor.engine.planning.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
@@ -121,7 +120,7 @@ def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *
 
 def _store(options: RunOptions, problems: list[SetupError]) -> Store | None:
     """Open the store that the run is written to; `None` if there is none, or it cannot be opened."""
-    from proctor.runs.queries import open_store
+    from proctor.runs.storage.queries import open_store
 
     store = options.store
     try:
@@ -263,7 +262,7 @@ class _Loading:
             self.label,
             plan,
             options,
-            warnings=[*self.warnings, *notes, *same_names(plan.sets), *about_criteria],
+            warnings=[*self.warnings, *notes, *find_duplicate_names(plan.sets), *about_criteria],
             judging_warnings=about_criteria,
             notes=[*notes, *plan.skips],
             warnings_as_errors=options.warnings_as_errors,

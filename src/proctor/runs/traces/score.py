@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.planning.assertions import remedies
-from proctor.engine.planning.case_problems import in_case
+from proctor.engine.planning.case_checks import in_case, remedies
 from proctor.engine.planning.judging_manifest import judging_of, planned_cases, set_manifests
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
 from proctor.runs.evaluate import carry_out
 from proctor.runs.observers import ended
 from proctor.runs.options import EvalSetLike, ScoreOptions
-from proctor.runs.queries import open_store
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import Prepared, prepare
+from proctor.runs.storage.queries import open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.agents.base import Session
 from proctor.engine.trial.event_recorder import record_turn
-from proctor.engine.trial.evidence_limits import Caps, Intake
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import ReportedError
 from proctor.errors import AgentError
 from proctor.files.traces.conversations import TRACE, TracedConversation, TracedTurn
@@ -37,7 +37,7 @@ def trial_of(
             )
         trial.failure = Failure(where=TRACE, kind=FailureKind.NOT_LOADED, message=message)
         return trial
-    intake = Intake(CAPS, trial.notes)
+    intake = EvidenceLimiter(CAPS, trial.notes)
     trial.session_id, trial.app_name = (
         intake.readable(told.id, "session id: "),
         intake.readable(told.app_name, "app: "),
@@ -54,7 +54,7 @@ def trial_of(
     return trial
 
 
-def _recorded(told: TracedTurn, intake: Intake, trial: Trial) -> Turn:
+def _recorded(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
     """Write down one turn as if its events came in now, but for the time that it took."""
     asked = Content.model_validate(told.asked)
     for part in asked.parts or ():

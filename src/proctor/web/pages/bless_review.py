@@ -16,8 +16,8 @@ from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.reports.content.source_locations import lines_of
-from proctor.runs.failed_attempts import find_current_run
-from proctor.runs.lookup import listed_run
+from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import KEEP_WRITTEN
 from proctor.schema.results.manifest import PlannedCase, counting

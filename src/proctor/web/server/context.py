@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from proctor.runs.queries import open_runs, open_store
+from proctor.runs.storage.queries import open_runs, open_store
 from proctor.stores.base import Store
 from proctor.web.pages.runs.load_run import RunPageCache
 from proctor.web.server.access import Access

@@ -11,7 +11,7 @@ from proctor.analysis.calibration.labels import labels_for
 from proctor.analysis.history.history import histories
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.content.run_list import ListedRun
-from proctor.runs.lookup import case_of
+from proctor.runs.storage.lookup import case_of
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation

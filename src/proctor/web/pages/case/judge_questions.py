@@ -16,7 +16,7 @@ from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.runs.lookup import case_of
+from proctor.runs.storage.lookup import case_of
 from proctor.schema.format.config import EvalConfig
 from proctor.web.pages.case.judge_votes import AskedMessage, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader

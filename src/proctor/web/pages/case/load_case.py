@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.analysis.calibration.labels import labels_for
 from proctor.errors import UnknownNameError
 from proctor.reports.content.run_list import short_ids
-from proctor.runs.lookup import case_of, judging_of, lacks_reasons, listed_run, view_case
+from proctor.runs.storage.lookup import case_of, judging_of, lacks_reasons, listed_run, view_case
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.web.pages.case.case import CaseBefore, CasePage, CasePlace, case_page

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
 from proctor.common.json_values import JsonObject
-from proctor.engine.usage.run_costs import cost_of_case
+from proctor.engine.usage.costs import cost_of_case
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
-from proctor.runs.lookup import judging_of
-from proctor.runs.queries import RunFilter
+from proctor.runs.storage.lookup import judging_of
+from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome

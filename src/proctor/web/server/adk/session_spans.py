@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from proctor.agents.chat_host import Json
-from proctor.engine.trial.span_limits import trace_of
+from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.span import Span, SpanKind
 from proctor.web.server.adk.wire import json_bytes, parts_of
 

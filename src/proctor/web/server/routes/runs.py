@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from proctor.runs.queries import NoRunsError, RunFilter
+from proctor.runs.storage.queries import NoRunsError, RunFilter
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.web.pages.runs.case_table import CaseExtras

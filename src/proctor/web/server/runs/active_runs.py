@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from proctor.engine.usage.run_costs import cost_of_case
+from proctor.engine.usage.costs import cost_of_case
 from proctor.errors import ProctorError
-from proctor.runs.queries import open_runs, store_url
+from proctor.runs.storage.queries import open_runs, store_url
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.server.context import ServerContext

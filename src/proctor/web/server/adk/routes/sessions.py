@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
 from proctor.agents.chat_host import Json
-from proctor.engine.trial.trial_runner import SESSION_PREFIX
+from proctor.engine.trial.conversation import SESSION_PREFIX
 from proctor.schema.evidence.event import Event
 from proctor.web.server.adk.adk_route import AdkRoute, body_error
 from proctor.web.server.adk.app_state import AdkDep, AdkState

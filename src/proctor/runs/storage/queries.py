@@ -226,7 +226,7 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
         SetupError: the last attempt to run failed, and the run is named by `latest`.
         StoreError: there is no store, or it cannot be read.
     """
-    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.storage.failed_attempts import find_current_run
 
     opened = as_store(store)
     return opened.load(find_current_run(opened, run), judging)
@@ -276,7 +276,7 @@ def prune_runs(
 
 def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = _baseline_names(store)
-    from proctor.runs.failed_attempts import find_current_run
+    from proctor.runs.storage.failed_attempts import find_current_run
 
     wanted = {find_current_run(store, name): name for name in ([names] if isinstance(names, str) else names)}
     found = [run for run in store.runs() if run.run_id in wanted]

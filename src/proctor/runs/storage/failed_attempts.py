@@ -102,7 +102,7 @@ def record_failed_attempt(
     """
     from proctor.common.atomic_write import new_file
     from proctor.common.secrets import redact_text
-    from proctor.runs.queries import open_runs
+    from proctor.runs.storage.queries import open_runs
     from proctor.stores.urls import store_file
 
     with suppress(SetupError, OSError, ValueError):
@@ -149,7 +149,7 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
 
     A record that cannot be read counts: that there was no failed attempt is not known then.
     """
-    from proctor.runs.queries import store_url
+    from proctor.runs.storage.queries import store_url
     from proctor.stores.urls import store_file
 
     try:
@@ -229,7 +229,7 @@ def _has_newer_run(store: Store, attempt: FailedAttempt) -> bool:
 
 def _url_of(url: str | Path | None) -> str:
     """Return the store that is meant; the default one where the settings cannot be read."""
-    from proctor.runs.queries import default_store, store_url
+    from proctor.runs.storage.queries import default_store, store_url
 
     try:
         return store_url(url)

@@ -1,12 +1,12 @@
-"""What a run spends on models, and who judged: gathered as trials end, where there is something to gather."""
+"""Count what a run spends on models, and which judges scored it, as trials end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from proctor.engine.trial.played_conversation import spent_on_user
-from proctor.engine.usage.agent_costs import costs_of
+from proctor.engine.trial.played_conversation import usage_of_user
+from proctor.engine.usage.agent_usage import costs_of
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.results.model_usage import Spent, together, total_cost, without
 from proctor.schema.results.run_result import CaseResult
@@ -15,32 +15,31 @@ if TYPE_CHECKING:
     from proctor.engine.execution.run_recorder import StoredRun
     from proctor.engine.planning.bound_metric import BoundMetric
     from proctor.engine.planning.run_options import RunOptions
-    from proctor.engine.usage.agent_usage import Spending
+    from proctor.engine.usage.agent_usage import AgentUsage
     from proctor.engine.usage.budget import RunBudget
     from proctor.schema.results.judged_by import JudgedBy
     from proctor.schema.results.manifest import RunSummary
     from proctor.schema.results.score import MetricScore
 
 
-class Money:
-    """The money of one run."""
+class RunCosts:
+    """The costs of one run, and its judges."""
 
     __slots__ = ("_asks_judges", "_before", "_budget", "_judges", "_seen", "_spending")
 
-    def __init__(self, options: RunOptions, spending: Spending, *, asks_judges: bool) -> None:
-        """Take the caps, the judges, and what counts the agent's tokens."""
+    def __init__(self, options: RunOptions, spending: AgentUsage, *, asks_judges: bool) -> None:
+        """Keep the limits, the judges, and the usage of the agent."""
         self._asks_judges = asks_judges
         self._budget, self._judges, self._spending = options.budget, options.judges, spending
         self._before: list[Spent] = []
         self._seen: dict[tuple[str, str, str], None] = {}
 
     def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
-        """Take what earlier processes spent; a new judging has a purse of its own; agent and users are counted anew.
+        """Add what earlier processes spent, except on agent and users: their stored evidence is counted again.
 
-        Counted is what there is evidence of. What else they took was for conversations that were broken off, and that are
-        begun anew: it was spent all the same.
-
-        Of a process that was killed there is no summary: then the votes say it that stand with the scores.
+        The rest of their spending was for interrupted conversations, which are run again: it counts, too. A new scoring
+        (`judged_anew`) does not add what earlier judges took. If the earlier process was killed, there is no summary,
+        and the votes in the stored scores tell its spending.
         """
         past = {"agent", "user", "judge"} if judged_anew else {"agent", "user"}
         counted = [*self._spending.costs.spent(), *self._spending.users]
@@ -58,30 +57,30 @@ class Money:
             for trial in stored.trials(case.position):
                 for name, score in trial.scores.items():
                     for details in all_details(score):
-                        self._seen.update({(name, *by): None for by in _by(details)})
+                        self._seen.update({(name, *by): None for by in _graders(details)})
                         found += spent_on(details)
         self._before = together([*self._before, *found])
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
-        """Take note of who judged one trial."""
+        """Record which judges scored a trial."""
         for bound, score in zip(metrics, scores or (), strict=False):
             if bound.judge:
                 for details in all_details(score):
-                    self._seen.update({(bound.name, *by): None for by in _by(details)})
+                    self._seen.update({(bound.name, *by): None for by in _graders(details)})
 
     def spent(self) -> list[Spent]:
-        """Return what was spent, by purpose and model."""
+        """Return the usage, by purpose and model."""
         judges = self._judges.spending() if self._judges is not None else []
         return together([*self._before, *self._spending.costs.spent(), *self._spending.users, *judges])
 
     def judged_by(self) -> list[JudgedBy]:
-        """Return who judged, metric by metric."""
+        """Return the judges of each metric."""
         from proctor.schema.results.judged_by import JudgedBy
 
         return [JudgedBy(metric=metric, model=model, prompt=prompt) for metric, model, prompt in self._seen]
 
     def blind_spot(self) -> str:
-        """Say what a cap on dollars could not see of the agent; empty when it saw everything, or there is none."""
+        """Name the costs of the agent that a limit in dollars does not cover; empty if it covers all or there is none."""
         if self._budget is None or self._budget.max_cost is None or not self._spending.silent:
             return ""
         silent, trials = self._spending.silent, self._spending.trials
@@ -91,10 +90,10 @@ class Money:
         )
 
 
-def not_asked(
+def metrics_not_asked(
     budget: RunBudget, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
 ) -> frozenset[str]:
-    """Return the metrics whose judge was not asked, or not to the end, because a cap was reached; and those of their scores."""
+    """Return the metrics whose judge was not asked, or not to the end, because of a limit, and metrics that need them."""
     if not budget.refused:
         return frozenset()
     names = {
@@ -109,20 +108,20 @@ def not_asked(
 
 
 def _may_be_for_money(score: MetricScore) -> bool:
-    """Tell whether a judge's failure may be that it was not asked: once anybody was refused, one too many is judged again."""
+    """Return whether a limit may have caused a judge's failure; scoring one metric too many again does no harm."""
     failure = score.failure
     return failure is not None and (failure.kind is FailureKind.NOT_ASKED or failure.where == "judge")
 
 
 def all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
-    """Return what a score has to say besides its number: as a whole, and turn by turn."""
+    """Yield the details of a score: of the case, then of each turn."""
     yield score.details
     for each in score.per_invocation:
         yield each.details
 
 
 def spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
-    """Return what the votes of a ballot took, as they stand with a score."""
+    """Return the usage of the votes that the details of a score list."""
     ballot = (details or {}).get("ballot")
     if not isinstance(ballot, dict):
         return
@@ -143,7 +142,7 @@ def spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
         )
 
 
-def _by(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
     ballot = (details or {}).get("ballot")
     if isinstance(ballot, dict):
         yield str(ballot.get("model")), str(ballot.get("prompt"))
@@ -168,7 +167,7 @@ def _all(case: CaseResult) -> Iterator[Spent]:
             if (evidence := one.trial) is not None:
                 yield from costs_of(evidence)
                 if evidence.played_user is not None:
-                    yield from spent_on_user(evidence.played_user)
+                    yield from usage_of_user(evidence.played_user)
     for metric in case.metrics.values():
         for score in metric.per_trial:
             for details in all_details(score) if score is not None else ():

@@ -1,0 +1,298 @@
+"""The conversation of one trial: a new session, the case's user messages one by one, all events as evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import itertools
+import time
+import uuid
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from math import inf
+from types import AsyncGeneratorType
+from typing import Any, Protocol
+
+from proctor.agents.base import Agent, Session
+from proctor.common.async_tools import settle
+from proctor.engine.planning.hooks import Hook, call_hook
+from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
+from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
+from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.failure_attribution import failure_from, is_retryable, timed_out
+from proctor.engine.trial.played_conversation import Play, Player
+from proctor.errors import AgentError
+from proctor.schema.evidence.fast_models import defaults, maker
+from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content
+from proctor.simulation.base import WHERE as SIMULATOR
+
+DEFAULT_APP = "EvaluationGenerator"
+DEFAULT_USER = "test_user_id"
+SESSION_PREFIX = "adk-eval-session-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialLimits:
+    """The limits of one trial, and the hooks around it."""
+
+    timeout: float | None
+    trial_timeout: float | None
+    retry_errors: int = 0
+    setup: Hook | None = None
+    teardown: Hook | None = None
+    caps: Caps = field(default_factory=Caps)
+
+
+class EvidenceHolder(Protocol):
+    """Holds the evidence of a trial while it is recorded."""
+
+    trial: Trial | None
+
+
+class ConversationRecorder:
+    """Talks to one agent, trial by trial, and records the evidence."""
+
+    def __init__(self, agent: Agent, limits: TrialLimits, app_details: dict[str, Any] | None = None) -> None:
+        """Keep the agent, the limits of each trial, and the agent's description of itself."""
+        self._agent = agent
+        self._limits = limits
+        self._app_details = app_details
+        self._take_process = getattr(agent, "take_process", None)  # of agents in child processes
+        self._begin = getattr(agent, "begin", None)
+        self._end = getattr(agent, "end", None)
+        self._final_state = getattr(agent, "final_state", None)
+        # one random number per run, and a count: random numbers per trial take time
+        self._session_prefix = f"{SESSION_PREFIX}{uuid.uuid4()}-"
+        self._sessions = itertools.count(1)
+        self._leaves = self._end is not None or limits.teardown is not None
+        self._shows_case = any(hook is not None for hook in (self._begin, limits.setup, limits.teardown))
+
+    async def record(
+        self,
+        case: EvalCase,
+        eval_set_id: str,
+        number: int,
+        slot: Slot,
+        holder: EvidenceHolder | None = None,
+        play: Play | None = None,
+    ) -> Trial:
+        """Make one attempt at `case`, and further ones after infrastructure errors; keep every attempt.
+
+        Any error of the agent becomes the trial's `failure`; only cancellation from outside passes through.
+        `holder` gets each attempt's evidence from its beginning. `play` gives the user of a scenario, one for each
+        attempt.
+        """
+        attempts: list[Attempt] = []
+        while True:
+            session = new_session(case, f"{self._session_prefix}{next(self._sessions)}")
+            session.trial = number
+            trial = self._new_trial(case, eval_set_id, number, session)
+            if holder is not None:
+                holder.trial = trial
+            await self._attempt(case, session, trial, slot, play)
+            failure = trial.failure if play is None else play.failure_of(trial)
+            if failure is None or len(attempts) >= self._limits.retry_errors or not is_retryable(failure):
+                if attempts:
+                    trial.attempts = attempts
+                return trial
+            attempts.append(_as_attempt(trial, failure))
+
+    def _new_trial(self, case: EvalCase, eval_set_id: str, number: int, session: Session) -> Trial:
+        return _trial(
+            {
+                **_TRIAL,
+                "eval_set_id": eval_set_id,
+                "eval_id": case.eval_id,
+                "number": number,
+                "session_id": session.id,
+                "app_name": session.app_name,
+                "user_id": session.user_id,
+                "turns": [],
+                "app_details": self._app_details,
+                "started_at": time.time(),
+                "attempts": [],
+                "notes": [],
+            }
+        )
+
+    async def _attempt(
+        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, play: Play | None
+    ) -> None:
+        """Set up, talk, read the final state, tear down; the first failure is the failure of the trial."""
+        began = time.perf_counter()
+        intake = EvidenceLimiter(self._limits.caps, trial.notes)
+        if self._limits.trial_timeout is not None:
+            slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
+        where, turn = "setup", None
+        shown = (
+            case.model_copy(deep=True) if self._shows_case else case
+        )  # what they do to it changes no expectation
+        try:
+            if self._limits.setup is not None:
+                slot.begin_turn(self._limits.timeout, "setup")
+                await call_hook(self._limits.setup, case=shown, session=session)
+            where = "agent"
+            if self._begin is not None:
+                await self._enter(self._begin, shown, session, slot)
+            for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
+                await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
+            player = None if play is None else Player(play(), trial, slot)
+            while player is not None:
+                where, turn = SIMULATOR, len(trial.turns)
+                message = await player.next()
+                where = "agent"
+                if message is None:
+                    break
+                await self._turn(message, session, trial, slot, intake)
+            turn = None
+            state = session.state if self._final_state is None else await self._final_state_of(session, slot)
+            trial.__dict__["final_state"] = _state_copy(state, intake)
+            if player is not None:
+                where = SIMULATOR
+                player.look_back()
+        except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
+            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
+        finally:
+            slot.trial_deadline = inf  # the tear-down and the metrics have their own deadlines
+            if self._leaves:
+                await self._leave(shown, session, trial, slot, intake)
+            slot.begin_turn(None)  # the conversation is over: no turn is under way
+        trial.__dict__["duration"] = seconds_since(began)
+
+    async def _enter(self, begin: Callable[..., Any], case: EvalCase, session: Session, slot: Slot) -> None:
+        """Call the agent's `begin`; if it runs in a child process, after that has started."""
+        if self._take_process is not None:
+            with slot.others_time():  # the start of a process has its own deadline
+                await self._take_process(session)
+        slot.begin_turn(self._limits.timeout, "begin()")
+        await settle(begin(session, case))
+
+    def _turn(
+        self, message: Content, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
+    ) -> Coroutine[Any, Any, None]:
+        """Begin a turn; return the coroutine that records it."""
+        turn = new_turn(message)
+        trial.turns.append(turn)
+        slot.begin_turn(self._limits.timeout)
+        return record_turn(self._events(copy_message(message), session), turn, session, intake, slot)
+
+    def _events(self, message: Content, session: Session) -> Any:
+        events = self._agent.answer(message, session)
+        if type(events) is AsyncGeneratorType or hasattr(events, "__aiter__"):
+            return events
+        if inspect.iscoroutine(events):
+            events.close()
+        raise AgentError(
+            f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
+        )
+
+    async def _final_state_of(self, session: Session, slot: Slot) -> Any:
+        slot.begin_turn(self._limits.timeout, "final_state()")
+        return await settle(self._final_state(session)) if self._final_state is not None else None
+
+    async def _leave(
+        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
+    ) -> None:
+        """Call the agent's `end` and the tear-down hook, even after a failure, with their own deadlines."""
+        where = "agent"
+        try:
+            if self._end is not None:
+                slot.begin_turn(self._limits.timeout, "end()")
+                await settle(self._end(session))
+            where = "teardown"
+            if self._limits.teardown is not None:
+                slot.begin_turn(self._limits.timeout, "teardown")
+                await call_hook(self._limits.teardown, case=case, session=session)
+        except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
+            failure = self._blame(error, slot, where, None)
+            if trial.failure is None:
+                intake.begin("when it was over")
+                trial.failure = _readable(failure, intake)
+
+    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+        """Return the failure that `error` means; the cancellation of the whole run passes through."""
+        if isinstance(error, GeneratorExit) and not is_running(slot.task):
+            raise error  # the interpreter closes this coroutine, which may not await any more
+        if where == SIMULATOR and slot.expired:
+            forget_cancellation()
+            return timed_out(
+                _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
+            )
+        if isinstance(error, LoopBlocked):
+            blocked = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
+            return timed_out(blocked, self._limit_of(slot), where=where, turn=turn)
+        if slot.expired:
+            late = "no answer" if turn is not None else f"{step_of(slot)} did not end"
+            what = (
+                f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
+            )
+            forget_cancellation()
+            return timed_out(what, self._limit_of(slot), where=where, turn=turn)
+        if isinstance(error, asyncio.CancelledError):
+            if slot.stopping:
+                raise error
+            forget_cancellation()  # the agent cancelled its own task
+        failure = failure_from(error, where=where, turn=turn)
+        if where in HOOKS:
+            failure.kind = FailureKind.HOOK
+        return failure
+
+    def _limit_of(self, slot: Slot) -> float | None:
+        return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
+
+
+def step_of(slot: Slot) -> str:
+    """Name the step that is under way outside of the turns."""
+    return "the hook" if slot.step in HOOKS else slot.step
+
+
+HOOKS = ("setup", "teardown")
+_USER_BLOCKED = (
+    "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
+    "thread), or await what it waits for"
+)
+BLOCKED_BY_STEP = (
+    "blocked the event loop and was interrupted; write it as `async def`, and await what it waits for"
+)
+_BLOCKED = (
+    "the agent blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a thread), "
+    "or await what it waits for"
+)
+
+
+def new_session(case: EvalCase, unique: str) -> Session:
+    """Return a new session for one trial of `case`, with a copy of the initial state."""
+    stated = case.session_input
+    if stated is None:
+        return Session(unique, DEFAULT_APP, DEFAULT_USER)
+    return Session(
+        stated.session_id or unique,
+        stated.app_name or DEFAULT_APP,
+        stated.user_id or DEFAULT_USER,
+        copy_json(stated.state or {}),
+    )
+
+
+def _as_attempt(trial: Trial, failure: Failure) -> Attempt:
+    return Attempt(turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user)
+
+
+def _state_copy(state: Any, intake: EvidenceLimiter) -> dict[str, Any]:
+    if not isinstance(state, dict):
+        raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
+    if not state:
+        return {}
+    intake.begin("final state")
+    return intake.object(state, "")
+
+
+def _readable(failure: Failure, intake: EvidenceLimiter) -> Failure:
+    """Make the message of a failure storable; the notes of the trial record a change."""
+    failure.message = intake.readable(failure.message, "error message: ")
+    return failure
+
+
+_trial = maker(Trial)
+_TRIAL = defaults(Trial)
