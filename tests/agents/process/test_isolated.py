@@ -96,7 +96,7 @@ def test_what_is_no_json_is_the_same_failure() -> None:
     here, there = _both("not_json", ["hi"])
     told = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
     assert told[0] == told[1]
-    assert "it is not JSON" in told[1]
+    assert "value is not JSON" in told[1]
 
 
 @pytest.mark.parametrize("fail", ["end", "state", "list"])

@@ -133,7 +133,7 @@ def test_what_the_agent_does_to_an_event_afterwards_does_not_reach_the_evidence(
 
 
 def test_what_is_no_json_is_the_agents_error() -> None:
-    with pytest.raises(AgentError, match="it is not JSON"):
+    with pytest.raises(AgentError, match="value is not JSON"):
         recorded([Event.called("f", {"x": {"y": object()}})])
 
 

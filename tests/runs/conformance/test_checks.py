@@ -124,7 +124,7 @@ CALL, ANSWER, SAID = Event.called("f", id="1"), Event.returned("f", {}, id="1"),
 
 BREAKS = [
     ("events", Broken(_yields("a text")), "the agent yielded str 'a text'"),
-    ("events", Broken(_yields(Event.called("f", {"a": object()}), SAID)), "it is not JSON"),
+    ("events", Broken(_yields(Event.called("f", {"a": object()}), SAID)), "value is not JSON"),
     ("events", Broken(_yields(Event(error_code="E", error_message="no"))), "no"),
     ("final-response", Broken(_yields(CALL, ANSWER)), r"turn 1 ('Hello!') has no final response: call of f, response of f"),
     ("final-response", Broken(_yields()), "has no final response: no event at all"),

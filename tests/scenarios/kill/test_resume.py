@@ -535,9 +535,9 @@ def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> N
 BEGIN = """
 import os, signal, sys
 import proctor
-from proctor.engine.execution.run_control import Silent
+from proctor.engine.execution.run_control import NoProgress
 
-class Killer(Silent):
+class Killer(NoProgress):
     left = 6
     def trial_finished(self, *_):
         self.left -= 1

@@ -27,7 +27,7 @@ def check_hook(hook: Hook | None, name: str) -> list[SetupError]:
     try:
         parameters = inspect.signature(hook).parameters.values()
     except (TypeError, ValueError) as error:
-        return [SetupError(f"the {name} hook: its parameters cannot be read ({error})")]
+        return [SetupError(f"the {name} hook: its parameters cannot be inspected ({error})")]
     needed = [
         parameter.name
         for parameter in parameters
