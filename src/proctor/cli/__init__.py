@@ -1,1 +1,1 @@
-"""The command line: one file per command, loaded when it is called."""
+"""The command-line interface: one module per command, imported when the command runs."""

@@ -1,4 +1,4 @@
-"""Check the words of a command line: an empty word, and an option that is given twice, are usage errors."""
+"""Validate the arguments of a command line: an empty argument or an option given twice is a usage error."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from proctor.common.secrets import redact_arguments
 
 
 def check_words(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
-    """Refuse empty words, and options that take one value and are given twice. Nothing is converted or called yet.
+    """Reject empty arguments, and single-value options that are given twice, before any value is converted.
 
-    An empty word is mostly a variable of a script that is not set: were it taken for "not given", the command would
-    do something else than it was asked to do, and may end with 0.
+    An empty argument is usually an unset variable of a script. If it counted as "not given", the command would do
+    something other than what was requested, and might exit with 0.
 
     Raises:
-        UsageError: the first of these, or what the parser refuses.
+        UsageError: the first such problem, or an error of the parser.
     """
     values, _, order = command.make_parser(ctx).parse_args(args=list(args))
-    if any(parameter.is_eager for parameter in order):  # --help explains, whatever else is asked
+    if any(parameter.is_eager for parameter in order):  # eager options such as --help take precedence
         return
     for parameter in dict.fromkeys(order):
         if isinstance(parameter, click.Option):
@@ -63,7 +63,7 @@ def _check_arguments(command: click.Command, ctx: click.Context, values: dict[st
 
 
 def _repeated(order: Sequence[click.Parameter]) -> Iterator[list[click.Parameter]]:
-    """Find options for one value of which several are given. A flag that is given again changes nothing."""
+    """Yield each group of single-value options of which several are given. Repeating the same flag is allowed."""
     by_name: dict[str, list[click.Parameter]] = {}
     for parameter in order:
         if isinstance(parameter, click.Option) and not parameter.multiple and not parameter.count:
@@ -80,12 +80,12 @@ def _may_differ(parameter: click.Parameter) -> bool:
 def _spellings(
     command: click.Command, ctx: click.Context, args: Sequence[str], group: Sequence[click.Parameter]
 ) -> list[str]:
-    """Return the options of a group as they are on the command line, in order; none, where flags say the same."""
+    """Return the options of `group` as written on the command line, in order."""
     found: list[str] = []
     for end in range(1, len(args) + 1):
         try:
             values, _, order = command.make_parser(ctx).parse_args(args=list(args[:end]))
-        except click.UsageError:  # an option whose value comes next
+        except click.UsageError:  # the value of an option is the next argument
             continue
         given = [one for one in order if one in group]
         if len(given) > len(found):

@@ -1,4 +1,4 @@
-"""The group of commands: each is imported when it is called, and a name that is not there gets the closest one."""
+"""The top-level command group: imports each command on demand and suggests the closest name for an unknown one."""
 
 from __future__ import annotations
 
@@ -86,18 +86,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Start a project: a sample agent with an eval set that runs.",
     ),
 }
-"""Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
+"""Name -> import path of the command and its line in `proctor --help`, in the order of that list."""
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and imports one only to run it or to show its help."""
+    """Click group that knows its commands by name and imports a command only to run it or to show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order they are listed."""
+        """Return the command names in the order of `proctor --help`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command `cmd_name`; `None` when there is none."""
+        """Import the command `cmd_name`; return `None` if it does not exist."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = load_object(COMMANDS[cmd_name][0])
@@ -111,17 +111,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a name that is not there is a usage error that helps."""
+        """Find the command; an unknown name is a usage error that suggests the closest one."""
         name = args[0].replace("_", "-")
         if name in COMMANDS or name.startswith("-"):
             found = super().resolve_command(ctx, args)
-            if name != "eval":  # which has more to load
+            if name != "eval":  # `eval` imports more before it calls `loaded`
                 loaded()
             return found
         hint = did_you_mean(name, COMMANDS) or f" There is: {', '.join(COMMANDS)}."
         raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
 
-    def main(  # type: ignore[override]  # click overloads it by a flag; this one honours the flag all the same
+    def main(  # type: ignore[override]  # click overloads it by a flag; this method handles both values of the flag
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
@@ -129,10 +129,10 @@ class LazyGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command; whatever is raised becomes a message and an exit code, as `failures` says."""
+        """Run a command; turn every exception into a message and an exit code (see `errors.exit_code_of`)."""
         words = sys.argv[1:] if args is None else list(args)
         begin(words)
-        if not standalone_mode or "_PROCTOR_COMPLETE" in os.environ:  # a shell asks for completions
+        if not standalone_mode or "_PROCTOR_COMPLETE" in os.environ:  # a shell requests completions
             return super().main(args, prog_name, standalone_mode=standalone_mode, **extra)
         raise SystemExit(self._exit_code(words, prog_name or "proctor", extra))
 
@@ -142,7 +142,7 @@ class LazyGroup(click.Group):
                 self.invoke(ctx)
         except click.exceptions.Exit as done:
             return done.exit_code
-        except BaseException as error:  # noqa: BLE001  (the last door: nothing may leave as a traceback or as exit 1)
+        except BaseException as error:  # noqa: BLE001  (the outermost handler: no error may end in a traceback or in exit code 1)
             code = exit_code_of(error)
             if code == SETUP_ERROR:
                 _record_attempt(words, error)
@@ -151,11 +151,11 @@ class LazyGroup(click.Group):
 
 
 _ATTEMPTS = ("eval", "score", "score-trace", "resume", "import")
-"""Commands that make a run, finish one, or add a score to one."""
+"""Commands that create a run, finish one, or add scores to one."""
 
 
 def _record_attempt(words: Sequence[str], error: BaseException) -> None:
-    """Record that a command was to make a run or a score and did not, so that `latest` is not taken for it."""
+    """Record that a command failed to create a run or scores, so that `latest` does not silently mean an older run."""
     command = next((name for word in words if (name := word.replace("_", "-")) in COMMANDS), "")
     if command not in _ATTEMPTS or "--estimate" in words:
         return
@@ -179,7 +179,7 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
 
 
 def _stores_of(words: Sequence[str]) -> list[str | None]:
-    """Return the stores that a command line names, which may not have been read; `[None]`: the project's own."""
+    """Return the stores named on the command line, even if click did not parse it; `[None]`: the project's store."""
     named = [after for word, after in pairwise(words) if word == "--store"]
     named += [word.partition("=")[2] for word in words if word.startswith("--store=")]
     stores: list[str | None] = [url for url in named if url.strip() and not url.startswith("adk:")]

@@ -1,4 +1,4 @@
-"""Asking before something is done that cannot be taken back."""
+"""Confirmation prompts for actions that cannot be undone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from proctor.errors import SetupError
 
 
 def is_sure(question: str, *, yes: bool, undone: str, to_do: str) -> bool:
-    """Tell whether to go on: `undone` says that nothing was done, `to_do` what --yes would do without asking.
+    """Return whether the user confirms an action.
+
+    `undone` reports that nothing changed; `to_do` names what --yes does without a prompt.
 
     Raises:
-        SetupError: nobody is there to be asked.
+        SetupError: stdin is not a terminal, and `yes` is false.
     """
     if yes:
         return True

@@ -1,4 +1,4 @@
-"""Reports of commands that ran nothing: a requested report never stays as an earlier run left it."""
+"""Reports of commands that ran nothing, so that a requested report file never keeps the result of an earlier run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from proctor.schema.results.run_result import RunResult
 def reported_errors(
     given: Mapping[str, Any], guard: Callable[[], OutputGuard], has_run: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
-    """Write a configuration error that is raised inside into every requested report, and raise it again.
+    """Write a configuration error raised inside the block into every requested report, then re-raise it.
 
-    Nothing is written once `has_run` is true: then the reports are those of a run.
+    If `has_run` returns true, write nothing: the reports then belong to a run.
     """
     try:
         yield
@@ -36,7 +36,7 @@ def reported_errors(
 
 
 def usable_outputs(given: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
-    """Return the requested reports that can be written; what is wrong with the others is reported elsewhere."""
+    """Return the requested reports that can be written; other code reports the problems of the rest."""
     found: dict[str, Output] = {}
     words = [*given["reports"], *([f"{given['format_']}=-"] if given["format_"] else [])]
     with suppress(SetupError):
@@ -51,15 +51,15 @@ def usable_outputs(given: Mapping[str, Any], guard: Callable[[], OutputGuard]) -
 def write_nothing_run(
     outputs: Sequence[Output], runs: Sequence[RunResult], stdout: TextIO, text: str, *, is_empty: bool = False
 ) -> None:
-    """Write reports of nothing: of `runs` that hold a configuration error, or empty ones with `text` as their note.
+    """Write reports without cases: either `runs` hold a configuration error, or `text` becomes the note of an empty report.
 
-    A report that cannot be written so (a plug-in may expect cases) is replaced by the text.
+    If a report format fails without cases (a plug-in may expect them), write `text` to its file instead.
     """
     options = ReportOptions(color=False, exit_code=0 if is_empty else 2, note=text if is_empty else "")
     for output in outputs:
         try:
             output.write(runs, stdout, options)
-        except Exception:  # noqa: BLE001  (a report may be a plug-in, and the old report must not stay)
+        except Exception:  # noqa: BLE001  (a report may be a plug-in, and the old report must not remain)
             with suppress(OSError, SetupError):
                 if output.path is not None:
                     with output.guard.open(output.path, output.name, errors="backslashreplace") as file:

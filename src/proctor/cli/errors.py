@@ -1,6 +1,6 @@
-"""What a person sees when a command cannot go on, and the exit code that goes with it.
+"""Error messages of the command line and their exit codes.
 
-Exit codes: 0 passed, 1 failed, 2 usage or set-up error (nothing was run), 3 error, 4 inconclusive,
+Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run), 3 error, 4 inconclusive,
 130 interrupted (Ctrl-C), 143 terminated.
 """
 
@@ -26,8 +26,8 @@ _PLACE = re.compile(r"^(\S.*?:\d+:\d+): error: ")
 _STARTS_WITH_PLACE = re.compile(r"^\S.*?:\d+:\d+: ")
 
 
-class Stopped(Exception):  # noqa: N818  (not an error: somebody asked for it)
-    """The run was told to stop; `code` is the exit code that says by whom."""
+class Stopped(Exception):  # noqa: N818  (not an error: the user or the system requested it)
+    """A signal stopped the run; `code` is the exit code of that signal."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -35,7 +35,7 @@ class Stopped(Exception):  # noqa: N818  (not an error: somebody asked for it)
 
 
 def exit_code_of(error: BaseException) -> int:
-    """Tell the user on stderr what `error` means for them, and return the exit code: never 0, never 1."""
+    """Print the message for `error` to stderr and return the exit code, which is never 0 or 1."""
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
@@ -53,13 +53,13 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def say(text: str) -> None:
-    """Write one message to stderr, free of control sequences; a closed stderr is not an error."""
-    with suppress(OSError, ValueError):  # nobody is listening
+    """Write one message to stderr without control sequences; ignore a closed stderr."""
+    with suppress(OSError, ValueError):  # stderr is closed
         click.echo(clean(text, lines=True), err=True)
 
 
 def show_setup_error(error: SetupError) -> None:
-    """Write one `error: …` block per problem; with `-v` also where its cause was raised."""
+    """Write one `error: …` block per problem; with `-v` add the traceback of its cause."""
     for problem in problems_of(error):
         say(_block(str(problem)))
         if common().verbose and problem.__cause__ is not None:
@@ -67,7 +67,7 @@ def show_setup_error(error: SetupError) -> None:
 
 
 def problems_of(error: SetupError) -> Sequence[SetupError]:
-    """Return the single problems of a set-up error, nested ones flattened, each text once."""
+    """Return the single problems of a configuration error: nested ones flattened, duplicate messages removed."""
     if not isinstance(error, SetupProblems):
         return [error]
     flat = [problem for inner in error.problems for problem in problems_of(inner)]
@@ -82,7 +82,7 @@ def _usage(error: click.ClickException) -> int:
 
 
 def _broken(error: BaseException) -> int:
-    """Report what is not the user's mistake."""
+    """Report an error that is not a mistake in the user's input."""
     if isinstance(error, ProctorError):
         say(_block(str(error)))
     elif isinstance(error, OSError) and error.strerror:
@@ -97,7 +97,7 @@ def _broken(error: BaseException) -> int:
 
 
 def _block(text: str) -> str:
-    """Return `error: text`; further lines are indented under it, unless they are problems with a place of their own."""
+    """Return `error: text`; further lines are indented, or get their own `error:` if they start with a location."""
     first, *rest = [_PLACE.sub(r"\1: ", line) for line in text.strip().splitlines()] or ["unknown"]
     return "\n".join([f"error: {first}", *(f"{_head(line)}{line}" for line in rest)])
 

@@ -1,4 +1,4 @@
-"""How a file would change, shown before it does."""
+"""Show the changes to a file as a diff before they are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
-    """Write the difference of two texts to stdout as a unified diff, coloured on a terminal."""
+    """Write a unified diff of two texts to stdout, coloured on a terminal."""
     from proctor.reports.base import ReportOptions, wants_color
 
     color = sys.stdout.isatty() and wants_color(ReportOptions())

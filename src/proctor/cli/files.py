@@ -1,4 +1,4 @@
-"""What the commands that write files share."""
+"""Helpers shared by the commands that write eval sets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def show_problems(problems: Iterable[Problem]) -> None:
 
 
 def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bool) -> None:
-    """Refuse to write an eval set over its source, over what exists unless `overwrite`, or into a missing folder.
+    """Refuse to write an eval set over its source, over an existing file unless `overwrite`, or into a missing folder.
 
     Raises:
-        SetupError: what is there, and what to do.
+        SetupError: the file may not be written; the message names the option that allows it.
     """
     from proctor.runs.output_guard import EVAL_SET
 

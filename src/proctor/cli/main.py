@@ -1,4 +1,4 @@
-"""The door: `proctor` and `python -m proctor`."""
+"""Entry point of `proctor` and `python -m proctor`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proctor.common.version import __version__
 CONTEXT = {
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
-    # ADK spells options with underscores; both spellings are the same option.
+    # ADK spells options with underscores; accept both spellings.
     "token_normalize_func": lambda name: name.replace("_", "-"),
 }
 
@@ -54,12 +54,12 @@ def cli(ctx: click.Context) -> None:
 
 
 _OFTEN = 50_000
-"""New objects between two looks of the garbage collector (Python: 700), once what the command needs is loaded. Until then it
-does not look (see `loaded`): hardly anything of that is garbage, and the looks took a twentieth of the time."""
+"""Allocations between two collections of the garbage collector (Python's default: 700), after the imports of the command.
+Before that the collector is off (see `loaded`): imports create almost no garbage, and collecting took 5 % of the time."""
 
 
 def main() -> None:
-    """Run the command line and end the process, whatever threads an agent has left behind."""
+    """Run the command line and end the process, even if an agent has left threads running."""
     gc.set_threshold(_OFTEN, *gc.get_threshold()[1:])
     listen_to_environment()
     take_words()
@@ -70,19 +70,19 @@ def main() -> None:
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else 3
     else:
-        code = 3  # unreachable: cli.main always exits; were it not to, that must not look like success
+        code = 3  # unreachable: cli.main always exits; if it returned, that must not look like success
     leave(code)
 
 
-# --- A command line that no list of processes shows: whoever starts `proctor` may hand it over by standard input ------
+# --- Arguments on standard input: a program that starts `proctor` can hide them from the list of processes -------------
 
 
 VARIABLE = "PROCTOR_WORDS"
-"""`stdin`: the words behind `proctor` are a JSON list of texts there, whatever the arguments say."""
+"""If its value is `stdin`, standard input holds the arguments after `proctor` as a JSON array of strings, instead of argv."""
 
 
 def take_words() -> None:
-    """Take the words, and leave neither variable nor input to what the agent starts."""
+    """Read the arguments from standard input, and hide the variable and the input from child processes of the agent."""
     if os.environ.pop(VARIABLE, "") != "stdin":
         return
     import json

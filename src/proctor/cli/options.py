@@ -1,4 +1,4 @@
-"""What every command shares: verbosity, colour, the order of its help."""
+"""Options of every command (verbosity, colour), and help texts with sections and examples."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from proctor.common.option_kinds import LARGEST
 from proctor.errors import did_you_mean
 
 OTHER = "Other"
-"""The heading under which options are listed that belong to every command."""
+"""The help section of the options that every command has."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @dataclass(slots=True)
 class Common:
-    """The options that stand before or after the command's name."""
+    """The options that are accepted before and after the command's name."""
 
     verbose: int = 0
-    """How often `-v` was given: 1 shows details, 2 also what libraries log."""
+    """Number of `-v` options: 1 shows details, 2 also the logs of libraries."""
     no_color: bool = False
     arguments: Sequence[str] = ()
-    """The command line as it was typed, without the program's name."""
+    """The command line as entered, without the program's name."""
 
 
-_current = [Common()]  # not in click's context: an error is shown after that has closed
+_current = [Common()]  # not in click's context, which is closed before errors are shown
 
 
 def common() -> Common:
-    """Return the common options of the command that runs."""
+    """Return the common options of the current command."""
     return _current[-1]
 
 
 def begin(arguments: Sequence[str]) -> None:
-    """Start a command line with fresh common options."""
+    """Reset the common options for a new command line."""
     _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")), arguments=arguments)
 
 
@@ -51,7 +51,7 @@ def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> Non
 
 
 def common_options(command: _Command) -> _Command:
-    """Add `-v/--verbose` and `--no-color`, which may stand before or after the command's name."""
+    """Add `-v/--verbose` and `--no-color`, which are accepted before and after the command's name."""
     quiet = option(
         "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
         help="No colours (also: NO_COLOR=1).",
@@ -63,11 +63,11 @@ def common_options(command: _Command) -> _Command:
     return loud(quiet(command))
 
 
-# --- help in sections ------------------------------------------------------------------------------------------------
+# --- Help in sections ------------------------------------------------------------------------------------------------
 
 
 class SectionedOption(click.Option):
-    """An option that knows under which heading it is listed, and whether its value may be an empty text."""
+    """Click option with a help section; `allow_empty` permits an empty string as its value."""
 
     def __init__(
         self, *args: Any, section: str = "Options", allow_empty: bool = False, **kwargs: Any
@@ -76,7 +76,7 @@ class SectionedOption(click.Option):
         self.section, self.allow_empty = section, allow_empty
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Convert the value; a number that no store holds is refused."""
+        """Convert the value; reject a number that exceeds the integer range of the store."""
         converted = super().type_cast_value(ctx, value)
         numbers = converted if isinstance(converted, tuple) else (converted,)
         if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
@@ -84,7 +84,7 @@ class SectionedOption(click.Option):
         return converted
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Leave the range out: the text says it where it is not plain, and an error names it."""
+        """Omit the range: the help text gives it where needed, and the error message names it."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
@@ -101,19 +101,19 @@ class _WithExamples(click.Command):
         self.examples = examples.strip("\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
+        """Write the examples without reformatting."""
         if self.examples:
             with formatter.section("Examples"):
                 formatter.write("\n".join(f"  {line}".rstrip() for line in self.examples.splitlines()) + "\n")
 
 
 class SectionedGroup(_WithExamples, click.Group):
-    """A command of commands, with examples at the end of its help; a slip in a name is told with what was meant."""
+    """Click group whose help ends with examples and which suggests the closest name for an unknown subcommand."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command."""
+        """Find the command; an unknown name is a usage error that suggests the closest one."""
         if args[0] in self.commands or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
         hint = did_you_mean(args[0], self.commands) or f" There is: {', '.join(self.commands)}."
@@ -121,24 +121,24 @@ class SectionedGroup(_WithExamples, click.Group):
 
 
 class SectionedCommand(_WithExamples):
-    """A command whose help has its options under headings, in the order they are declared, and examples at the end."""
+    """Click command whose help lists options by section, in the order of their declaration, and ends with examples."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; empty words and options that are given twice are refused."""
-        if not ctx.resilient_parsing:  # a shell asks for completions
+        """Parse the command line; reject empty arguments and repeated options."""
+        if not ctx.resilient_parsing:  # true while a shell requests completions
             from proctor.cli.command_words import check_words
 
             check_words(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each heading with its options."""
+        """Write each section with its options."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", OTHER), []).append(record)
-        sections[OTHER] = sections.pop(OTHER)  # last; it always has --help
+        sections[OTHER] = sections.pop(OTHER)  # move it to the end; it exists, because it always has --help
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)

@@ -1,4 +1,4 @@
-"""Read the project's settings for a command, with a warning where their file or their table is misspelled."""
+"""Read the project's settings for a command, and warn about a misspelled settings file or table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proctor.runs.setup.strict_warnings import errors_from
 
 
 def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings of the working folder's project; `given` are the options of the command.
+    """Return the settings of the project that contains the working folder; `given` are the options of the command.
 
     Raises:
         SettingsError: the settings cannot be read.
@@ -33,20 +33,20 @@ def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
     return settings
 
 
-# --- Find settings that nothing reads because their file or their table is misspelled ---------------------------------
+# --- Find settings that have no effect because their file or their table is misspelled --------------------------------
 
 
 _OTHER_FORMS = frozenset({"proctor.yaml", "proctor.yml", "proctor.ini", "proctor.cfg", ".proctor.toml"})
-"""Names under which tools keep settings, and Proctor keeps none."""
+"""Common names of settings files that Proctor does not read."""
 _LONGEST = len(SETTINGS_FILE) + 2
 _OUTPUTS = (".html", ".htm")
-"""Ends of reports, which are near to `.toml`."""
+"""Suffixes of reports, which resemble `.toml`."""
 _TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
 _BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
 
 
 def misspelled_settings(start: Path) -> list[str]:
-    """Return a warning for each file and table near those of the settings, from `start` up to the root of the project."""
+    """Return a warning for each file or table with a name close to that of the settings, from `start` up to the project root."""
     start = start.absolute()
     root = project_root(start) or start
     folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]

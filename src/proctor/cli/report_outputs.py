@@ -1,4 +1,4 @@
-"""Where the reports of a run go: checked before the run, written after it."""
+"""Output files of reports: validated before the run, written after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STDOUTS = (STDOUT, "/dev/stdout")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One report and where it goes; `path` is `None` for stdout."""
+    """One report and its target; `path` is `None` for stdout."""
 
     name: str
     report: Report
@@ -32,15 +32,15 @@ class Output:
 
     @property
     def word(self) -> str:
-        """What `--report` takes for it, wherever one stands."""
+        """The value of `--report` for this output, with an absolute path."""
         return f"{self.name}={self.path or STDOUT}"
 
     def write(self, runs: Sequence[RunResult], stdout: TextIO, options: ReportOptions) -> None:
-        """Write the report; a file is whole or not there.
+        """Write the report; a file is written completely or not at all.
 
         Raises:
             OSError: it could not be written.
-            SetupError: the file became one that may not be overwritten.
+            SetupError: the file has changed since the check and may not be overwritten.
         """
         if self.path is None:
             self.report.write(runs, stdout, options=options)
@@ -51,7 +51,7 @@ class Output:
 
 
 class Placed(Protocol):
-    """Something that is written to a place of its own; `None` is stdout."""
+    """An output with a target path; `None` is stdout."""
 
     @property
     def path(self) -> Path | None:
@@ -64,10 +64,10 @@ _Placed = TypeVar("_Placed", bound=Placed)
 def parse_outputs(
     reports: Sequence[str], format_: str | None, guard: OutputGuard | None = None
 ) -> list[Output]:
-    """Read `--report NAME=PATH` and `--format NAME`; `guard` decides what they may overwrite.
+    """Parse `--report NAME=PATH` and `--format NAME`; `guard` decides which files may be overwritten.
 
     Raises:
-        SetupProblems: an unknown report, no path, a place that cannot be written, two reports on stdout.
+        SetupProblems: a report is unknown, a path is missing or cannot be written, or two reports have one target.
     """
     return parse_placed(reports, format_, lambda word: _parse(word, guard or OutputGuard()))
 
@@ -75,10 +75,10 @@ def parse_outputs(
 def parse_placed(
     reports: Sequence[str], format_: str | None, parse: Callable[[str], _Placed]
 ) -> list[_Placed]:
-    """Read each `NAME=PATH` with `parse`, and `format_` as that name on stdout; every problem is told at once.
+    """Parse each `NAME=PATH` with `parse`, and `format_` as that report on stdout; collect all problems before raising.
 
     Raises:
-        SetupProblems: what `parse` refuses, or two reports in one place.
+        SetupProblems: the problems that `parse` raises, or two reports with one target.
     """
     asked = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
     problems: list[SetupError] = []
@@ -105,10 +105,10 @@ def _parse(word: str, guard: OutputGuard) -> Output:
 
 
 def named_place(word: str) -> tuple[str, Path | None]:
-    """Read NAME=PATH; `None` is stdout.
+    """Parse NAME=PATH; a path of `None` is stdout.
 
     Raises:
-        SetupError: it is nothing of the kind.
+        SetupError: `word` does not have this form.
     """
     name, equals, place = word.partition("=")
     if not equals or not name or not place:
@@ -121,7 +121,7 @@ def named_place(word: str) -> tuple[str, Path | None]:
 
 
 def output_guard(given: Mapping[str, Any], **files: Any) -> OutputGuard:
-    """Return the guard for what a command writes: its options, and the stores that it and the project use."""
+    """Return the output guard of a command, from its options and from the stores of the command and the project."""
     return OutputGuard(
         overwrite=bool(given.get("overwrite")),
         make_parents=bool(given.get("make_parents")),
@@ -140,10 +140,10 @@ def write_outputs(
     store: Store | None = None,
     judging: int | None = None,
 ) -> bool:
-    """Write every report; say which could not be written. Returns whether all could.
+    """Write every report, print an error for each one that fails, and return whether all were written.
 
-    `exit_code` is that of an interrupted run, which is not what its outcomes say. `store` is where the runs are kept, for
-    reports that look there for more than results say, `judging` the one that is shown, where that is not the last.
+    `exit_code` is that of an interrupted run, which differs from the one of its outcomes. `store` holds the runs, for
+    reports that need more than the results; `judging` is the number of the scoring shown, if it is not the last one.
     """
     beside = None
     if store is not None and any(getattr(output.report, "looks_beside", False) for output in outputs):
@@ -156,8 +156,8 @@ def write_outputs(
         try:
             output.write(runs, stdout, options)
         except BrokenPipeError:
-            pass  # the reader has seen enough
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (a report may be a plug-in; the others are still to be written)
+            pass  # the reader has closed the pipe, as `head` does
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a report may be a plug-in; continue with the other reports)
             fine = False
             place = output.path or "stdout"
             cause = error.strerror if isinstance(error, OSError) and error.strerror else safe_str(error)

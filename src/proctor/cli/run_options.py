@@ -1,4 +1,4 @@
-"""Options that several commands share: those of a run, and those for output files and the store."""
+"""Options that several commands share: those of a run, of output files and of the store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store_option(command: _Command) -> _Command:
 
 
 def report_options(command: _Command) -> _Command:
-    """Add `--details`, `--report` and `--format`, as `proctor eval` has them."""
+    """Add `--details`, `--report` and `--format`, as in `proctor eval`."""
     details = option(
         "--details", section=SHOW, is_flag=True,
         help="Show every case in full, not only those that did not pass (also: -v).",
@@ -52,7 +52,7 @@ def report_options(command: _Command) -> _Command:
 
 
 def output_options(section: str, *also: str) -> Callable[[_Command], _Command]:
-    """Add `--overwrite` (and its older names) and `--make-parents`, which every command has that writes files."""
+    """Add `--overwrite` (and its older names) and `--make-parents` to a command that writes files."""
     replaced = (
         "an existing file, whose comments are lost"
         if also
@@ -81,7 +81,7 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
     )  # fmt: skip
 
 
-# --- the options of a run, from their declarations in `engine/planning/run_options.py` --------------------------------
+# --- Options of a run, from their declarations in `engine/planning/run_options.py` ------------------------------------
 
 
 def run_options(
@@ -91,10 +91,10 @@ def run_options(
     unset: Mapping[str, str] | None = None,
     aliases: bool = False,
 ) -> Callable[[_Command], _Command]:
-    """Add the options of a run that are named, each under the heading of its group, or all under `section`.
+    """Add the named options of a run, each in the help section of its group, or all in `section`.
 
-    `unset` replaces, for some of them, what the help says about the option that is not given. `aliases` adds the further
-    spellings that `proctor eval` has.
+    `unset` replaces, for some of them, the help text about the default. `aliases` adds the alternative spellings of
+    `proctor eval`.
     """
     declared = [
         run_option(name, section=section, unset=(unset or {}).get(name), aliases=aliases) for name in options
@@ -105,7 +105,7 @@ def run_options(
 def run_option(
     name: str, *, section: str = "", text: str = "", unset: str | None = None, aliases: bool = False
 ) -> Callable[[_Command], _Command]:
-    """Add one option of a run; `text` and `unset` replace what its declaration says."""
+    """Add one option of a run; `text` and `unset` replace the help text and the default text of its declaration."""
     declared = OPTIONS[name]
     unset = declared.default_text if unset is None else unset
     help_text = _with_flags(text or declared.help) + (f"  [{unset}]" if unset else "")
@@ -120,7 +120,7 @@ def run_option(
 
 
 def _with_flags(text: str) -> str:
-    """Write options that a help text names in backticks as flags: `num_runs` becomes --num-runs."""
+    """Replace option names in backticks in a help text by flags: `num_runs` becomes --num-runs."""
 
     def flag(match: re.Match[str]) -> str:
         known = OPTIONS.get(match[1])
@@ -130,7 +130,7 @@ def _with_flags(text: str) -> str:
 
 
 def _click_type(kind: Kind) -> dict[str, Any]:
-    """Return the arguments of `click.option` for values of a kind."""
+    """Return the arguments of `click.option` for a kind of value."""
     match kind:
         case Flag():
             return {"is_flag": True}
@@ -158,6 +158,6 @@ def _read(kind: Kind, _ctx: click.Context, _parameter: click.Parameter, value: s
 
 
 def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
-    """Add the options for scoring recorded evidence. `config` and `judge` are what applies without these options."""
+    """Add the options for scoring recorded evidence. `config` and `judge` describe the defaults of these two options."""
     names = [name for name in options_of(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
     return run_options(names, unset={"config": config, "judge": judge})

@@ -1,8 +1,8 @@
-"""Telling whoever started this process how it went: which run began, or all that is wrong, as data.
+"""Machine-readable status for the program that started this process: the run that began, or the configuration errors.
 
-A program that starts `proctor eval` names a file in the environment variable PROCTOR_TELL. One JSON document a line is
-appended to it: `{"run": ID, "trials": N}` for each run that begins, `{"problems": [{"message", "kind", "file", "path"}]}`
-where nothing was run.
+A program that starts `proctor eval` names a file in the environment variable PROCTOR_TELL. Proctor appends one JSON document
+per line: `{"run": ID, "trials": N}` for each run that begins, or `{"problems": [{"message", "kind", "file", "path"}]}` if
+nothing was run.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _file: list[str] = []
 
 
 def listen_to_environment() -> None:
-    """Take the name of the file, so that no process that the agent starts takes it for its own."""
+    """Read the file name and remove the variable, so that child processes of the agent do not write to the file."""
     _file[:] = [name] if (name := os.environ.pop(VARIABLE, "")) else []
 
 
 def tell_run(run_id: str, trials: int) -> None:
-    """Tell that a run has begun."""
+    """Report that a run has begun."""
     _tell({"run": run_id, "trials": trials})
 
 
 def tell_problems(problems: Iterable[SetupError]) -> None:
-    """Tell all that is wrong; nothing was run."""
+    """Report configuration errors; nothing was run."""
     if _file:
         _tell({"problems": [_as_data(problem) for problem in problems]})
 
@@ -46,5 +46,5 @@ def _tell(said: dict[str, Any]) -> None:
         return
     import json
 
-    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # whoever asked may have gone
+    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the program that named the file may have ended
         file.write(json.dumps(said) + "\n")

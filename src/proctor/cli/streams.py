@@ -1,4 +1,4 @@
-"""This process's standard streams and its end."""
+"""Standard streams and exit of the process, protected from the code under test."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from typing import Any, NoReturn, TextIO
 
 from proctor.common.safe_text import clean
 
-_exit = os._exit  # before any code under test can call it
-_LAST_WORDS = 2.0  # seconds that exit handlers may take while threads are still at work
+_exit = os._exit  # saved before code under test can replace it
+_LAST_WORDS = 2.0  # seconds that exit handlers may take while other threads run
 
 
 class PatientStream(io.TextIOWrapper):
-    """A standard stream that survives its reader: once nobody reads (`| head`, a terminal that was closed), what is
-    written goes nowhere.
+    """Standard stream that tolerates a closed reader (`| head`, a closed terminal): it then discards its output.
 
-    Characters that the terminal's encoding lacks are written as escapes instead of raising.
+    Characters that the terminal's encoding lacks are written as escapes.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -38,7 +37,7 @@ class PatientStream(io.TextIOWrapper):
         )
 
     def write(self, text: str) -> int:
-        """Write `text`; nothing is raised when the reader is gone."""
+        """Write `text`; ignore a closed reader."""
         try:
             return super().write(text)
         except OSError as error:
@@ -46,20 +45,20 @@ class PatientStream(io.TextIOWrapper):
             return len(text)
 
     def flush(self) -> None:
-        """Send what is buffered; nothing is raised when the reader is gone."""
+        """Flush the buffer; ignore a closed reader."""
         try:
             super().flush()
         except OSError as error:
             self._let_go_after(error)
 
     def _let_go_after(self, error: OSError) -> None:
-        """Take an error for a reader who has left; raise it where it is something else, such as a full disk."""
+        """Discard further output if `error` means a closed reader; re-raise any other error, such as a full disk."""
         if not (isinstance(error, BrokenPipeError) or (self._is_terminal and error.errno == errno.EIO)):
             raise error
         self.let_go()
 
     def let_go(self) -> None:
-        """Send what is still buffered, and all that follows, nowhere."""
+        """Redirect the buffer and all further output to the null device."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)
@@ -70,7 +69,7 @@ def _encoding() -> str:
 
 
 def own_streams() -> None:
-    """Give this process a stdout of its own: a copy that no code under test can close or write to by its number."""
+    """Replace stdout and stderr by duplicates, whose descriptors code under test does not know and cannot close."""
     sys.stdout = PatientStream(_copy_of(1))
     sys.stderr = PatientStream(_copy_of(2))
 
@@ -78,15 +77,15 @@ def own_streams() -> None:
 def _copy_of(descriptor: int) -> int:
     try:
         return os.dup(descriptor)
-    except OSError:  # it was closed before we started
+    except OSError:  # the descriptor was closed when the process started
         return os.open(os.devnull, os.O_WRONLY)
 
 
 @contextmanager
 def stdout_is_ours() -> Iterator[TextIO]:
-    """Give the stdout that reports go to; whatever else prints meanwhile (an agent, its tools) goes to stderr."""
+    """Yield the stdout for reports; inside the block other output (of an agent, its tools) goes to stderr."""
     ours = sys.stdout
-    if not isinstance(ours, PatientStream):  # under a test runner: there is no real stdout to guard
+    if not isinstance(ours, PatientStream):  # under a test runner there is no real stdout to protect
         sys.stdout = sys.stderr
         try:
             yield ours
@@ -105,7 +104,7 @@ def stdout_is_ours() -> Iterator[TextIO]:
 
 @contextmanager
 def imports_go_on() -> Iterator[None]:
-    """Put back what the code inside takes from `sys.path`: reports are imported when they are needed."""
+    """Restore the entries that code inside the block removes from `sys.path`: reports are imported later."""
     before = list(sys.path)
     try:
         yield
@@ -114,18 +113,18 @@ def imports_go_on() -> Iterator[None]:
 
 
 def _divert(source: int, target: int) -> None:
-    with suppress(OSError):  # stderr is closed: then so is what the agent prints
+    with suppress(OSError):  # if stderr is closed, the output of the agent is discarded, too
         os.dup2(source, target)
 
 
 class _Ending:
-    """How this process ends. Code under test may call `os._exit` or `os.exec…`: that must never look like a verdict."""
+    """End of the process. Code under test may call `os._exit` or `os.exec…`; this must never look like a verdict."""
 
     code = 3
     process = 0
 
     def kept(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
-        """Stand in for `function`, which would end the process; a child process may end as it likes."""
+        """Return a replacement for `function`, which ends the process; in a child process it calls the original."""
 
         def by_code_under_test(*arguments: Any) -> NoReturn:
             if os.getpid() != self.process:
@@ -144,22 +143,22 @@ _ending = _Ending()
 
 
 def own_end() -> None:
-    """Keep it to ourselves how this process ends."""
+    """Replace the functions that end the process, so that only Proctor determines its exit code."""
     _ending.process = os.getpid()
-    for name in ("_exit", "execv", "execve"):  # all others come down to these
+    for name in ("_exit", "execv", "execve"):  # all other variants call one of these
         setattr(os, name, _ending.kept(getattr(os, name)))
 
 
 def end_now(code: int) -> NoReturn:
-    """End the process with `code`, without waiting for anything."""
+    """End the process with `code` immediately."""
     flush_streams()
     _exit(code)
 
 
 def loaded() -> None:
-    """Let the garbage collector look from now on, and only at what comes from now on: what is loaded stays to the end.
+    """Enable the garbage collector, and exclude all objects that exist now from collection.
 
-    (Python looks at everything several times when it ends, which took a sixth of the time of a short run.)
+    At exit Python traverses all collectable objects several times, which took a sixth of the time of a short run.
     """
     if not gc.isenabled():
         gc.freeze()
@@ -167,7 +166,7 @@ def loaded() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with `code` now, even where an agent has left threads that never end."""
+    """End the process with `code`, even if an agent has left threads that never end."""
     _ending.code = code
     sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
     flush_streams()
@@ -180,10 +179,10 @@ def leave(code: int) -> NoReturn:
 
 
 def flush_streams() -> None:
-    """Send what is buffered, whoever still listens."""
+    """Flush stdout and stderr; ignore closed readers."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # full or closed; the interpreter must not stumble over it once more
+        except (OSError, ValueError):  # full or closed; the interpreter must not raise the error again at exit
             if isinstance(stream, PatientStream) and not stream.closed:
                 stream.let_go()

@@ -1,4 +1,4 @@
-"""Times and ages as people type them: `7d`, `2026-11-20`, `yesterday`."""
+"""Parameter types for durations and points in time: `7d`, `2026-11-20`, `yesterday`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*", re.IGNORECASE)
 
 
 class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
-    """A length of time: `30d`, `12h`, `2w`."""
+    """A duration: `30d`, `12h`, `2w`."""
 
     name = "age"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Read `value`."""
+        """Parse `value`."""
         if isinstance(value, timedelta):
             return value
         age = read_age(str(value))
@@ -28,12 +28,12 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releas
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
-    """A time: a date, a date with a time, `today`, `yesterday`, or how long ago (`7d`)."""
+    """A point in time: a date, a date with a time, `today`, `yesterday`, or an age (`7d`)."""
 
     name = "when"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read `value`; what has no zone is on the clock here."""
+        """Parse `value`; without a time zone it is in local time."""
         if isinstance(value, datetime):
             return value
         moment = read_moment(str(value), datetime.now(tz=UTC).astimezone())
@@ -47,7 +47,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some rel
 
 
 def read_age(text: str) -> timedelta | None:
-    """Return the length of time that `text` says, or `None`."""
+    """Return the duration that `text` denotes, or `None` if it is not valid."""
     found = _AGE.fullmatch(text.strip())
     if found is None:
         return None
@@ -58,7 +58,7 @@ def read_age(text: str) -> timedelta | None:
 
 
 def read_moment(text: str, now: datetime) -> datetime | None:
-    """Return the time that `text` says, seen from `now`, or `None`."""
+    """Return the point in time that `text` denotes relative to `now`, or `None` if it is not valid."""
     word = text.strip().lower()
     if word in {"today", "yesterday"}:
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
