@@ -1,4 +1,4 @@
-"""The commands that evaluate: `eval`, `resume`, `score`, and the options that they share.
+"""The commands that evaluate: `eval`, `resume`, `score`, and the code that they share.
 
 Start with `command`.
 """

@@ -1,4 +1,4 @@
-"""What `proctor eval` was asked to run: the command line over the project's settings."""
+"""Determine which agents and eval sets `proctor eval` runs: the command line takes precedence over the settings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which agents run which sets."""
+    """The agents and the eval sets to run."""
 
     agents: list[str]
     sets: list[str]
     is_agent_named: bool = True
     """Whether the command line names the agents."""
     missing: str = ""
-    """Of an earlier run: why its agent is not known, and must be named."""
+    """For an earlier run whose agent is not known: the error message that asks for it."""
 
 
 def who_and_what(
@@ -34,15 +34,15 @@ def who_and_what(
     *,
     earlier: Request | None = None,
 ) -> Request:
-    """Tell agents from sets.
+    """Separate the agents from the eval sets and fill in the defaults.
 
-    `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
-    agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
-    id of a set in that agent's folder. Without a name on the command line, agents and sets are those of `earlier`, the
-    run that `--failed` names; else those of the settings; sets last from the agent's own folder.
+    `words` are the positional arguments. With `--agent` all of them are sets. Otherwise the first one is the agent, unless
+    the settings name an agent and the word is an eval set: an existing file or folder of sets, or the id of a set in that
+    agent's folder. If the command line names no agent or no set, use those of `earlier` (the run that `--failed` names),
+    otherwise those of the settings. The last default for sets is the agent's own folder.
 
     Raises:
-        SetupError: no agent, or no set, is named anywhere.
+        SetupError: no agent or no set is named anywhere.
     """
     rest = list(words)
     chosen = list(agents)
@@ -69,7 +69,7 @@ def who_and_what(
 
 
 def _sets_beside(agent: str) -> list[str]:
-    """Return the agent's own folder, where it holds eval sets; `proctor eval AGENT` runs these."""
+    """Return the agent's own folder if it contains eval sets, for `proctor eval AGENT`."""
     from proctor.files.eval_sets.selectors import sets_in
 
     folder = Path(agent)

@@ -1,4 +1,4 @@
-"""What a `proctor eval` was asked for, checked before anything runs: all problems at once."""
+"""Arguments of `proctor eval`, validated before anything runs; all problems are reported together."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _Part = TypeVar("_Part")
 
 
 class Asking:
-    """The command line over the settings, read and checked.
+    """The arguments of `proctor eval` merged with the settings and validated.
 
     Raises:
-        SetupProblems: everything that is wrong, also what only the engine can tell.
+        SetupProblems: all configuration errors, including those that only the engine detects.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Asking:
         *,
         earlier: str | None = None,
     ) -> None:
-        """Read it; `earlier` is the store that `--failed` looks into where the run itself is to be kept nowhere."""
+        """Read the arguments; `earlier` is the store that `--failed` searches if the new run is not stored."""
         self._problems: list[SetupError] = []
         self.details = bool(given["details"] or common().verbose)
         self.only_different = bool(given["only_different"])
@@ -74,7 +74,7 @@ class Asking:
 
     @property
     def chosen(self) -> Request:
-        """The agents and the sets."""
+        """The agents and the eval sets."""
         if self.request is None:
             raise SetupError("no agent and no eval set")
         return self.request
@@ -87,7 +87,7 @@ class Asking:
             return None
 
     def _to_be_kept(self) -> dict[str, list[str]]:
-        """Return what goes on to be written when the run is resumed; a report of several agents is none of one run."""
+        """Return the outputs that `proctor resume` writes again; a report of several agents belongs to no single run."""
         files = [output.word for output in self.outputs if output.path is not None]
         reports = files if len(self.chosen.agents) == 1 else []
         return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
@@ -98,7 +98,7 @@ class Asking:
                 self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
 
     def _only_failed(self, name: str | None, store: str | None) -> Failed:
-        """Read what did not pass in an earlier run, and remember to run only that."""
+        """Read the cases that did not pass in an earlier run, and restrict this run to them."""
         from proctor.cli.eval.failed_cases import Failed, read_failed
 
         if not name:
@@ -111,11 +111,11 @@ class Asking:
 
     @staticmethod
     def _earlier(failed: Failed, given: Mapping[str, Any], settings: Settings) -> Request:
-        """Return the agents and the sets of the run that `--failed` names."""
+        """Return the agents and the eval sets of the run that `--failed` names."""
         from proctor.agents.reference import read_reference
 
         agents = failed.agents
-        if not failed.is_of_store:  # a report: an agent of the settings is its agent if it has the name
+        if not failed.is_of_store:  # a report has only labels: use an agent of the settings with the same label
             agents = [one for one in settings.agent if read_reference(one).label in failed.labels]
         names = ", ".join(dict.fromkeys(failed.labels))
         why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")
@@ -123,7 +123,7 @@ class Asking:
         return Request(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
 
     def _run_as_before(self, failed: Failed, words: Sequence[str], given: Mapping[str, Any]) -> None:
-        """Run what `--failed` names with its config and sub-agent, unless the command line names others."""
+        """Use the config and the sub-agent of the run that `--failed` names, unless the command line names others."""
         from proctor.cli.eval.failed_cases import other_agents
 
         run, is_agent_named = given["failed"], self.chosen.is_agent_named
@@ -150,12 +150,12 @@ class Asking:
                 self.options |= {name: failed.options[name]} if name in failed.options else {}
 
     def _more_problems(self) -> list[SetupError]:
-        """Return what the engine would refuse, too."""
+        """Return the configuration errors that the engine would raise in addition."""
         found: list[SetupError] = []
         for agent in self.request.agents if self.request else []:
             try:
                 api.prepare(agent, self.chosen.sets, self.options)  # type: ignore[arg-type]  # checked by name
-            except NothingToRunError:  # what is wrong already is worse
+            except NothingToRunError:  # less severe than the problems already found
                 continue
             except SetupError as problem:
                 found += problems_of(problem)
@@ -163,7 +163,7 @@ class Asking:
 
 
 def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
-    """Return the guard of the reports of a run: what the command line and the settings name is read by it."""
+    """Return the output guard of a run: it protects the files that the command line and the settings name as inputs."""
     from proctor.agents.reference import read_reference
 
     agents = [*words[:1], *given["agents"], *settings.agent]
@@ -180,7 +180,7 @@ def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings)
     for agent in agents:
         try:
             folders.append(read_reference(agent).folder)
-        except SetupError:  # reported where the agent is loaded
+        except SetupError:  # reported when the agent is loaded
             continue
     return output_guard(
         given,
@@ -190,7 +190,7 @@ def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings)
 
 
 def store_named(urls: Sequence[str]) -> str | None:
-    """Return the first of `urls` in which earlier runs may be; `None`: they are in the project's own store."""
+    """Return the first of `urls` that can hold earlier runs; `None` means the project's own store."""
     return next((url for url in urls if not is_for_results(url) and url != NOWHERE), None)
 
 

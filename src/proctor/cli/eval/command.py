@@ -1,4 +1,4 @@
-"""`proctor eval`: run eval sets against one agent, or several side by side, and judge what they did."""
+"""`proctor eval`: run eval sets against one agent, or several agents, and score the results."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     ctx.exit(run_and_show(words, given))
 
 
-# --- The work of `proctor eval`: run what was asked for, show what came of it -----------------------------------------
+# --- `proctor eval`: run and show the result --------------------------------------------------------------------------
 
 
 def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
     """Run `proctor eval` and return its exit code.
 
     Raises:
-        SetupProblems: everything that is wrong with what was asked for; nothing was run.
+        SetupProblems: all configuration errors; nothing was run.
     """
     executions: list[Execution] = []
     with reported_errors(given, lambda: _guard(words, given), lambda: any(one.has_run for one in executions)):
@@ -137,7 +137,7 @@ def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
 
 
 def _guard(words: Sequence[str], given: Mapping[str, Any]) -> OutputGuard:
-    """Return the guard of the reports, also where the settings cannot be read."""
+    """Return the output guard of the reports, even if the settings cannot be read."""
     try:
         settings = load_settings(Path.cwd())
     except SettingsError:
@@ -173,7 +173,7 @@ def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: li
 
 
 def _say_nothing_to_run(why: str, asking: Asking, stdout: TextIO) -> int:
-    """Report that nothing is wrong and nothing was run, also in every requested report; return the exit code."""
+    """Report in every requested report that there is nothing to run and no error; return the exit code."""
     note = f"nothing to run: {why}"
     say(f"{note}; the reports are empty" if asking.outputs else note)
     write_nothing_run(asking.outputs, [], stdout, note, is_empty=True)
@@ -181,7 +181,7 @@ def _say_nothing_to_run(why: str, asking: Asking, stdout: TextIO) -> int:
 
 
 def _evaluation(asking: Asking) -> Start:
-    """Return what runs the agents that were asked for."""
+    """Return the coroutine function that evaluates the requested agents."""
     agents, sets = asking.chosen.agents, asking.chosen.sets
 
     async def evaluate(options: dict[str, Any]) -> Sequence[RunResult]:
@@ -197,7 +197,7 @@ def _evaluation(asking: Asking) -> Start:
 
 
 def _say_default_criteria(runs: Sequence[RunResult]) -> None:
-    """Report which sets were scored by adk-rs's criteria, as its report suggests to its readers."""
+    """Report which sets were scored with adk-rs's default criteria."""
     sets = [one for run in runs for one in run.sets if one.config_source == ADK_RS_SOURCE]
     if names := dict.fromkeys(one.path or one.eval_set_id for one in sets):
         say(
@@ -207,7 +207,7 @@ def _say_default_criteria(runs: Sequence[RunResult]) -> None:
 
 
 def _show_logs(level: str | None) -> None:
-    """Let libraries log to stderr from `level` on; without one, as loud as `-v` says."""
+    """Log to stderr from `level` on; without a level, only `-vv` enables logging."""
     chosen = level or ("DEBUG" if common().verbose > 1 else None)
     if chosen:
         logging.basicConfig(
@@ -215,21 +215,21 @@ def _show_logs(level: str | None) -> None:
         )
 
 
-# --- The work of `proctor eval --estimate`: what a run would take; nothing is run -------------------------------------
+# --- `proctor eval --estimate`: show the expected usage and cost of a run; nothing is run -----------------------------
 
 
 def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
-    """Show what a run would take, agent by agent, and return the exit code.
+    """Show the estimate of a run for each agent, and return the exit code.
 
     Raises:
-        SetupProblems: everything that is wrong with what was asked for.
+        SetupProblems: all configuration errors.
     """
     settings = load_settings(Path.cwd())
     prepare_process(settings)
     as_json = given["format_"] == "json"
     store = store_named(given["stores"])
     with stdout_is_ours() as stdout:
-        # no store is made for it, and no report
+        # an estimate creates neither a store nor a report
         unkept = {**given, "stores": (NOWHERE,), "reports": (), "format_": None}
         asking = Asking(words, unkept, settings, earlier=store)
         if asking.is_empty:

@@ -1,4 +1,4 @@
-"""Run or score: show the progress on stderr and the result on stdout, write the reports, and say what to do next."""
+"""Run or score, with progress on stderr and the result on stdout; write the reports and suggest the next command."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]
-"""Takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
+"""Coroutine function that takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """How the result is shown, and where it goes."""
+    """How the result is shown, and where it is written."""
 
     outputs: Sequence[Output] = ()
     verbose: bool = False
@@ -43,43 +43,43 @@ class Shown:
     color: bool | None = None
     keeping: Keeping = field(default_factory=Keeping)
     way_on: str = "`proctor resume {run}` goes on with it"
-    """What is said of a run that did not come to its end."""
+    """Message after an interrupted run: the command that continues it."""
 
     @property
     def needs_evidence(self) -> bool:
-        """Whether the evidence of every trial is shown somewhere."""
+        """Whether any output shows the evidence of every trial."""
         wanted = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
         return self.verbose or bool(self.keeping.adk) or any(wanted)
 
 
 class Execution:
-    """One execution, of one agent or of several."""
+    """One execution of one agent, or of several agents."""
 
     def __init__(self, shown: Shown, stdout: TextIO) -> None:
         self._shown = shown
         self.stdout = stdout
         self.stdout_is_free = not any(output.path is None for output in shown.outputs)
-        """Whether nothing but the result for people goes to stdout."""
+        """Whether stdout has only the terminal report, and no other report."""
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
-        """Called when the result of something that was not stopped has been shown."""
+        """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
-        """Says what the runs come to as an exit code; called before reports are written, and after that."""
+        """Returns the exit code for the runs; called before the reports are written, and again after that."""
         options = ReportOptions(verbose=shown.verbose, only_different=shown.only_different, color=shown.color)
         self._screen = Screen(sys.stderr, options)
 
     @property
     def has_run(self) -> bool:
-        """Whether anything was run at all."""
+        """Whether any run has begun."""
         return bool(self._screen.runs)
 
     def carry_out(self, start: Start) -> int:
-        """Run until it ends or somebody stops it, show what came of it, and return the exit code."""
+        """Run until the end or until a signal stops the run, show the result, and return the exit code."""
         try:
             return self._carried_out(start)
         except StoreError as error:
             if not self.has_run:
                 raise
-            # the store broke when its result was read: that nothing was run is not true
+            # the store failed while its result was read: do not report that nothing was run
             show_setup_error(error)
             return ERROR
 
@@ -96,7 +96,7 @@ class Execution:
             with self._screen, imports_go_on():
                 runs = run_until_stopped(lambda: start(options), stop)
             is_written = self._show(runs, self._reported_code(runs) if stop.code is None else stop.code)
-        except KeyboardInterrupt:  # the run is over, and somebody has no patience with its report
+        except KeyboardInterrupt:  # the run has ended, and the user interrupts its report
             self._say_how_to_resume()
             raise
         self._say_what_broke(runs)
@@ -110,14 +110,14 @@ class Execution:
         return code if is_written or code == 1 else ERROR
 
     def _reported_code(self, runs: Sequence[RunResult]) -> int | None:
-        """The exit code that reports tell; `None`: that of the outcomes."""
+        """Return the exit code for the reports; `None` means the exit code of the outcomes."""
         try:
             return self.code_of(runs)
-        except ProctorError:  # said when it is asked for again, once everything is written
+        except ProctorError:  # raised again, and reported, by the second call after the reports
             return None
 
     def _show(self, runs: Sequence[RunResult], code: int | None) -> bool:
-        """Show the runs and write their reports; returns whether all reports were written."""
+        """Show the runs and write their reports; return whether all reports were written."""
         if self.stdout_is_free:
             self._screen.show(runs, self.stdout)
         reported = write_outputs(
@@ -130,7 +130,7 @@ class Execution:
         )
         return self._shown.keeping.write_results(runs) and reported
 
-    # --- closing lines -----------------------------------------------------------------------------------------------
+    # --- Closing messages --------------------------------------------------------------------------------------------
 
     def _say_what_broke(self, runs: Sequence[RunResult]) -> None:
         broken = [(run, run.failure) for run in runs if run.failure is not None]
@@ -145,7 +145,7 @@ class Execution:
             say(self._shown.way_on.format(run=run.run_id))
 
     def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
-        """Name the command that goes on with what was left out, and at a terminal those that look closer."""
+        """Suggest `proctor resume` for interrupted runs, and on a terminal the commands that show details."""
         if any(run.stopped_by for run in runs):
             self._say_how_to_resume()
         if not is_terminal(sys.stderr):
@@ -164,7 +164,7 @@ def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
-        looks_closer = run.counts.keys() & _TELLING  # or nothing would be found in all of a large run
+        looks_closer = run.counts.keys() & _TELLING  # skip the search through a large run in which every case passed
         failed = (
             next((case.eval_id for case in run.cases if case.outcome in _TELLING), "") if looks_closer else ""
         )
@@ -179,19 +179,19 @@ def _how_far(runs: Sequence[RunResult]) -> str:
     return f"stopped: {total - left} of {total} cases had finished; the others were not run"
 
 
-# --- What is seen of a run: its progress on stderr, its result on stdout ----------------------------------------------
+# --- Progress on stderr and result on stdout --------------------------------------------------------------------------
 
 
 class Screen:
-    """Follows runs and remembers them, so that a run that is stopped can still be shown.
+    """Displays the progress of runs and remembers them, so that an interrupted run can still be shown.
 
-    Nothing that goes wrong with a display reaches the run. Use as a context manager.
+    An error of the display never affects the run. Use as a context manager.
     """
 
     def __init__(self, progress_to: TextIO, options: ReportOptions) -> None:
-        """Take where the progress goes, and how much is shown."""
+        """Start with no runs; `progress_to` is the stream of the progress display."""
         self.runs: list[RunResult] = []
-        """Every run so far, the one under way included."""
+        """All runs so far, including the current one."""
         self._under_way: list[RunResult] = []
         self._options = options
         self._watch = watch(progress_to, options)
@@ -206,13 +206,13 @@ class Screen:
             self._watch.close()
 
     def show(self, runs: Sequence[RunResult], stdout: TextIO) -> None:
-        """Write the result for people."""
+        """Write the terminal report."""
         with suppress(BrokenPipeError):
             show(runs, stdout, options=self._options)
             stdout.flush()
 
     def run_started(self, run: RunResult, trials: int) -> None:
-        """Follow the next run."""
+        """Register the run that begins."""
         self.runs.append(run)
         self._under_way.append(run)
         tell_run(run.run_id, trials)
@@ -220,28 +220,28 @@ class Screen:
             self._watch.run_started(run, trials)
 
     def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None:
-        """Pass it on."""
+        """Forward the event to the progress display."""
         with suppress(Exception):
             self._watch.trial_finished(eval_set_id, eval_id, outcome)
 
     def case_finished(self, result: CaseResult) -> None:
-        """Pass it on."""
+        """Forward the event to the progress display."""
         with suppress(Exception):
             self._watch.case_finished(result)
 
     def run_finished(self, run: RunResult) -> None:
-        """Pass it on."""
+        """Forward the event to the progress display."""
         self._under_way = [one for one in self._under_way if one is not run]
         with suppress(Exception):
             self._watch.run_finished(run)
 
     def warned(self, text: str) -> None:
-        """Pass it on."""
+        """Forward the warning to the progress display."""
         with suppress(Exception):
             self._watch.warned(text)
 
     def estimated(self, found: Estimate) -> None:
-        """Say what the run that begins will take."""
+        """Print the estimate of the run that begins."""
         from proctor.cli.errors import say
         from proctor.reports.content.estimate import brief
 
@@ -249,17 +249,17 @@ class Screen:
 
     @property
     def resumable(self) -> list[RunResult]:
-        """The runs that are kept and of which something is left to run."""
+        """The stored runs that are not finished."""
         left = (run for run in self.runs if _is_cut_short(run) or any(run is one for one in self._under_way))
         return [run for run in left if run.run_id]
 
 
 def _is_cut_short(run: RunResult) -> bool:
-    """Tell whether a run ended early; one whose store failed says itself what to do."""
+    """Return whether a run was interrupted; a failed run has its own message."""
     return run.failure is None and bool(run.interrupted or run.stopped_by)
 
 
-# --- runs that are compared with another run while they are made (`--against RUN`) -------------------------------------
+# --- Runs that are compared with a baseline (`--against RUN`) ----------------------------------------------------------
 
 _WORST_FIRST = (1, 3, 4, 0)
 
@@ -267,9 +267,9 @@ _WORST_FIRST = (1, 3, 4, 0)
 def carry_out_against(
     execution: Execution, start: Start, store: Store | None, against: str, margin: float | None = None
 ) -> int:
-    """Run, show the result and then its comparison with the run `against`, and return the exit code.
+    """Run, show the result and its comparison with the baseline run `against`, and return the exit code.
 
-    The exit code is that of the comparison (of several agents the worst one), unless a run stopped early or something
+    The exit code is that of the comparison (with several agents the worst one), unless a run stopped early or an output
     could not be written.
     """
     from proctor.analysis.compare.until_decided import compared_as_begun

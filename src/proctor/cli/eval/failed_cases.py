@@ -1,4 +1,4 @@
-"""What did not pass in an earlier run: one that is kept, or one that a JSON report tells of."""
+"""Read which cases did not pass in an earlier run, from the store or from a JSON report."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _FINE = {"passed", "skipped"}
 
 @dataclass(slots=True)
 class Failed:
-    """Cases to run again, by the id of their set, and what they ran with, read again from the recorded paths."""
+    """Cases to re-run, by the id of their set, with the files and options of the earlier run."""
 
     cases: dict[str, list[str]] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
-    """How the agents are named; a report does not tell."""
+    """AGENT strings of the run; empty for a report, which does not contain them."""
     labels: list[str] = field(default_factory=list)
-    """What the agents are called in reports."""
+    """The labels of the agents in reports."""
     options: dict[str, Any] = field(default_factory=dict)
-    """`config` and `agent_name` as the run had them; absent where it had none."""
+    """`config`, `agent_name` and `default_config` of the run; a key is absent if the run did not have it."""
     unknown: dict[str, str] = field(default_factory=dict)
-    """What was an object in Python, or is not recorded, by the option that names it: why it must be named."""
+    """Options that the user must give, with the reason: the value was a Python object or is not recorded."""
     is_of_store: bool = False
-    """Whether a run of the store says what its agent and its config were."""
+    """Whether the agent and the config come from a run in the store."""
 
     @property
     def is_empty(self) -> bool:
@@ -45,12 +45,12 @@ class Failed:
 
 
 def read_failed(name: str, store: str | None = None) -> Failed:
-    """Return what did not pass in the run `name`, of any of its sets: failed, error, not run.
+    """Return the cases that did not pass in the run `name`: failed, error, inconclusive or not run.
 
-    `name` is a JSON report, or a run in the store: an id, the beginning of one, `latest` or `latest~1`. A file wins.
+    `name` is a JSON report, or a run in the store: an id or its prefix, `latest` or `latest~1`. A file takes precedence.
 
     Raises:
-        SetupError: it is neither, or the last attempt to run failed and the name is relative to the newest run.
+        SetupError: `name` is neither, or it is relative to the newest run and the last attempt to run failed.
     """
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
@@ -70,7 +70,7 @@ def read_failed(name: str, store: str | None = None) -> Failed:
 
 
 def _of_run(kept: Store, run_id: str) -> Failed:
-    """Take what did not pass by the last scores of a run in the store."""
+    """Read the cases that did not pass from the latest scores of a stored run."""
     from proctor.schema.results.manifest import counting
 
     manifest = kept.manifest(run_id)
@@ -91,7 +91,7 @@ def _of_run(kept: Store, run_id: str) -> Failed:
 
 
 def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> None:
-    """Take from the store how the agents of a report's runs are named, as far as the runs are there."""
+    """Add the AGENT strings of those runs of a report that are in the store."""
     from proctor.runs.storage.queries import open_runs
 
     with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
@@ -101,7 +101,7 @@ def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> 
 
 
 def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
-    """Take the agent and the config of a run."""
+    """Add the agent and the config of a run."""
     agent, run_id = manifest.agent, manifest.run_id
     failed.is_of_store = True
     failed.labels.append(agent.label)
@@ -126,7 +126,7 @@ def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
 
 
 def _from_folder(manifest: Manifest, named: str) -> str:
-    """Return a recorded path as it is seen from here; where its folder is gone, it is taken from the working folder."""
+    """Return a recorded path relative to the working folder; unchanged if the recorded folder no longer exists."""
     from proctor.runs.setup.project_defaults import as_seen_from_here
     from proctor.runs.setup.settings import anchored
 
@@ -137,7 +137,7 @@ def _from_folder(manifest: Manifest, named: str) -> str:
 
 
 def other_agents(named: Sequence[str], failed: Failed) -> list[str]:
-    """Return those of the agents that are not agents of the run."""
+    """Return the agents in `named` that are not agents of the earlier run."""
     from proctor.agents.reference import read_reference
 
     if failed.agents and "--agent" not in failed.unknown:
@@ -151,7 +151,7 @@ def _run_ids(path: Path) -> list[str]:
 
 
 def _of_report(path: Path) -> Failed:
-    """Take what did not pass in any of the runs that a report tells of."""
+    """Read the cases that did not pass in any run of a report."""
     report = _read(path)
     failed = Failed()
     try:
@@ -183,7 +183,7 @@ def _add(failed: Failed, run: dict[str, Any]) -> None:
 
 
 def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
-    """Run a set's file again where a case of it did not pass, or none could be run at all."""
+    """Add the file of a set if any of its cases did not pass, or if the set could not be run at all."""
     if is_missing and not path:
         raise SetupError(
             f"--failed: the set {eval_set_id} could not be run then, and its file is not known: name the sets"
@@ -193,7 +193,7 @@ def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing
 
         source = open_eval_set(
             path, allow_duplicate_ids=True
-        )  # its id may be another one now that it can be read
+        )  # its id may have changed now that the file is valid
         failed.cases[source.eval_set_id] = list(source.ids())
     if path and path not in failed.files and (is_missing or eval_set_id in failed.cases):
         failed.files.append(path)

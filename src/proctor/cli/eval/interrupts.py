@@ -1,4 +1,4 @@
-"""Running what people may stop: Ctrl-C and SIGTERM once end it in order, twice at once."""
+"""Run until a signal: the first Ctrl-C or SIGTERM stops the run in order, the second one immediately."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from proctor.errors import EvalError
 _Result = TypeVar("_Result")
 
 GRACE = 5.0
-"""Seconds that a run has to end in order, once the trials under way had theirs."""
-_TIDY = 1.0  # seconds that what an agent has left behind gets to notice its cancellation
+"""Seconds that a run has to end in order, after the time limit for its current trials."""
+_TIDY = 1.0  # seconds for cancelled tasks that an agent has left behind
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 
 
 class Stop:
-    """Listens for Ctrl-C, SIGTERM and a terminal that goes away. `code` is the exit code of the first one."""
+    """Handler for Ctrl-C, SIGTERM and a closed terminal. `code` is the exit code of the first signal."""
 
     def __init__(
         self, request: StopRequest, has_begun: Callable[[], bool], farewell: Callable[[], None]
     ) -> None:
-        """Take whom to ask, whether anything runs already, and what is said before an end that cannot wait."""
+        """Set what the handler calls: `request` stops the run, `farewell` prints the last message before an immediate exit."""
         self.code: int | None = None
         self._request = request
         self._has_begun = has_begun
         self._farewell = farewell
 
     def __call__(self, number: int, _frame: object) -> None:
-        """Take a signal. It must not raise: whatever agent code happens to run would be blamed for it."""
+        """Handle a signal. It must not raise: the exception would appear in the agent code that happens to run."""
         if self.code is not None:
             self._end()
         signalled = signal.Signals(number)
@@ -52,14 +52,14 @@ class Stop:
         timer.start()
 
     def _end(self) -> None:
-        """End now; what was reported is on disk."""
+        """End the process immediately; reported cases are already on disk."""
         with suppress(Exception):
             self._farewell()
         end_now(self.code or ERROR)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take signals inside the block; ones that the process was started to ignore stay ignored."""
+        """Handle signals inside the block, except those that the process was started to ignore."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -73,12 +73,12 @@ class Stop:
 
 
 def run_until_stopped(start: Callable[[], Coroutine[Any, Any, _Result]], stop: Stop) -> _Result:
-    """Run the coroutine that `start` makes and return its result; `stop.code` says whether somebody stopped it.
+    """Run the coroutine that `start` creates and return its result; `stop.code` is set if a signal stopped it.
 
-    As long as it has not begun (it loads the agent, it checks the files), being stopped ends the process at once.
+    Before the first trial (while the agent is loaded and files are validated) a signal ends the process immediately.
 
     Raises:
-        EvalError: code of an agent, a tool or a metric cancelled it.
+        EvalError: code of an agent, a tool or a metric cancelled the coroutine.
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(start())
@@ -98,17 +98,17 @@ def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> 
         except (RuntimeError, SystemExit, KeyboardInterrupt):
             if task.done():
                 raise
-            # else an agent has stopped the loop, or a task of its framework's raised what ends programs (Ctrl-C itself
-            # raises nothing, see `Stop`): that error is the task's, too, and the others still wait for the loop
+            # the agent has stopped the loop, or one of its tasks raised SystemExit or KeyboardInterrupt (Ctrl-C itself raises
+            # nothing, see `Stop`): the error belongs to that task, and the other tasks still need the loop
 
 
 def _tidy(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what is left on the loop, without waiting for what does not listen."""
+    """Cancel the remaining tasks of the loop, without waiting for those that ignore the cancellation."""
     left = [task for task in asyncio.all_tasks(loop) if not task.done()]
-    loop.set_exception_handler(lambda *_: None)  # what is left behind was reported as the error of its trial
+    loop.set_exception_handler(lambda *_: None)  # errors of remaining tasks are already errors of their trials
     for task in left:
         task.cancel()
-    with suppress(BaseException):  # whatever an agent's clean-up raises changes no verdict
+    with suppress(BaseException):  # an exception in the cleanup of an agent changes no verdict
         if left:
             loop.run_until_complete(asyncio.wait(left, timeout=_TIDY))
         loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), _TIDY))

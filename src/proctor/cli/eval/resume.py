@@ -1,4 +1,4 @@
-"""`proctor resume`: go on with a run that was not finished."""
+"""`proctor resume`: resume an interrupted run."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _MOST_NAMED = 3
 
 
 def _others_left(store: Store) -> str:
-    """Say which run the newest unfinished one is, where there are several; else nothing."""
+    """Return a message that names the run to be resumed if several are unfinished, otherwise an empty string."""
     from proctor.runs.resume import unfinished
 
     left = list(unfinished(store))
@@ -142,12 +142,12 @@ def _others_left(store: Store) -> str:
 
 
 def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
-    """Return what goes on with the run."""
+    """Return the coroutine function that resumes the run."""
     from proctor import api
 
     async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
         taken = {name: given[name] for name in ("force", "retry_errors")}
-        # a flag that is not given leaves the option as it was
+        # an omitted flag leaves the option of the run unchanged
         taken |= {name: given[name] or None for name in (*_KEPT, *_LIMITS)}
         watching = {name: options[name] for name in ("progress", "stop")}
         return [await api.resume(run, store=store, results=(), **taken, **watching)]
@@ -155,19 +155,19 @@ def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
     return go_on
 
 
-# --- Where the result of a run that goes on is written: as when it was begun, unless something else is asked for ------
+# --- Outputs of a resumed run: those of the original command, unless this command names others -----------------------
 
 
 def where_to(
     store: Store, run_id: str, given: Mapping[str, Any], settings: Settings
 ) -> tuple[list[Output], Keeping]:
-    """Return the reports and the places that the result of a run goes to.
+    """Return the reports and stores to which the result of a run is written.
 
-    What was asked for when the run was begun holds: a report is given up for one of the same name that is asked for
-    now, google-adk's folders for others that are. To a run with nothing left to do only what is asked for now.
+    The outputs of the original command apply, except that a new report replaces an earlier one of the same name, and new
+    `adk:` folders replace the earlier ones. If nothing is left to run, only the outputs of this command apply.
 
     Raises:
-        SetupProblems: what is asked for cannot be; or a place cannot be written any more.
+        SetupProblems: an output is not valid, or an earlier one can no longer be written.
     """
     guard = output_guard(given)
     asked = parse_outputs(given["reports"], given["format_"], guard)
@@ -188,7 +188,7 @@ def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputG
 
 
 def _again(read: Any, places: Sequence[str], option: str) -> Any:
-    """Read what was asked for when the run was begun; a problem says that, for nobody has asked for it now."""
+    """Parse outputs of the original command; an error message says where they come from."""
     try:
         return read(known_places(places, option))
     except SetupError as problem:

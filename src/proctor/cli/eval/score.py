@@ -1,4 +1,4 @@
-"""`proctor score`: new verdicts over what a run recorded."""
+"""`proctor score`: re-score the recorded evidence of a run."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _score(
 
 
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
-    """Return what judges the run again. `setting`: the judge that the project's settings name."""
+    """Return the coroutine function that re-scores the run. `setting`: the judge that the project's settings name."""
     from proctor import api
     from proctor.runs.setup.judge_provider import judge_again
     from proctor.runs.storage.failed_attempts import find_current_run
@@ -103,7 +103,7 @@ def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None)
 
 
 def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO) -> None:
-    """Show what is new, and say what the run still lacks."""
+    """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.errors import say
     from proctor.schema.results.run_result import Outcome
 
@@ -115,7 +115,7 @@ def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execut
 def _show_changes(
     store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO
 ) -> None:
-    """Show which cases came out differently than in the judging before."""
+    """Show the cases whose outcome differs from the previous scoring."""
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.rescoring_changes import changes_of, write_changes
     from proctor.schema.results.manifest import counting

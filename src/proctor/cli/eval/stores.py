@@ -1,4 +1,4 @@
-"""Where a run goes: the store that it lives in, and the folders that its results are also written to."""
+"""Targets of a run: its store, and the folders to which its results are also written."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ NOWHERE = "memory:"
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Where a run goes."""
+    """The store of a run and its further targets."""
 
     store: Store | None = None
-    """`None`: it is kept nowhere."""
+    """`None`: the run is not stored."""
     adk: list[AdkFiles] = field(default_factory=list)
-    """Folders of agents whose `.adk/eval_history` the results are written to, too."""
+    """Agent folders to whose `.adk/eval_history` the results are also written."""
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         if self.store is not None:
             self.store.close()
 
     def write_results(self, runs: Sequence[RunResult]) -> bool:
-        """Write the results where they are also wanted; say which could not be. Returns whether all could."""
+        """Write the results to the further targets, print an error for each failure, and return whether all succeeded."""
         fine = True
         for place in self.adk:
             for run in runs:
@@ -47,7 +47,7 @@ class Keeping:
 
 
 def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
-    """Open what `--store` and the settings name; the project's own store where they name none.
+    """Open the stores of `--store` or of the settings; the project's own store if neither names one.
 
     Raises:
         SetupError: two stores are named, or one cannot be used.
@@ -58,10 +58,10 @@ def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
 
 
 def store_of(urls: Sequence[str]) -> str | None:
-    """Return the one of `urls` that the run lives in; `None` where all are places for results.
+    """Return the URL of the store for the run; `None` if all `urls` are targets for results only.
 
     Raises:
-        SetupError: there are two.
+        SetupError: `urls` name two stores.
     """
     stores = [url for url in urls if not is_for_results(url)]
     if len(stores) > 1:
@@ -70,10 +70,10 @@ def store_of(urls: Sequence[str]) -> str | None:
 
 
 def results_places(urls: Sequence[str]) -> list[AdkFiles]:
-    """Return the folders among `urls` that results are also written to.
+    """Return the folders among `urls` to which results are also written.
 
     Raises:
-        StoreError: one is not there, or may not be written.
+        StoreError: a folder does not exist, or may not be written.
     """
     return [_results(url) for url in urls if is_for_results(url)]
 

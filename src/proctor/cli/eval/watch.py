@@ -1,7 +1,7 @@
-"""`proctor eval --watch`: run again whenever the agent, an eval set, a config or the settings change.
+"""`proctor eval --watch`: re-run whenever the agent, an eval set, a config or the settings change.
 
-Each run is a process of its own, so that changed code is what runs. Files are looked at by their times; nothing is
-installed for it.
+Each run is a separate process, so that it imports the changed code. Changes are detected by polling modification times and
+sizes; this needs no further package.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from proctor.runs.setup.project_defaults import prepare_process
 from proctor.runs.setup.settings import load_settings
 
 _PAUSE = 0.3
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 _CHILD_ENDS = 12.0
-"""Seconds a run that was told to stop gets: a little more than it takes to end in order."""
+"""Seconds until a run that does not end after SIGTERM is killed: slightly more than an orderly end takes."""
 _SOURCES = {".py", ".json", ".jsonc", ".yaml", ".yml", ".toml", ".md", ".txt", ".env", ".prompt", ".j2"}
 _IGNORED = {"__pycache__", "node_modules", "venv", "build", "dist"}
 _MOST_FILES = 10_000
@@ -36,7 +36,7 @@ Snapshot = dict[Path, tuple[int, int]]
 
 
 def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
-    """Run, wait for a change, run again; until Ctrl-C, which ends it with exit code 130."""
+    """Run, wait for a change, and re-run, until Ctrl-C ends the loop with exit code 130."""
     settings = load_settings(Path.cwd())
     prepare_process(settings)
     request = who_and_what(words, given["agents"], given["sets"], settings)
@@ -59,9 +59,9 @@ def _terminated(_number: int, _frame: FrameType | None) -> None:
 
 
 def _run_once(command: Sequence[str], named: Sequence[Path], folders: Sequence[Path]) -> None:
-    """Run the command once and return when something has changed. A change meanwhile stops it early.
+    """Run the command once and return after the next change. A change during the run stops it early.
 
-    While it runs, only code and the named files count: what else changes may be the agent's own doing.
+    During the run only code and the named files count, because the agent itself may change other files.
     """
     seen = snapshot(named, folders)
     child = subprocess.Popen(command)
@@ -97,14 +97,14 @@ def _is_telling(path: Path, named: Sequence[Path]) -> bool:
 def _announce(changed: Sequence[Path]) -> None:
     more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
     say(f"changed: {changed[0]}{more}")
-    time.sleep(_PAUSE)  # editors write in several steps
+    time.sleep(_PAUSE)  # editors save in several steps
 
 
-# --- what is watched -------------------------------------------------------------------------------------------------
+# --- Watched files ---------------------------------------------------------------------------------------------------
 
 
 def snapshot(named: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
-    """Return time and size of every watched file that is there."""
+    """Return the modification time and the size of every watched file that exists."""
     found: Snapshot = {}
     for path in (*named, *(file for folder in folders for file in _files_in(folder))):
         try:
@@ -118,12 +118,12 @@ def snapshot(named: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
 
 
 def _changes(before: Snapshot, after: Snapshot) -> list[Path]:
-    """Return the files that are new, gone or different."""
+    """Return the files that were added, removed or changed."""
     return sorted({path for path, _ in before.items() ^ after.items()})
 
 
 def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
-    """Return the sets, everything that may configure them, and the settings, whether they exist by now or not."""
+    """Return the eval sets, all files that may configure them, and the settings, whether they exist or not."""
     root = project_root(Path.cwd()) or Path.cwd()
     files = [root / SETTINGS_FILE, root / PYPROJECT]
     if config:
@@ -137,7 +137,7 @@ def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
 
 
 def _agent_folders(agents: Iterable[str]) -> Iterator[Path]:
-    """Return the folders in which the agents live; none for an agent that is not in a file here."""
+    """Return the folders of the agents; an agent that is not a local file has none."""
     from proctor.agents.reference import read_reference
 
     for agent in agents:

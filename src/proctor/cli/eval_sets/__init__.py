@@ -1,4 +1,4 @@
-"""The commands about eval sets: `check`, `convert`, `record`, `bless`, `eval-set` and others.
+"""The commands for eval sets: `check`, `convert`, `record`, `bless`, `eval-set` and others.
 
 One module per command.
 """

@@ -1,4 +1,4 @@
-"""`proctor adopt`: move in from google-adk."""
+"""`proctor adopt`: migrate a project from google-adk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOW = "How"
 MOST_PROBLEMS = 5
 MOST_SAME = 50
-"""Recorded cases up to which the ones that are judged as before are listed, too; -v lists all."""
+"""Up to this number of recorded cases, those with the same outcome are listed, too; -v lists all."""
 
 EXAMPLES = """
 proctor adopt .                  look around; ask before anything is done
@@ -74,7 +74,7 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
         click.get_current_context().exit(exit_code(runs))
 
 
-# --- what is there -----------------------------------------------------------------------------------------------------
+# --- Files found -------------------------------------------------------------------------------------------------------
 
 
 def _surveyed(found: Survey) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _surveyed(found: Survey) -> Iterator[str]:
         yield f"HISTORY  {count} result file{'' if count == 1 else 's'} of google-adk"
 
 
-# --- imports -----------------------------------------------------------------------------------------------------------
+# --- Imports -----------------------------------------------------------------------------------------------------------
 
 
 def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
@@ -131,11 +131,11 @@ def _agrees(question: str) -> bool:
     return sys.stdin.isatty() and click.confirm(question, default=False, err=True)
 
 
-# --- what was said before ----------------------------------------------------------------------------------------------
+# --- Comparison with google-adk's recorded results ---------------------------------------------------------------------
 
 
 Said = dict[tuple[str, str], "Compared"]
-"""What google-adk said of a case last, by set and case."""
+"""The latest outcome of each case in google-adk's history, by set and case."""
 
 
 def _compare(found: Survey) -> Said:
@@ -166,11 +166,11 @@ def _told(one: Compared) -> str:
     )
 
 
-# --- now ---------------------------------------------------------------------------------------------------------------
+# --- New runs ----------------------------------------------------------------------------------------------------------
 
 
 def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
-    """Run each agent on its sets, as far as both can be used."""
+    """Run each agent on its sets, if both are usable."""
     todo = [(agent, sets) for agent in found.agents if (sets := found.sets_of(agent))]
     if not todo:
         return []
@@ -197,7 +197,7 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
 
 
 def _beside(run: RunResult, said: Said) -> None:
-    """Say of each case what google-adk said last, where that is something else."""
+    """Print the cases whose outcome differs from google-adk's latest outcome."""
     known = [
         (case, said[case.eval_set_id, case.eval_id])
         for case in run.cases

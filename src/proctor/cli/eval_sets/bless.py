@@ -1,4 +1,4 @@
-"""`proctor bless`: what the agent did becomes what is expected of it."""
+"""`proctor bless`: accept what the agent did as the new expectation (snapshot)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor check`: everything that is wrong or doubtful in files, and what a run would refuse, without running anything."""
+"""`proctor check`: report all errors and warnings of eval files, including those that a run would raise, without a run."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _named(files: Sequence[str]) -> list[Path]:
 
 
 def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
-    """Check what is an eval file in the folders among `files`: by its name, or by what it holds."""
+    """Check the eval files in the folders among `files`, recognized by their names or their content."""
     from proctor.files.eval_sets.check import check_file
     from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 

@@ -1,4 +1,4 @@
-"""`proctor convert`: eval sets between JSON, YAML and JSON lines, and out of the old formats."""
+"""`proctor convert`: convert eval sets between JSON, YAML and JSON Lines, and from the old formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor eval-set`: make eval sets, put cases in, look at them, take cases out."""
+"""`proctor eval-set`: create eval sets; add, show and remove cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WHAT, HOW = "What", "How"
 
 _SAME = {"add-eval-case": ("add-scenarios",), "generate-eval-cases": ("generate", "--yes")}
-"""google-adk's words for our commands; it keeps what is generated without showing it."""
+"""google-adk's command names -> arguments of Proctor's commands; google-adk saves generated cases without a review."""
 
 EXAMPLES = """
 proctor eval-set create trip.evalset.yaml
@@ -35,12 +35,12 @@ proctor eval-set show trip.evalset.yaml rome
 
 
 class SetGroup(SectionedGroup):
-    """Takes google-adk's spellings for its commands, too."""
+    """Command group that also accepts google-adk's command names."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command."""
+        """Find the command, by Proctor's or google-adk's name."""
         name = args[0].replace("_", "-")
         return super().resolve_command(ctx, [*_SAME.get(name, (name,)), *args[1:]])
 

@@ -1,4 +1,4 @@
-"""The work of `proctor eval-set generate`: scenarios are written by a model, read by a person, and kept."""
+"""Implementation of `proctor eval-set generate`: a model writes scenarios, a person reviews them, Proctor saves them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from proctor.simulation.generate_scenarios import Generated
 
 FEWER, NOTHING = 1, 3
-"""Exit codes: fewer came than were asked for; none did."""
+"""Exit codes: the model wrote fewer scenarios than requested; it wrote none."""
 _WIDTH = 100
 _UNDECIDED = "what decides them is for you to say: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
 
 
 def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) -> int:
-    """Write scenarios, let somebody choose among them, keep those; return the exit code.
+    """Generate scenarios, let the user select some on a terminal, save them, and return the exit code.
 
     Raises:
-        SetupError: what is wrong with what was asked for, or nobody is there to read; no model was asked.
+        SetupError: a configuration error, or no terminal for the review; no model was called.
     """
     from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
     from proctor.cli.streams import stdout_is_ours
@@ -60,7 +60,7 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
 
 
 def _wish(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is wanted: what google-adk's file says, and over it what the command line does."""
+    """Return the generation options: those of google-adk's config file, overridden by the command line."""
     from proctor.authoring.generate_scenarios import load_generation_config
 
     names = ("count", "guidance", "environment", "model")
@@ -84,7 +84,7 @@ def _persona(name: str | None) -> UserPersona | None:
 
 
 def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
-    """Make sure that a set can be there; what is there already is not to be written again."""
+    """Check that the set can be written; return an existing set as an option, so that its scenarios are not repeated."""
     from proctor.files.edit.add_remove_cases import id_of_new_set, is_occupied
     from proctor.runs.output_guard import check_growing_set
 
@@ -95,13 +95,13 @@ def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
     return {}
 
 
-# --- a person reads ----------------------------------------------------------------------------------------------------
+# --- Review ------------------------------------------------------------------------------------------------------------
 
 
 def _chosen(
     found: Generated, given: Mapping[str, Any], *, asks: bool, stdout: TextIO
 ) -> list[ConversationScenario]:
-    """Show what came, and return what is to be kept: what somebody at a terminal agrees to, else all of it."""
+    """Show the scenarios and return those to save: the ones that the user accepts on a terminal, otherwise all."""
     is_asked = asks and not given["yes"] and not given["dry_run"]
     kept: list[ConversationScenario] = []
     for number, (scenario, tools) in enumerate(zip(found.scenarios, found.tools, strict=True), 1):
@@ -140,7 +140,7 @@ def _set_in(name: str, text: str) -> list[str]:
     return [f"{f'  {name}' if index == 0 else '':10}{line}" for index, line in enumerate(lines)]
 
 
-# --- and it is kept ----------------------------------------------------------------------------------------------------
+# --- Output ------------------------------------------------------------------------------------------------------------
 
 
 def _keep(
@@ -151,7 +151,7 @@ def _keep(
     *,
     make_parents: bool,
 ) -> None:
-    """Write what is kept into the set, or print it; what cannot be written is printed, so that it is not lost."""
+    """Add the scenarios to the set, or print them; if writing fails, print them, so that they are not lost."""
     from proctor.authoring import edit_eval_set
     from proctor.authoring.generate_scenarios import cases_of
 
@@ -173,7 +173,7 @@ def _keep(
 
 
 def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
-    """Write a file of scenarios, for `add-scenarios` or a person."""
+    """Print a scenarios file, as `add-scenarios` reads it."""
     from proctor.schema.format.adk_json import to_adk_json
     from proctor.schema.format.scenario import ConversationScenarios
 
@@ -181,7 +181,7 @@ def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
 
 
 def _tell(found: Generated) -> None:
-    """Say what was not taken, what it took, and why there are fewer than were asked for."""
+    """Report the rejected scenarios, the usage and cost, and why there are fewer scenarios than requested."""
     for one in found.refused:
         say(f"not taken: {one.starting_prompt!r}: {one.why}")
     cost = "cost not known" if found.cost is None else f"${found.cost:.4g}"

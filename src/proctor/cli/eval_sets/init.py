@@ -1,4 +1,4 @@
-"""`proctor init`: a project that runs at once, to be changed into one's own."""
+"""`proctor init`: create a sample project that runs immediately, as a starting point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor migrate`: files of the old formats into today's, as ADK's own helper does it."""
+"""`proctor migrate`: convert files of the old formats to the current format, as ADK's own helper does."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def migrate(
 
 
 def _unasserted(old: Path, new: Path) -> list[Problem]:
-    """Return the warnings about the cases of the old file, in which an absent list of calls is still absent.
+    """Return the warnings about the cases of the old file, in which the list of calls may be absent.
 
-    As by google-adk, the new file has such a list as `tool_uses: []`.
+    Like google-adk, the conversion writes an absent list as `tool_uses: []` to the new file.
     """
     from proctor.authoring.assertion_report import assertion_problems
     from proctor.files.eval_sets.source import open_eval_set
@@ -67,5 +67,5 @@ def _unasserted(old: Path, new: Path) -> list[Problem]:
     try:
         source = open_eval_set(old, allow_empty=True, allow_duplicate_ids=True)
         return assertion_problems(source, new, consequence=negative)
-    except EvalFileError:  # google-adk's helper takes it all the same
+    except EvalFileError:  # google-adk's helper accepts the file
         return []

@@ -1,4 +1,4 @@
-"""`proctor record`: talk to an agent, and keep the conversation as a case."""
+"""`proctor record`: talk to an agent, and save the conversation as a case."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def record(
 
 
 def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
-    """Put the conversations of traces into a set; what of them cannot be expected of anybody is told."""
+    """Add the conversations of traces to a set; report those that cannot become a case."""
     from proctor.authoring.edit_eval_set import add_cases
     from proctor.authoring.traces_to_eval_set import eval_set_of
     from proctor.files.eval_sets.selectors import require_new_case_id
@@ -137,7 +137,7 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
 
 
 def _check_target(into: Path, eval_id: str) -> None:
-    """Say now, before anybody has talked, what would keep the case from being written."""
+    """Fail before the conversation starts if the case cannot be written later."""
     from proctor.files.edit.add_remove_cases import check_new_case
     from proctor.files.eval_sets.selectors import require_new_case_id
 
@@ -156,7 +156,7 @@ def _agent(named: str | None) -> str:
 
 
 class _Recording:
-    """One conversation at the terminal, or fed from a pipe."""
+    """One conversation on a terminal, or with messages from a pipe."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class _Recording:
         self._streamed = False
 
     def __call__(self) -> EvalCase | None:
-        """Talk until the person has enough."""
+        """Hold the conversation until the user ends it; return the case, or `None` if the user discards it."""
         self._wait(self._talk.open())
         try:
             if self._at_terminal:
@@ -194,7 +194,7 @@ class _Recording:
             self._loop.close()
 
     def _converse(self) -> bool:
-        """Exchange messages; whether the conversation is to be kept."""
+        """Exchange messages until the user ends the conversation; return whether to save it."""
         while True:
             text = self._ask()
             if text is None or text == "/save":
@@ -211,7 +211,7 @@ class _Recording:
                 self._tell(self._wait(self._talk.say(text, self._hear)))
 
     def _ask(self) -> str | None:
-        """The next message; `None` at the end of the input."""
+        """Read the next message; return `None` at the end of the input."""
         try:
             if self._at_terminal:
                 return input("you> ").strip()
@@ -247,7 +247,7 @@ class _Recording:
         if partial:
             click.echo(clean(text, lines=True), nl=False)
             self._streamed = True
-        elif self._streamed:  # the whole of what was streamed
+        elif self._streamed:  # the complete text, after its parts were streamed
             click.echo()
             self._streamed = False
         else:

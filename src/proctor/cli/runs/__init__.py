@@ -1,4 +1,4 @@
-"""The commands about stored runs: `show`, `runs`, `compare`, `history`, `export`, `import` and others.
+"""The commands for stored runs: `show`, `runs`, `compare`, `history`, `export`, `import` and others.
 
 One module per command.
 """

@@ -1,4 +1,4 @@
-"""`proctor baseline`: runs that others are compared with by name."""
+"""`proctor baseline`: manage named baselines for comparisons."""
 
 from __future__ import annotations
 

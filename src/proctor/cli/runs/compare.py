@@ -1,4 +1,4 @@
-"""`proctor compare`: did the candidate get worse?"""
+"""`proctor compare`: test whether a candidate run is worse than a baseline run."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _compare(
 
 
 def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
-    """Read BASE, CANDIDATE and CASE; with a baseline there is no BASE."""
+    """Parse BASE, CANDIDATE and CASE; with `--baseline` there is no BASE."""
     most = 2 if has_base else 3
     if len(words) > most:
         what = "CANDIDATE and CASE beside --baseline" if has_base else "BASE, CANDIDATE and CASE"
@@ -182,16 +182,16 @@ def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | Non
     return base or "previous", candidate or "latest", case or None
 
 
-# --- The work of `proctor compare`: where it writes to, and one case side by side -------------------------------------
+# --- Implementation of `proctor compare`: its reports, and one case side by side --------------------------------------
 
 
 HTML = "html"
-"""The report that has the runs in it, too, and is read from their store."""
+"""The report that also contains the two runs, which it reads from their store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One report of a comparison and where it goes; `path` is `None` for stdout."""
+    """One report of a comparison and its target; `path` is `None` for stdout."""
 
     name: str
     write: Writer
@@ -200,10 +200,10 @@ class Place:
 
 
 def parse_places(given: Mapping[str, Any], store_url: str | None, baseline: str = "") -> list[Place]:
-    """Read `--report NAME=PATH` and `--format NAME`; the runs are in `store_url`, the base has this name, if any.
+    """Parse `--report NAME=PATH` and `--format NAME`; `store_url` is the store of the runs, `baseline` the name of the base.
 
     Raises:
-        SetupProblems: an unknown report, a place that cannot be written, two reports in one place.
+        SetupProblems: a report is unknown, a path cannot be written, or two reports have one target.
     """
     inputs = [Path(baseline)] if is_file(baseline) else []
     guard = output_guard({**given, "store": store_url}, inputs=inputs)
@@ -216,7 +216,7 @@ def parse_places(given: Mapping[str, Any], store_url: str | None, baseline: str 
 def reported_comparison_errors(
     given: Mapping[str, Any], store_url: str | None, baseline: str
 ) -> Iterator[None]:
-    """Write a configuration error that is raised inside into every requested report, and raise it again."""
+    """Write a configuration error raised inside the block into every requested report, then re-raise it."""
     try:
         yield
     except SetupError as error:
@@ -260,10 +260,10 @@ def _page_writer(store_url: str | None, baseline: str) -> Writer:
 
 
 def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> None:
-    """Write every report; a file is whole or not there.
+    """Write every report; a file is written completely or not at all.
 
     Raises:
-        OSError: one could not be written; it says which.
+        OSError: a report could not be written; the message names it.
     """
     for place in places:
         if place.path is None:
@@ -272,16 +272,16 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
         try:
             with place.guard.open(place.path, place.name, errors="backslashreplace") as file:
                 place.write(found, file)
-        except OSError as error:  # a full disk names no file
+        except OSError as error:  # the error of a full disk names no file
             what = f"the report could not be written to {place.path}"
             raise OSError(error.errno, error.strerror, what) from error
 
 
 def run_of_baseline(name: str, store_url: str | None) -> str:
-    """Return the id of the run of a baseline, which must be in the store: the evidence is where the run is.
+    """Return the id of the run of a baseline. The run must be in the store, because a baseline contains no evidence.
 
     Raises:
-        UnknownNameError: there is no such baseline, or its run is not there.
+        UnknownNameError: the baseline does not exist, or its run is not in the store.
         EvalFileError: the baseline cannot be read.
     """
     run_id = load_baseline(name, store_url).run_id
@@ -298,10 +298,10 @@ def run_of_baseline(name: str, store_url: str | None) -> str:
 def show_parting(
     names: tuple[str, str], case: str, store_url: str | None, stdout: TextIO, options: ReportOptions | None
 ) -> None:
-    """Show one case of two runs side by side; without options as JSON.
+    """Show one case of two runs side by side; write JSON if `options` is `None`.
 
     Raises:
-        SetupError: there is no such run or case.
+        SetupError: a run or the case does not exist.
     """
     with closing(open_runs(store_url, read_only=True)) as store:
         runs = [find_run(store, name) for name in names]

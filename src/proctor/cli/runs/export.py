@@ -1,4 +1,4 @@
-"""`proctor export`: a run in a form that other tools read."""
+"""`proctor export`: write a run in a format for other tools."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def export(
         raise SetupError("--app is about the form of google-adk: it goes with --format adk")
     target = output if output != "-" else None
     how: dict[str, Any] = {"overwrite": overwrite, "make_parents": make_parents}
-    requested = [f"{form}={target}"] if target and form != "adk" else []  # adk is a folder of files
+    requested = [f"{form}={target}"] if target and form != "adk" else []  # adk writes a folder of files
     with reported_errors(
         {"reports": requested, "format_": None}, lambda: output_guard({**how, "store": store})
     ):
@@ -126,7 +126,7 @@ def _export(
 
 
 def _form_of(output: str | None) -> str:
-    """Return the form that the end of a file's name says."""
+    """Return the format that the suffix of the file name implies."""
     for suffix, form in _BY_SUFFIX.items():
         if output is not None and output.endswith(suffix):
             return form

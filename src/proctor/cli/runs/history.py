@@ -1,4 +1,4 @@
-"""`proctor history`: since when a case is as it is, and what changed meanwhile."""
+"""`proctor history`: show since when a case fails or passes, and what changed between the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor import`: results from files become runs of the store."""
+"""`proctor import`: store results from files as runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
         try:
             for file in files:
                 told += [_told(run, file, quiet=as_json) for run in _imported(file, opened)]
-        finally:  # what came before a file that cannot be read is in the store
+        finally:  # files before an unreadable one are already imported
             if as_json:
                 click.echo(clean_json(json.dumps({"runs": told}, ensure_ascii=False)))
 
@@ -56,7 +56,7 @@ def _imported(file: str, store: Store) -> Sequence[RunResult]:
 
 
 def _told(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
-    """Say what came of a run, and return it as data."""
+    """Print the result of an imported run, and return it as data."""
     from proctor.reports.content.summary import sentence
     from proctor.reports.formats.json_data import failure_data
 

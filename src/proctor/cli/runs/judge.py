@@ -1,4 +1,4 @@
-"""`proctor judge`: label what a run recorded, and hold its judge against the labels."""
+"""`proctor judge`: label recorded trials, and calibrate an LLM judge against the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor plan`: how many cases and trials it takes to see a drop."""
+"""`proctor plan`: compute how many cases and trials detect a drop (power analysis)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ proctor plan --trials 1,4,8 --json
 
 
 def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Read whole numbers that stand between commas."""
+    """Parse whole numbers that are separated by commas."""
     if value is None:
         return None
     try:

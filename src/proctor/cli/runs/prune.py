@@ -1,4 +1,4 @@
-"""`proctor prune`: delete runs, after saying which."""
+"""`proctor prune`: list runs and delete them after confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor runs`: which runs are kept, and how each ended."""
+"""`proctor runs`: list the stored runs and their outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WHICH, SHOW = "Which runs", "What to show"
 LIMIT = 20
-"""Runs that are listed for people, unless told otherwise; JSON has all."""
+"""Default number of runs in the list; JSON contains all runs."""
 
 EXAMPLES = """
 proctor runs
@@ -121,7 +121,7 @@ def _filter(given: dict[str, Any]) -> RunFilter:
 
 
 def _look(store: Store, wanted: RunFilter, limit: int) -> tuple[list[RunRecord], int, list[str]]:
-    """Return the runs to list, how many more there are, and the ids of all runs."""
+    """Return the runs to list, the number of further matches, and the ids of all runs."""
     found: list[RunRecord] = []
     more = 0
     ids = []

@@ -1,4 +1,4 @@
-"""`proctor show`: what came of a run, or everything about one of its cases."""
+"""`proctor show`: show the result of a run, or all details of one of its cases."""
 
 from __future__ import annotations
 
@@ -102,15 +102,15 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
         show_case(run, case, store, given, sys.stdout)
 
 
-# --- The work of `proctor show` ---------------------------------------------------------------------------------------
+# --- Implementation of `proctor show` ---------------------------------------------------------------------------------
 
 
 def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
-    """Show a run as its report did.
+    """Show a run as the terminal report of `proctor eval` does.
 
     Raises:
-        SetupError: there is no such run or judging, an option has nothing to do here, or a report is requested of `latest` and
-            the last attempt to run failed.
+        SetupError: the run or the scoring does not exist, an option does not apply, or `latest` is requested for a report
+            although the last attempt to run failed.
     """
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
@@ -129,7 +129,7 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
 
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:
-    """Return the id of the run to show. A person is warned that `latest` is older than a failed attempt; a program is refused."""
+    """Return the id of the run. If `latest` is older than a failed attempt, warn a person, but raise for a report or JSON."""
     if not is_for_people:
         return find_current_run(store, name)
     run_id = store.find(name)
@@ -155,7 +155,7 @@ def _show_for_people(
 
 
 def _way_on(listed: ListedRun) -> str:
-    """Say what becomes of a run that did not come to its end."""
+    """Return the message for an unfinished run: the command that resumes it, or removes a partial import."""
     if listed.imported_from:
         return (
             f"not whole: its import from {listed.imported_from} was broken off. "
@@ -165,10 +165,10 @@ def _way_on(listed: ListedRun) -> str:
 
 
 def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
-    """Show everything about one case of a run.
+    """Show all details of one case of a run.
 
     Raises:
-        SetupError: there is no such run, case, trial or judging, or an option has nothing to do here.
+        SetupError: the run, case, trial or scoring does not exist, or an option does not apply.
     """
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
@@ -191,7 +191,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
 
 
 def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:
-    """Return the trials to show, counted from 0."""
+    """Return the trials to show, numbered from 0."""
     there = [trial.number + 1 for trial in case.trials]
     unknown = [number for number in numbers if number not in there]
     if unknown:
@@ -202,7 +202,7 @@ def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:
 
 
 def _as_json(view: CaseView) -> str:
-    """Return the case as in the JSON report, with its judgings."""
+    """Return the case as in the JSON report, with all its scorings."""
     shown = [trial for trial in view.case.trials if not view.trials or trial.number in view.trials]
     data = {
         "run_id": view.run_id,

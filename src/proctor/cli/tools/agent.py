@@ -1,4 +1,4 @@
-"""`proctor agent check`: does an agent keep the contract?"""
+"""`proctor agent check`: check whether an agent satisfies the agent contract."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def check(
 
 
 def _lines(findings: list[Finding]) -> list[str]:
-    """A line for each check, and below it what was found."""
+    """Return a line for each check, followed by its evidence, and a line of totals."""
     wide = max(len(finding.name) for finding in findings)
     lines = []
     for finding in findings:

@@ -1,4 +1,4 @@
-"""`proctor metrics`: what there is to measure with, and what each metric needs."""
+"""`proctor metrics`: list the metrics and their requirements."""
 
 from __future__ import annotations
 

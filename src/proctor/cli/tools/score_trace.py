@@ -1,4 +1,4 @@
-"""`proctor score-trace`: judge what OpenTelemetry traces tell of an agent."""
+"""`proctor score-trace`: score an agent from its OpenTelemetry traces."""
 
 from __future__ import annotations
 

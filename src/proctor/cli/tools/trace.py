@@ -1,4 +1,4 @@
-"""`proctor trace`: take traces from OTLP exporters into a file, and tell what is in such files."""
+"""`proctor trace`: receive traces from OTLP exporters into a file, and show the conversations in such files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
 
         def look() -> bool:
             nonlocal said
-            for why in receiver.reasons[said:]:  # while there is time to set the exporter right
+            for why in receiver.reasons[said:]:  # report at once, so that the user can correct the exporter
                 say(f"refused: {why}")
                 said += 1
             return bool(stopped)
@@ -79,7 +79,7 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
 
 @contextmanager
 def _stop_asked() -> Iterator[list[int]]:
-    """Note Ctrl-C and SIGTERM in a list, as long as this goes on: both are how a receiver ends in order."""
+    """Collect Ctrl-C and SIGTERM in a list inside the block; both end the receiver in order."""
     asked: list[int] = []
 
     def note(number: int, _frame: object) -> None:
@@ -93,7 +93,7 @@ def _stop_asked() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-# --- show ---------------------------------------------------------------------------------------------------------------
+# --- Show ---------------------------------------------------------------------------------------------------------------
 
 
 @trace.command(
