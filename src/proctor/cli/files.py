@@ -1,4 +1,4 @@
-"""Helpers shared by the commands that write eval sets."""
+"""Checks and messages shared by the commands that write eval sets."""
 
 from __future__ import annotations
 

@@ -46,5 +46,5 @@ def _tell(said: dict[str, Any]) -> None:
         return
     import json
 
-    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the program that named the file may have ended
+    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the reader may have ended
         file.write(json.dumps(said) + "\n")

@@ -85,7 +85,7 @@ def _copy_of(descriptor: int) -> int:
 def stdout_is_ours() -> Iterator[TextIO]:
     """Yield the stdout for reports; inside the block other output (of an agent, its tools) goes to stderr."""
     ours = sys.stdout
-    if not isinstance(ours, PatientStream):  # under a test runner there is no real stdout to protect
+    if not isinstance(ours, PatientStream):  # a test runner has replaced stdout
         sys.stdout = sys.stderr
         try:
             yield ours
@@ -183,6 +183,6 @@ def flush_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # full or closed; the interpreter must not raise the error again at exit
+        except (OSError, ValueError):  # the interpreter must not raise it again at exit
             if isinstance(stream, PatientStream) and not stream.closed:
                 stream.let_go()

@@ -1,7 +1,7 @@
-"""The pytest plugin: eval-set files as test files, cases as items; fixtures for tests in code.
+"""The pytest plug-in: eval-set files as test files, cases as items, and fixtures for tests in code.
 
-pytest loads this module in every project where Proctor is installed. So it holds the hooks and nothing else: what they
-do is imported when a session has something to do with Proctor. (PYTEST_DONT_REWRITE: nothing here asserts.)
+pytest imports this module in every project in which Proctor is installed. Therefore it contains only the hooks; they import
+their implementation when a session uses Proctor. (PYTEST_DONT_REWRITE: this module has no assert statements.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SET_SUFFIXES = (
     ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
     ".test.jsonl",
 )  # fmt: skip
-"""Those of `proctor.files.eval_sets.selectors`; a test holds them together."""
+"""Same as in `proctor.files.eval_sets.selectors`; a test compares the two."""
 _ANY_NAME = (".json", ".yaml", ".yml", ".jsonl")
 _MARKER = (
     "proctor(*eval_sets, **options): eval sets for the fixtures `eval_case` and `evaluate`, and options of "
@@ -40,25 +40,25 @@ _MARKER = (
 )
 _PACKAGE = str(Path(__file__).parents[1])
 _ORIGIN_DEPTH = 4
-_ERRORS = "proctor.errors"  # loaded before anything of Proctor's can fail, or come to a result
+_ERRORS = "proctor.errors"  # imported before any code of Proctor can fail or return a result
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--proctor-…` and their twins in pytest's ini file."""
+    """Add `--proctor-…` and the corresponding options of pytest's ini file."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and listen for what cases came to."""
+    """Register the marker and the collector of case reports."""
     config.addinivalue_line("markers", _MARKER)
     config.pluginmanager.register(Told(), "proctor-told")
 
 
-# --- eval sets as test files --------------------------------------------------------------------------------------------
+# --- Eval sets as test files --------------------------------------------------------------------------------------------
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFile | None:
-    """Take a file for an eval set: one that is named by its path, and where an agent is set any that is called so."""
+    """Collect a file as an eval set if it is named on the command line, or if an agent is set and its name matches."""
     name = file_path.name.lower()
     if not name.endswith(_ANY_NAME):
         return None
@@ -67,7 +67,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     opted_in = asked or bool(config.getini("proctor_agent"))
     if name.endswith(SET_SUFFIXES):
         wanted = named or opted_in
-    else:  # whose file that is cannot be told from its name
+    else:  # other files may have the same suffix
         wanted = named and asked
     if not wanted:
         return None
@@ -78,20 +78,20 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Hear of what the root `conftest.py` evaluates: it is loaded before the session begins."""
+    """Watch the evaluations of the root `conftest.py`, which pytest imports before the session begins."""
     watch_session(early_config)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Hear of what is evaluated between the tests of this session: at module level, and in fixtures."""
-    watch_session(session.config)  # where a `conftest.py` names this plug-in, the hook above came too early
-    if sys.get_coroutine_origin_tracking_depth() == 0:  # for the place of what is never awaited
+    """Watch the evaluations outside of test functions: at module level, and in fixtures."""
+    watch_session(session.config)  # a plug-in of a `conftest.py` misses the hook above
+    if sys.get_coroutine_origin_tracking_depth() == 0:  # to report where an unawaited coroutine was created
         sys.set_coroutine_origin_tracking_depth(_ORIGIN_DEPTH)
         session.config.add_cleanup(lambda: sys.set_coroutine_origin_tracking_depth(0))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let go of what the session has opened; runs that end by that are this session's, too."""
+    """Close the resources of the session; runs that end during this step still belong to the session."""
     session.config.stash[SESSION].is_closed = True
     try:
         if project := sys.modules.get("proctor.pytest_plugin.project"):
@@ -102,21 +102,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist how cases are dealt out: which of them come to it together."""
+    """Send the distribution mode of pytest-xdist to a worker: it determines which cases run in one process."""
     node.workerinput["proctor_dist"] = node.config.getoption("dist", "no")
 
 
-# --- reports ------------------------------------------------------------------------------------------------------------
+# --- Reports ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Put what a case came to, or the evidence behind an assertion, into the report."""
+    """Add the result of a case, or the evidence behind a failed assertion, to the report."""
     finish = getattr(item, "finish_report", None)
     if finish is not None:
-        item.begin_report(call)  # type: ignore[attr-defined]  # of the same class
+        item.begin_report(call)  # type: ignore[attr-defined]  # `CaseItem` has both
     report = yield
     if finish is not None:
         finish(report, call)
@@ -130,7 +130,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """Show an undecided case as what it is; it counts as failed."""
+    """Show an inconclusive case as such; it counts as failed."""
     told = getattr(report, "proctor", None)
     if told is not None and report.failed and told["outcome"] == "inconclusive":
         return "failed", "I", "INCONCLUSIVE"
@@ -138,27 +138,27 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 
 class Told:
-    """What the reports of cases told; with pytest-xdist, here is where those of all workers come together."""
+    """Collects the reports of cases; with pytest-xdist the controller collects those of all workers."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start without reports."""
         self.cases: list[dict[str, Any]] = []
         self.runs: list[str] = []
         self.unawaited: list[str] = []
-        """Tests that began something of Proctor's and did not await it, so that nothing was run."""
+        """Tests that created a coroutine of Proctor and did not await it, so that nothing was run."""
         self.warned: list[object] = []
-        """The coroutines of these."""
+        """The coroutines in the warnings about these tests."""
         self.inspections: list[tuple[str, int, str, bool]] = []
-        """Results that did not pass and were made outside of test functions (see `SessionWatch.inspections`)."""
+        """Results that did not pass and were created outside of test functions (see `SessionWatch.inspections`)."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what a report tells of a case."""
+        """Store the data about a case from its report."""
         if (told := getattr(report, "proctor", None)) is not None:
             self.cases.append(told)
         self.runs += getattr(report, "proctor_runs", ())
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
-        """Hear of a coroutine of Proctor's that nobody awaited: such a test has tested nothing."""
+        """Record a warning about an unawaited coroutine of Proctor: such a test has tested nothing."""
         source = getattr(warning_message, "source", None)
         code = getattr(source, "cr_code", None)
         if code is not None and code.co_filename.startswith(_PACKAGE):
@@ -167,13 +167,13 @@ class Told:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what a worker of pytest-xdist has heard."""
+        """Merge the data of a worker of pytest-xdist."""
         output = getattr(node, "workeroutput", {})
         self.unawaited += output.get("proctor_unawaited", [])
         self.inspections += [tuple(one) for one in output.get("proctor_inspections", [])]
 
     def uninspected(self) -> list[str]:
-        """Return the results that no test inspected, in any worker: the same place makes one in each of them."""
+        """Return the results that no test inspected in any worker; a result is identified by the place of its creation."""
         seen = {(place, number) for place, number, _, was_inspected in self.inspections if was_inspected}
         return list(
             dict.fromkeys(
@@ -184,7 +184,7 @@ class Told:
         )
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Let no session be green in which something was not awaited, or a result was not inspected."""
+        """Fail a session in which a coroutine was not awaited, or a result was not inspected."""
         if session.config.option.collectonly:
             return
         if (watch := session.config.stash.get(SESSION, None)) is not None:
@@ -197,7 +197,7 @@ class Told:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        """Say what all cases came to, where the run is kept, and how to look closer."""
+        """Print the outcomes of the cases, where the run is stored, and the commands that show details."""
         if (
             self.cases
             or self.runs
@@ -214,7 +214,7 @@ _GREEN = frozenset({pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
 
 
 def _never_begun(known: list[object]) -> list[str]:
-    """Return Proctor's coroutines that are still held and were never awaited, with where they were made."""
+    """Return Proctor's live coroutines that were never awaited, with the place of their creation."""
     if _ERRORS not in sys.modules:
         return []
     import gc
@@ -230,30 +230,30 @@ def _never_begun(known: list[object]) -> list[str]:
         if one.cr_frame is not None and not one.cr_running and one.cr_frame.f_lasti <= 0:
             origin = next((f"{file}:{line}: " for file, line, _ in one.cr_origin or ()), "")
             found.append(f"{origin}{one.cr_code.co_name}")
-            one.close()  # else the interpreter warns at its end, where nobody sees it
+            one.close()  # otherwise the interpreter warns at exit, after the summary
     return found
 
 
-# --- tests in code ------------------------------------------------------------------------------------------------------
+# --- Tests in code ------------------------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Hear of what a test's fixtures evaluate."""
+    """Watch the evaluations of a test's fixtures."""
     with watching(new_watch(item)):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that would be green for what it did not await, look at or evaluate."""
+    """Fail a test that passes only because it did not await, inspect or evaluate something."""
     watch = watch_of(item)
     watch.is_running = True
     try:
         with watching(watch):
             outcome = yield
     except BaseException:
-        _forgotten()  # said with this failure, or not the next test's fault
+        _forgotten()  # clear the list, so that the next test is not blamed
         watch.forget()
         raise
     finally:
@@ -270,7 +270,7 @@ def _forgotten() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that asks for `eval_case` each case of the sets that its marker names."""
+    """Parametrize a test that requests `eval_case` with each case of the sets that its marker names."""
     if "eval_case" in metafunc.fixturenames:
         from proctor.pytest_plugin.fixtures import parametrize
 
@@ -285,7 +285,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let `-k` find a test by the tags of its case."""
+    """Add the tags of the test's case to the keywords of `-k`."""
     callspec = getattr(item, "callspec", None)
     if callspec is not None and "eval_case" in callspec.params:
         from proctor.pytest_plugin.collection import tags_of

@@ -1,4 +1,4 @@
-"""Running the cases of eval-set files: those that stand together in a session run together."""
+"""Run the cases of eval-set files: consecutive cases of a session form one batch."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from proctor.pytest_plugin.project import Project
 
 _ONE_FILE = frozenset({"loadfile", "loadscope"})
-"""Ways of pytest-xdist to deal tests out that keep those of a file together."""
+"""Distribution modes of pytest-xdist that keep the tests of a file together."""
 
 
 @dataclass(slots=True)
 class Ended:
-    """What a case came to."""
+    """The result of a case."""
 
     case: CaseResult
     agent: str
     seconds: float = 0.0
-    """From the begin of its first trial to its verdict."""
+    """Duration from the start of its first trial to its verdict."""
     run_id: str = ""
     warnings: list[str] = field(default_factory=list)
 
     def told(self) -> dict[str, Any]:
-        """Return what the summary says of it, as JSON: it may come from another process."""
+        """Return the data for the summary as JSON values, because it may cross a process boundary."""
         case = self.case
         return {
             "agent": clean(self.agent),
@@ -57,7 +57,7 @@ class Ended:
         }
 
     def properties(self) -> list[tuple[str, object]]:
-        """Return what JUnit XML and other reports keep of it."""
+        """Return the properties for JUnit XML and other reports."""
         scored = [(name, metric.score) for name, metric in self.case.metrics.items() if metric.gate]
         return [
             ("proctor_outcome", self.case.outcome.value),
@@ -67,20 +67,20 @@ class Ended:
 
 
 class Batches:
-    """Runs cases when the first of them is asked for, and gives them out one by one."""
+    """Starts a batch when its first case is requested, and returns the results one by one."""
 
     def __init__(self, project: Project) -> None:
-        """Take what is run."""
+        """Set the project whose cases are run."""
         self._project = project
         self._current: Batch | None = None
         self._taken: set[CaseItem] = set()
 
     def take(self, item: CaseItem) -> Ended:
-        """Return what the case of `item` came to; one that was taken before is run again.
+        """Return the result of the case of `item`; a case that is requested again is run again.
 
         Raises:
             SetupError: nothing could be run.
-            EvalError: the run broke off.
+            EvalError: the run was aborted.
         """
         if item in self._taken:
             return self._alone(item)
@@ -88,9 +88,7 @@ class Batches:
         if self._current is None or not self._current.has(item):
             self._begin(item)
         ended = self._current.take(item) if self._current else None
-        if (
-            ended is None
-        ):  # as many had not passed before its turn came as the session bears, and it bears more
+        if ended is None:  # the run stopped at the failure limit before this case, but the session continues
             ended = self._begin(item).take(item)
         if ended is None:
             raise EvalError(f"the case {item.eval_id} was not run")
@@ -112,26 +110,24 @@ class Batches:
         return ended
 
     def close(self) -> None:
-        """End what is under way: nobody asks for it any more."""
+        """End the current batch; no further case of it will be requested."""
         if self._current is not None:
             self._project.unfinished += self._current.close()
             self._current = None
 
 
 def together(first: CaseItem) -> list[CaseItem]:
-    """Return the cases that run together, beginning with `first`: those that follow it in the session.
+    """Return the cases that run in one batch: `first` and the cases that follow it in the session.
 
-    No other test runs while they are under way. With pytest-xdist, only cases that surely come to this process do;
-    with a debugger, one case at a time.
+    No other test runs during a batch. With pytest-xdist, a batch has only cases that are certain to run in this process;
+    with a debugger, one case.
     """
     config = first.config
     dealt = getattr(config, "workerinput", {}).get("proctor_dist", "no")
     if config.getoption("usepdb", default=False) or dealt not in {"no", "each", *_ONE_FILE}:
         return [first]
     found: list[CaseItem] = []
-    paths: dict[
-        str, Path
-    ] = {}  # two sets of one id in two files: the result could not tell their cases apart
+    paths: dict[str, Path] = {}  # a result cannot distinguish the cases of two files with the same set id
     for item in _following(first):
         if item.get_closest_marker("skip"):
             continue
@@ -146,7 +142,7 @@ def together(first: CaseItem) -> list[CaseItem]:
 
 
 def _in_order(found: Sequence[CaseItem], item: CaseItem) -> bool:
-    """Tell whether a run comes to `item` after all of `found`, so that what stops it stops the session before that."""
+    """Return whether a run executes `item` after all of `found`: then a stop of the run also stops the session before it."""
     if item.path == found[-1].path:
         return item.position > found[-1].position
     return all(item.path != one.path for one in found)
@@ -162,16 +158,16 @@ def _following(first: CaseItem) -> Iterator[CaseItem]:
 
 
 def _bears(item: CaseItem) -> int | None:
-    """Return how many cases may still fail before the session stops (`-x`, `--maxfail`); `None`: any number."""
+    """Return how many cases may still fail before the session stops (`-x`, `--maxfail`); `None` means no limit."""
     most = item.config.getoption("maxfail", default=0)
     return max(1, most - item.session.testsfailed) if most else None
 
 
 class Batch(NoProgress):
-    """Cases that run together, on a loop that goes on only while the session waits for one of them."""
+    """Cases of one run, on an event loop that advances only while the session waits for one of them."""
 
     def __init__(self, project: Project, members: Sequence[CaseItem], *, bears: int | None) -> None:
-        """Start to run `members`; once `bears` of them have not passed, no further one is begun."""
+        """Start the run of `members`; after `bears` of them have not passed, it starts no further case."""
         self._project = project
         self._loop = OwnLoop()
         self._awaited = {member.key: self._loop.new_future() for member in members}
@@ -205,15 +201,15 @@ class Batch(NoProgress):
         )
 
     def has(self, item: CaseItem) -> bool:
-        """Tell whether `item` is still to be taken."""
+        """Return whether the result of `item` has not been requested yet."""
         return item.key in self._awaited
 
     def take(self, item: CaseItem) -> Ended | None:
-        """Wait for the case of `item`; `None` when it was left out because enough had failed.
+        """Wait for the result of the case of `item`; return `None` if the failure limit was reached before it.
 
         Raises:
             SetupError: nothing could be run.
-            EvalError: the run broke off.
+            EvalError: the run was aborted.
         """
         self._prints.tell()
         try:
@@ -224,7 +220,7 @@ class Batch(NoProgress):
             run = self._task.result() if self._task.done() else self._run
         except asyncio.CancelledError:
             raise EvalError(CANCELLED_FROM_WITHIN) from None
-        finally:  # still there: somebody's patience with this case was at its end
+        finally:  # still present if the wait was interrupted
             self._given_up |= self._awaited.pop(item.key, None) is not None
         ended = self._ended.pop(item.key, None)
         if ended is None and run is not None:
@@ -239,16 +235,16 @@ class Batch(NoProgress):
         return ended
 
     def _wait_for_the_end(self) -> None:
-        """Let the run come to its end; it does not wait for a case that nobody waits for any more."""
+        """Wait until the run ends; if the wait for a case was interrupted (a timeout), stop the run instead."""
         if self._given_up:
             self._stop("a time limit", drain=0.0)
         self._loop.wait_for(self._task)
 
     def _finish(self, run: RunResult, last: Ended) -> None:
-        """Write the results where they are also wanted; what could not be kept is told with the last case.
+        """Write the results to the `adk:` folders; attach write errors to the last case as warnings.
 
         Raises:
-            StoreError: something could not be written, and the last case itself is fine.
+            StoreError: something could not be written, and the last case passed.
         """
         problems = [run.failure.message] if run.failure is not None else []
         for place in self._project.results:
@@ -261,27 +257,27 @@ class Batch(NoProgress):
         last.warnings += problems
 
     def close(self) -> list[str]:
-        """End the run, if it is still under way, and let go of the loop; return its id if something is left to do."""
+        """End the run if necessary, and close the loop; return the id of a stored run that is not finished."""
         self._awaited.clear()
         if not self._task.done():
             self._stop("the end of the test session", drain=0.0)
-            with suppress(Exception, asyncio.CancelledError):  # no test is left that could tell of it
+            with suppress(Exception, asyncio.CancelledError):  # no test is left to report it
                 self._loop.wait_for(self._task)
         elif not self._task.cancelled():
-            self._task.exception()  # it was told with the cases
+            self._task.exception()  # mark the exception as retrieved; the cases have reported it
         self._loop.close()
         self._prints.end()
         run = self._run
         return [run.run_id] if run is not None and run.run_id and run.stopped_by else []
 
-    # --- what the run tells while it goes on ------------------------------------------------------------------------------
+    # --- Callbacks of the run ---------------------------------------------------------------------------------------------
 
     def run_started(self, run: RunResult, trials: int) -> None:
-        """Keep the run: it has its id, and what is to be said about its set-up."""
+        """Store the run, which has an id and the warnings about its configuration."""
         self._run = run
 
     def case_finished(self, result: CaseResult) -> None:
-        """Give a case to whoever waits for it."""
+        """Make the result of a case available to the waiting item."""
         key = result.eval_set_id, result.eval_id
         agent, run_id = (self._run.agent, self._run.run_id) if self._run is not None else ("", "")
         self._ended[key] = Ended(result, agent, _seconds(result), run_id)
@@ -298,28 +294,28 @@ class Batch(NoProgress):
 
 
 def _seconds(case: CaseResult) -> float:
-    """Return how long a case took, from the begin of its first trial until now, when its verdict is there."""
+    """Return the duration of a case, from the start of its first trial until now, when its verdict is known."""
     first = case.trials[0].trial if case.trials else None
     return max(0.0, time.time() - first.started_at) if first is not None and first.started_at else 0.0
 
 
 def _not_run(case: CaseResult, run: RunResult) -> CaseResult:
-    """Say why a case was not reached."""
+    """Add the reason why a case was not reached."""
     why = run.failure.message if run.failure is not None else run.stopped_by
     case.reason = case.reason or (f"not reached: {why}" if why else "not reached")
     return case
 
 
-# --- What agents print stays with the tests, also what a thread prints while pytest itself writes and captures nothing ---
+# --- Output of agents belongs to the tests, even if a thread prints while pytest itself writes and captures nothing -------
 
 
 INSIDE: ContextVar[bool] = ContextVar("proctor_inside_a_run", default=False)
-"""Whether the code that runs belongs to a run: to its agent, a metric, a hook."""
-_MOST = 2**20  # characters that are kept of what is printed between two tests
+"""Whether the current code belongs to a run: to its agent, a metric or a hook."""
+_MOST = 2**20  # maximum number of buffered characters between two tests
 
 
 class Guarded:
-    """A stream that keeps for later what code inside a run writes to it; others write through."""
+    """Stream that buffers the output of code inside a run; other code writes through."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -327,7 +323,7 @@ class Guarded:
         self._size = 0
 
     def write(self, text: str) -> int:
-        """Write, or keep."""
+        """Write or buffer a text."""
         if not INSIDE.get():
             written: int = self.stream.write(text)
             return written
@@ -337,12 +333,12 @@ class Guarded:
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write several texts, or keep them."""
+        """Write or buffer several texts."""
         for line in lines:
             self.write(line)
 
     def give_up(self) -> str:
-        """Return what was kept, and forget it."""
+        """Return the buffered text and clear the buffer."""
         kept, self._kept, self._size = "".join(self._kept), [], 0
         return kept
 
@@ -351,31 +347,31 @@ class Guarded:
 
 
 class Prints:
-    """Guards the streams that are there between two tests, when pytest's capture lets go, while a run is under way.
+    """Replaces the original streams during a run, because pytest restores them between two tests, when it suspends its capture.
 
-    Only text that goes through `sys.stdout` and `sys.stderr` is kept back. Where pytest has no capture, or one of
-    another kind than is known here, everything is as it was.
+    It buffers only text that goes through `sys.stdout` and `sys.stderr`. Without pytest's capture, or with an unknown
+    implementation of it, it does nothing.
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        """Put the guards up."""
+        """Install the buffering streams."""
         capture = getattr(config.pluginmanager.get_plugin("capturemanager"), "_global_capturing", None)
         sides = [getattr(capture, name, None) for name in ("out", "err")]
         captures: list[Any] = [getattr(side, "syscapture", side) for side in sides]
         self._guards: list[tuple[Any, Guarded]] = []
         for one in captures:
-            if hasattr(one, "_old"):  # where it puts the stream back from: pytest has no hook for that moment
+            if hasattr(one, "_old"):  # the stream that pytest restores: pytest has no hook for that moment
                 one._old = Guarded(one._old)  # noqa: SLF001 - see above
                 self._guards.append((one, one._old))  # noqa: SLF001 - see above
 
     def tell(self) -> None:
-        """Print what was kept: called while pytest captures, so that it becomes part of the test's output."""
+        """Print the buffered text while pytest captures, so that it becomes part of the test's output."""
         for stream, (_, guard) in zip((sys.stdout, sys.stderr), self._guards, strict=False):
             if kept := guard.give_up():
                 stream.write(kept)
 
     def end(self) -> None:
-        """Take the guards down."""
+        """Restore the original streams."""
         for one, guard in self._guards:
             if getattr(one, "_old", None) is guard:
                 one._old = guard.stream  # noqa: SLF001 - see above

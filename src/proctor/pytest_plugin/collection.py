@@ -1,4 +1,4 @@
-"""An eval-set file as a test file, each of its cases as a test."""
+"""Collect an eval-set file as a test file, with each case as a test item."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SHOWN_AS_FAILED = frozenset({Outcome.FAILED, Outcome.INCONCLUSIVE})
 
 
 def collector_of(path: Path, parent: pytest.Collector, *, for_sure: bool) -> EvalSetFile | None:
-    """Return what collects the eval set at `path`; unless it is one `for_sure`, `None` where it has another content."""
+    """Return the collector of the eval set at `path`; unless `for_sure`, return `None` if the content is not an eval set."""
     if not for_sure and not _is_set(path):
-        return None  # `x.test.yaml` may be a file of another plug-in
+        return None  # `x.test.yaml` may belong to another plug-in
     collector: EvalSetFile = EvalSetFile.from_parent(parent, path=path)
     return collector
 
@@ -39,13 +39,13 @@ def _is_set(path: Path) -> bool:
 
 
 class EvalSetFile(pytest.File):
-    """An eval set: checked whole, with its config and the agent, when it is collected."""
+    """An eval set; its collection validates the set, its config and the agent."""
 
     def collect(self) -> Iterable[CaseItem]:
-        """Return an item for each case that is to be run.
+        """Return an item for each case to run.
 
         Raises:
-            SetupError: everything that is wrong with the set, its config, the agent or an option.
+            SetupError: all problems of the set, its config, the agent or an option.
         """
         project = project_of(self.config)
         with project.recorded_attempt():
@@ -60,22 +60,22 @@ class EvalSetFile(pytest.File):
             item.of_case(case, chosen.source, index)
             yield item
 
-    def repr_failure(  # type: ignore[override]  # pytest's own collectors take no `style`, either
+    def repr_failure(  # type: ignore[override]  # pytest's own collectors omit `style`, too
         self, excinfo: pytest.ExceptionInfo[BaseException]
     ) -> Any:
-        """Return what is wrong, one line a problem, for a mistake of the user's."""
+        """Return the messages of a configuration error, one problem per line; leave other errors to pytest."""
         if isinstance(excinfo.value, SetupError):
             return shown_problem(excinfo)
         return super().repr_failure(excinfo)
 
 
 def item_name(eval_id: str) -> str:
-    """Return a case's id as it may stand in a node id: printable, and without what parts node ids."""
+    """Return a case's id for a node id: printable, and without `::`, which separates the parts of node ids."""
     return clean(eval_id).replace("::", r":\x3a") or "(no id)"
 
 
 def tags_of(case: EvalCase) -> list[str]:
-    """Return the tags that a case carries."""
+    """Return the tags of a case."""
     tags = (case.model_extra or {}).get("tags") or []
     return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
 
@@ -83,19 +83,20 @@ def tags_of(case: EvalCase) -> list[str]:
 class CaseItem(pytest.Item):
     """One case of an eval set.
 
-    What could not be computed is an error of its set-up, as pytest has it: the test itself is whether the case passes.
+    The item runs the case in its setup: an outcome of *error* is an error of the setup, and the test itself checks whether
+    the case passed.
     """
 
     eval_set_id = eval_id = ""
     position = 0
-    """Its place in the set."""
+    """Position of the case in the set."""
     ended: Ended | None = None
-    """What came of it, until the test is over."""
+    """Result of the case, until the teardown of the item."""
     waited = 0.0
-    """Seconds that the session has waited for it, others under way at the same time."""
+    """Seconds that the session has waited for this case, while others may have run at the same time."""
 
     def of_case(self, case: EvalCase, source: CaseSource, position: int) -> None:
-        """Take what is known of the case before it runs; the case itself is not kept."""
+        """Set what is known about the case before it runs; the item does not store the case itself."""
         self.eval_set_id, self.eval_id, self.position = source.eval_set_id, case.eval_id, position
         line = source.where(position).rpartition(":")[2]
         self._line = int(line) - 1 if line.isdecimal() else None
@@ -103,21 +104,21 @@ class CaseItem(pytest.Item):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from other cases of a run."""
+        """Set id and case id, which identify the case in a run."""
         return self.eval_set_id, self.eval_id
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of `proctor.evaluate` for this case alone, from markers that a conftest.py has added."""
+        """Options of `proctor.evaluate` for this case only, from markers that a conftest.py has added."""
         marked = [mark.kwargs for mark in self.iter_markers("proctor")]
         return {name: value for kwargs in reversed(marked) for name, value in kwargs.items()}
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where the case stands."""
+        """Return the location of the case."""
         return self.path, self._line, clean(f"{self.eval_set_id}/{self.eval_id}")
 
     def setup(self) -> None:
-        """Wait for what the case came to; the first of several starts them all."""
+        """Wait for the result of the case; the first item of a batch starts the run of the whole batch."""
         if self.config.getoption("setuponly", default=False):
             return
         began = perf_counter()
@@ -137,17 +138,17 @@ class CaseItem(pytest.Item):
             raise CaseFailedError(self.ended)
 
     def teardown(self) -> None:
-        """Let go of the evidence."""
+        """Release the evidence."""
         self.ended = None
 
     def begin_report(self, call: pytest.CallInfo[None]) -> None:
-        """Forget how pytest came here, which it would look up line by line, where the evidence says it all."""
+        """Drop pytest's internal traceback, which is slow to format and adds nothing to the evidence."""
         excinfo = call.excinfo
         if excinfo is not None and isinstance(excinfo.value, (CaseFailedError, NoVerdictError, SetupError)):
             excinfo.traceback = excinfo.traceback[-1:]
 
     def finish_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-        """Put into the report what came of the case: its evidence, how long it took, and what the summary needs."""
+        """Add the result of the case to the report: its evidence, its duration, and the data for the summary."""
         report.sections = [(clean(name), clean(text, lines=True)) for name, text in report.sections]
         if call.when == "setup":
             report.duration = max(0.0, report.duration - self.waited)
@@ -155,7 +156,7 @@ class CaseItem(pytest.Item):
             self._show(report, call.excinfo)
         if self.ended is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
             report.duration += self.ended.seconds
-            report.proctor = self.ended.told()  # type: ignore[attr-defined]  # any attribute travels with a report
+            report.proctor = self.ended.told()  # type: ignore[attr-defined]  # pytest serializes all attributes of a report
             self.user_properties[:] = dict([*self.user_properties, *self.ended.properties()]).items()
 
     def _show(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

@@ -1,4 +1,4 @@
-"""The evidence behind a failed assertion on a result, and mistakes in a set-up without a traceback."""
+"""Add the evidence behind a failed assertion on a result to the report; show configuration errors without a traceback."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from proctor.schema.results.run_result import CaseResult, RunResult
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _MOST = 3
-"""Results that are shown for one assertion."""
+"""Maximum number of results shown for one assertion."""
 
 
 def explain(report: pytest.TestReport, call: pytest.CallInfo[None], item: pytest.Item) -> None:
-    """Add to the report of a test which runs it kept and, if it failed, what its results that did not pass have to show."""
+    """Add to a test's report which runs it stored and, if it failed, the evidence of its results that did not pass."""
     if call.when == "call" and (runs := item.stash.get(KEPT, None)):
-        report.proctor_runs = runs  # type: ignore[attr-defined]  # any attribute travels with a report
+        report.proctor_runs = runs  # type: ignore[attr-defined]  # pytest serializes all attributes of a report
     excinfo = call.excinfo
     if excinfo is None:
         return
@@ -37,15 +37,15 @@ def explain(report: pytest.TestReport, call: pytest.CallInfo[None], item: pytest
     try:
         for found in results_behind(excinfo)[:_MOST]:
             add(f"proctor: {clean(_name(found))}", _text(found, item.config).strip("\n"))
-    except Exception as error:  # noqa: BLE001 - the test has failed, and its own report stays whole whatever happens here
+    except Exception as error:  # noqa: BLE001 - an error here must not damage the report of the failed test
         add("proctor", f"the evidence cannot be shown: {type(error).__name__}: {clean(safe_str(error))}")
 
 
 def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResult | CaseResult]:
-    """Return the results that a failed assertion is about, and that did not pass; each case once.
+    """Return the results that a failed assertion refers to and that did not pass; each case once.
 
-    These are the ones whose names stand in the statement, and what its parts came to; where there is none, all that
-    the function has. The innermost function that has any tells.
+    These are the results named in the statement, and the intermediate values of its parts; if there are none, all results
+    among the local variables. The innermost function that has results determines them.
     """
     for entry in reversed(excinfo.traceback):
         there = list(_results_in(entry.frame.f_locals.items()))
@@ -59,7 +59,7 @@ def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResu
 
 def _results_in(names: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RunResult | CaseResult]]:
     for name, value in names:
-        # of the type itself: what only poses as a class may raise when it is asked
+        # by the type itself: an object with a fake `__class__` may raise when it is accessed
         if issubclass(type(value), RunResult | CaseResult) and not value.passed:
             yield name, value
 

@@ -1,4 +1,4 @@
-"""How pytest shows a case that did not pass: the evidence of the terminal's report, and one line for its lists."""
+"""Representation of a case that did not pass in pytest: the evidence of the terminal report, and a one-line reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDTH = 100
 
 
 class CaseFailedError(AssertionError):
-    """A case did not pass: it failed, or it is undecided."""
+    """A case did not pass: its outcome is failed or inconclusive."""
 
     def __init__(self, ended: Ended | None) -> None:
         self.ended = ended
@@ -32,7 +32,7 @@ class CaseFailedError(AssertionError):
 
 
 class NoVerdictError(EvalError):
-    """What a case comes to could not be computed, or it was not reached."""
+    """A case has no verdict: its outcome could not be computed, or the run did not reach it."""
 
     def __init__(self, ended: Ended) -> None:
         self.ended = ended
@@ -40,13 +40,13 @@ class NoVerdictError(EvalError):
 
 
 def line_of(case: CaseResult) -> str:
-    """Return in one line what a case came to, and why."""
+    """Return the outcome of a case and its reason in one line."""
     reason = reason_of(case)
     return clean(f"{WORDS[case.outcome]}: {reason}" if reason else WORDS[case.outcome])
 
 
 def shown_failure(excinfo: pytest.ExceptionInfo[BaseException], case: CaseResult, item: CaseItem) -> Any:
-    """Return what pytest prints of a case that did not pass."""
+    """Return pytest's representation of a case that did not pass."""
     path, line, _ = item.reportinfo()
     plain = _plain(excinfo, case_text(case, item.config), clean(str(path)), (line or 0) + 1, line_of(case))
     terminal = _terminal(item.config)
@@ -56,14 +56,14 @@ def shown_failure(excinfo: pytest.ExceptionInfo[BaseException], case: CaseResult
 
 
 def shown_problem(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """Return what pytest prints of a mistake in the set-up: the problems, and no traceback."""
+    """Return pytest's representation of a configuration error: the problems, without a traceback."""
     text = clean(str(excinfo.value), lines=True)
     first = text.partition("\n")[0]
     return _plain(excinfo, text, "", 0, first)
 
 
 def _plain(excinfo: pytest.ExceptionInfo[BaseException], text: str, path: str, line: int, said: str) -> Any:
-    """Return `text` in the form of a traceback: the only one that reaches pytest through another process."""
+    """Return `text` as a native traceback, the only representation that pytest-xdist transfers between processes."""
     shown: Any = excinfo.getrepr(style="native")
     shown.reprtraceback.reprentries[:] = shown.reprtraceback.reprentries[:1]
     shown.reprtraceback.reprentries[0].lines[:] = [text.rstrip("\n") + "\n"]
@@ -75,14 +75,14 @@ def _plain(excinfo: pytest.ExceptionInfo[BaseException], text: str, path: str, l
 
 
 class _Coloured:
-    """The same with colours where a terminal takes them, and nowhere else."""
+    """The same text with colours on a terminal that supports them, otherwise without."""
 
     def __init__(self, plain: Any, colored: str) -> None:
         self._plain = plain
         self._colored = colored
 
     def toterminal(self, tw: Any) -> None:
-        """Write to pytest's terminal, or to what it takes for one."""
+        """Write to pytest's terminal writer."""
         if tw.hasmarkup:
             tw.write(self._colored)
         else:
@@ -95,16 +95,16 @@ class _Coloured:
         return getattr(self._plain, name)
 
 
-# --- texts ---------------------------------------------------------------------------------------------------------------
+# --- Texts ---------------------------------------------------------------------------------------------------------------
 
 
 def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -> str:
-    """Return a case with its evidence as the terminal's report draws it."""
+    """Return a case with its evidence, as in the terminal report."""
     from proctor.reports.terminal.case_table import draw_failure
 
     out = io.StringIO()
     draw_failure(case, out, options=report_options(config, color=color))
-    if not out.getvalue():  # there is no evidence of what was not reached
+    if not out.getvalue():  # a case that was not reached has no evidence
         out.write(f"  {line_of(case)}\n")
     if case.place:
         out.write(f"{clean(case.place)}: {WORDS[case.outcome]}\n")
@@ -112,7 +112,7 @@ def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -
 
 
 def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptions:
-    """Return how much is shown, and how wide: as pytest's own options say."""
+    """Return the level of detail and the width of a report, from pytest's own options."""
     from proctor.reports.content.symbols import ASCII, marks_for
 
     terminal = _terminal(config)
@@ -129,6 +129,6 @@ def _encoding() -> str:
 
 
 def _terminal(config: pytest.Config) -> Any:
-    """What pytest writes to its terminal with; `None` where it has none (`-p no:terminal`, a worker of pytest-xdist)."""
+    """Return pytest's terminal writer, or `None` without a terminal (`-p no:terminal`, a worker of pytest-xdist)."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     return config.get_terminal_writer() if reporter is not None else None

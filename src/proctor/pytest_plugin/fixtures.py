@@ -1,4 +1,4 @@
-"""What the fixtures `evaluate` and `eval_case` do for tests in code."""
+"""Implementation of the fixtures `evaluate` and `eval_case`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from proctor.schema.format.eval_set import EvalSet
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'
 
 
-# --- the cases of a set, one by one ---------------------------------------------------------------------------------------
+# --- The cases of a set, one by one ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a case came from."""
+    """The origin of a case."""
 
     path: Path
     eval_set_id: str
@@ -37,18 +37,18 @@ class Origin:
 
 
 _ORIGINS = pytest.StashKey[dict[int, Origin]]()
-"""By the identity of the case, which its test's parameters keep alive."""
+"""Keyed by the identity of the case, which the parameters of its test keep alive."""
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Make one test of each case of the sets that the test's marker names.
+    """Parametrize a test with the cases of the sets that its marker names.
 
     Raises:
-        CollectError: a set cannot be read; the message has every problem.
+        CollectError: a set cannot be read; the message contains all problems.
     """
     marker = metafunc.definition.get_closest_marker("proctor")
     if marker is None or not marker.args:
-        return  # the fixture says what is missing, unless the test has its own
+        return  # the fixture raises an error, unless the test defines its own
     origins = metafunc.config.stash.setdefault(_ORIGINS, {})
     folder = metafunc.definition.path.parent
     params = []
@@ -80,12 +80,12 @@ def _cases(
 
 
 def origin_of(case: Any, config: pytest.Config) -> Origin | None:
-    """Return where a case came from that a test was given; `None` of any other."""
+    """Return the origin of a case that `parametrize` created; `None` for any other object."""
     return config.stash.get(_ORIGINS, {}).get(id(case)) if isinstance(case, EvalCase) else None
 
 
 def seen_from(selector: str, folder: Path) -> str:
-    """Return a path as it is meant in a test: from the test file's folder where it is there, else from the working one."""
+    """Return a selector relative to the test file's folder if the path exists there, otherwise to the working folder."""
     name = split_existing(selector, folder)[0]
     path = folder / name
     if Path(name).is_absolute() or not name or not path.exists():
@@ -98,7 +98,7 @@ def seen_from(selector: str, folder: Path) -> str:
 
 
 def not_marked() -> Any:
-    """Say what a test that asks for `eval_case` lacks.
+    """Raise the error for a test that requests `eval_case` without a marker.
 
     Raises:
         SetupError: always.
@@ -106,18 +106,18 @@ def not_marked() -> Any:
     raise SetupError(f"`eval_case` needs to know the eval set: mark the test with {_HOW}")
 
 
-# --- evaluating in a test -------------------------------------------------------------------------------------------------
+# --- Evaluation in a test -------------------------------------------------------------------------------------------------
 
 
 class Evaluate:
-    """Runs eval sets or cases against the agent, with the session's options and those of the test's marker.
+    """Runs eval sets or cases against the agent, with the options of the session and of the test's marker.
 
-    Called with what `proctor.evaluate` takes: paths (from the test file's folder, else from the working folder), sets,
-    dicts, one `EvalCase` or several; without any, the sets that the marker names. `agent=` is another agent.
+    Takes the same sets as `proctor.evaluate`: paths (relative to the test file's folder, otherwise to the working folder),
+    sets, dicts, one `EvalCase` or several. The default is the sets that the marker names. `agent=` selects another agent.
     """
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
-        """Take the test."""
+        """Read the markers and the fixtures of the test."""
         self._request = request
         self._project = project_of(request.config)
         marks = list(request.node.iter_markers("proctor"))
@@ -127,7 +127,7 @@ class Evaluate:
         self._watch = watch_of(request.node)
 
     def _find_agent(self) -> Any:
-        """The agent of the marker, of the test's own fixture of that name, or of the session; `None`: there is none."""
+        """Return the agent of the marker, of the test's own `agent` fixture or of the session; `None` if there is none."""
         if "agent" in self._marked:
             return self._marked.pop("agent")
         try:
@@ -139,10 +139,10 @@ class Evaluate:
         return "evaluate"
 
     def __call__(self, eval_sets: Any = None, /, *, agent: Any = None, **options: Any) -> Any:
-        """Run, and return the result; in an async test, what is to be awaited.
+        """Run and return the result; in an async test, return an awaitable.
 
         Raises:
-            SetupProblems: all that is wrong with the set-up, before the first agent call.
+            SetupProblems: all configuration errors, before the first call of the agent.
         """
         __tracebackhide__ = True
         try:
@@ -168,7 +168,7 @@ class Evaluate:
         options.setdefault("config", _config_of(origins))
         ref = self._agent if agent is None else agent
         if ref is None:
-            ref = self._project.agent_ref  # which says where an agent could have been named
+            ref = self._project.agent_ref  # raises an error that names the places for an agent
         sets = [_as_set(one, origin, folder) for one, origin in zip(wanted, origins, strict=True)]
 
         async def run() -> Evaluated:
@@ -205,10 +205,10 @@ def _is_within_a_loop() -> bool:
 
 
 def _config_of(origins: Iterable[Origin | None]) -> Path | None:
-    """The config that is found for the files that cases came from, as if these were run.
+    """Return the config that applies to the files of the cases, as a run of these files would find it.
 
     Raises:
-        SetupError: there is more than one.
+        SetupError: several configs apply.
     """
     found = list(dict.fromkeys(find_config(origin.path) for origin in origins if origin is not None))
     if len(found) > 1:

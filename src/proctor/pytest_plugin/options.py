@@ -1,4 +1,4 @@
-"""The options of the plug-in: those of a run with the prefix `--proctor-`. Each may also stand in pytest's ini file."""
+"""The options of the plug-in: those of a run with the prefix `--proctor-`. pytest's ini file may also set each of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Option(NamedTuple):
     """One option of the plug-in."""
 
     key: str
-    """What settings and `proctor.evaluate` call it."""
+    """The name in the settings and in `proctor.evaluate`."""
     kind: Kind
     help: str
     metavar: str
 
     def parse(self, text: str) -> object:
-        """Read the value from the command line."""
+        """Parse the value on the command line."""
         try:
             return self.kind.read(text)
         except ValueError as error:
@@ -60,7 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def command_line_values(config: pytest.Config) -> dict[str, Any]:
-    """Return the value of each option on the command line; `None` if it is not given."""
+    """Return the value of each option on the command line; `None` if it is absent."""
     return {option.key: config.getoption(f"proctor_{option.key}") for option in OPTIONS}
 
 

@@ -1,4 +1,4 @@
-"""What a session runs: the agent, the options, the store; read when something is first asked of it."""
+"""The agent, the options and the store of a session, read on first use."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class NoAgentError(SetupError):
 
 
 class Project:
-    """One session's agent and options: the command line over pytest's ini file over the project's settings."""
+    """Agent and options of one session: the command line overrides pytest's ini file, which overrides the settings."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Take pytest's configuration; nothing is read yet."""
+        """Store pytest's configuration, without reading settings yet."""
         self.config = config
         self._given = command_line_values(config)
         del self._given["agent"], self._given["store"]  # neither is an option of each run
         self._open: list[Store] = []
         self.unfinished: list[str] = []
-        """Kept runs of which something was not reached."""
+        """Stored runs that are not finished."""
 
     @cached_property
     def settings(self) -> Settings:
-        """The project's settings with what pytest's ini file says over them.
+        """The project's settings, overridden by pytest's ini file.
 
         Raises:
-            SettingsError: one of the two says something that cannot be.
+            SettingsError: a value in one of the two is not valid.
         """
         settings = load_settings(self.config.invocation_params.dir)
         prepare_process(settings)
@@ -71,7 +71,7 @@ class Project:
         """The AGENT string.
 
         Raises:
-            SetupError: none is named anywhere, or the settings name several.
+            SetupError: no agent is named anywhere, or the settings name several.
         """
         settings, asked = self.settings, self.config.getoption("proctor_agent")
         if asked:
@@ -90,7 +90,7 @@ class Project:
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of `proctor.evaluate`, but for the store.
+        """The keyword arguments of `proctor.evaluate`, except the store.
 
         Raises:
             SetupError: a function of the settings (`setup`, `teardown`) cannot be found.
@@ -110,25 +110,25 @@ class Project:
         return api.load_agent(self.agent_ref, **how)
 
     def agent(self) -> Any:
-        """Return the agent, loaded once.
+        """Return the agent, which is loaded once.
 
         Raises:
-            SetupError: none is named, or it cannot be loaded.
+            SetupError: no agent is named, or it cannot be loaded.
         """
-        self.agent_ref  # noqa: B018 - that none is named is not an attempt: a test may name one itself
+        self.agent_ref  # noqa: B018 - a missing agent is not a failed attempt: a test may name one itself
         with self.recorded_attempt():
             return self._loaded
 
     def reference(self, agent: Any) -> Any:
-        """Return what names `agent` in a report: the AGENT string where it is the one that was loaded from it."""
+        """Return the AGENT string if `agent` was loaded from it, otherwise `agent` itself."""
         return self.agent_ref if agent is self.__dict__.get("_loaded") else agent
 
     @property
     def allows_duplicates(self) -> bool:
-        """Whether cases that share an id run under distinct ones."""
+        """Whether cases that share an id run under distinct ids."""
         return bool(self.options.get("allow_duplicate_ids"))
 
-    # --- keeping --------------------------------------------------------------------------------------------------------
+    # --- Storage --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def _places(self) -> tuple[str, ...]:
@@ -137,10 +137,10 @@ class Project:
 
     @cached_property
     def store_url(self) -> str:
-        """Where runs are kept; empty: nowhere, since nobody has named a place.
+        """The URL of the store; empty if none is named, so that runs are not stored.
 
         Raises:
-            SetupError: two places are named.
+            SetupError: two stores are named.
         """
         named = [url for url in self._places if not is_for_results(url)]
         if len(named) > 1:
@@ -149,10 +149,10 @@ class Project:
 
     @cached_property
     def store(self) -> Store | None:
-        """The store, opened once.
+        """The store, which is opened once.
 
         Raises:
-            StoreError: it cannot be used.
+            StoreError: the store cannot be used.
         """
         if not self.store_url:
             return None
@@ -161,10 +161,10 @@ class Project:
 
     @cached_property
     def results(self) -> list[AdkFiles]:
-        """The folders of agents that results are also written to (`adk:DIR`).
+        """The agent folders to which results are also written (`adk:DIR`).
 
         Raises:
-            StoreError: one is not there, or may not be written.
+            StoreError: a folder does not exist, or may not be written.
         """
         from proctor.stores.adk_history import AdkFiles
 
@@ -175,7 +175,7 @@ class Project:
 
     @contextmanager
     def recorded_attempt(self) -> Iterator[None]:
-        """Record a configuration error that is raised inside as a failed attempt, where this session keeps its runs."""
+        """Record a configuration error raised inside the block as a failed attempt in the stores of this session."""
         from proctor.common.secrets import redact_arguments
         from proctor.runs.storage.failed_attempts import recorded_attempt
 
@@ -187,32 +187,32 @@ class Project:
             yield
 
     def _kept_in(self) -> list[tuple[str | None, bool]]:
-        """Return the URLs of the stores that are named, each with `True`; the project's with `False` if that is not known."""
+        """Return each named store URL with `True`; if the settings cannot be read, the project's store with `False`."""
         try:
             return [(url, True) for url in self._places if url != NOWHERE and not is_for_results(url)]
         except SetupError:
             return [(None, False)]
 
-    # --- running --------------------------------------------------------------------------------------------------------
+    # --- Runs -----------------------------------------------------------------------------------------------------------
 
     def plan(self, path: Path) -> api.Prepared:
-        """Check everything about the eval set at `path`, and return what would be run.
+        """Validate everything about the eval set at `path`, and return what a run would execute.
 
         Raises:
-            SetupError: all that is wrong with it, with the agent, the config or an option.
+            SetupError: all problems of the set, the agent, the config or an option.
         """
-        self.store, self.results  # noqa: B018 - what is wrong with them is said before anything runs, too
+        self.store, self.results  # noqa: B018 - raises their configuration errors before anything runs
         return api.prepare(self.agent_ref, [as_seen_from_here(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
 
     @cached_property
     def batches(self) -> Batches:
-        """What runs the cases of eval-set files."""
+        """The batches that run the cases of eval-set files."""
         from proctor.pytest_plugin.batches import Batches
 
         return Batches(self)
 
     def close(self) -> None:
-        """End what is under way, and let go of the store."""
+        """End the current batch and close the store."""
         if "batches" in self.__dict__:
             self.batches.close()
         for store in self._open:
@@ -220,18 +220,18 @@ class Project:
 
 
 KEPT = pytest.StashKey[list[str]]()
-"""Of a test: the runs that it has put into the store."""
+"""Stash key of a test: the ids of the runs that it has stored."""
 _KEY = pytest.StashKey[Project]()
 
 
 def project_of(config: pytest.Config) -> Project:
-    """Return what this session runs."""
+    """Return the project of this session, created on first use."""
     if (known := config.stash.get(_KEY, None)) is None:
         known = config.stash[_KEY] = Project(config)
     return known
 
 
 def close(config: pytest.Config) -> None:
-    """Let go of what this session has opened."""
+    """Close the project of this session, if it was created."""
     if (known := config.stash.get(_KEY, None)) is not None:
         known.close()

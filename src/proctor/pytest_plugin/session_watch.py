@@ -1,4 +1,4 @@
-"""What one test evaluates: whether it evaluates at all, and what came of it that nobody has looked at."""
+"""Watch what a test evaluates: whether it evaluates anything, and which results it does not inspect."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Hears of the evaluations of one test, in its fixtures and its function; `evaluate` tells it of its own, too."""
+    """Watches the evaluations of one test in its fixtures and its function, including those of `evaluate`."""
 
     def __init__(self, session: SessionWatch | None = None) -> None:
-        """Begin with nothing. `session` hears of what the test's fixtures make."""
+        """Start without results. `session` watches the results that the test's fixtures create."""
         self._session = session
         self.has_evaluated = False
         self.is_running = False
-        """Whether the test's own function runs: what fixtures make may be for other tests, too."""
+        """Whether the test function runs: results of fixtures may be for other tests, too."""
         self.pending: list[Pending] = []
-        """What the test is to await."""
+        """Evaluations that the test must await."""
         self.results: list[Evaluated] = []
-        """What did not pass, and was not looked at so far."""
+        """Results that did not pass and have not been inspected yet."""
 
     def begun(self) -> None:
-        """Something of Proctor's is run, or scored."""
+        """Record that a run or a scoring begins."""
         self.has_evaluated = True
 
     def ended(self, result: Any) -> Any:
-        """Give a result that did not pass on as one that knows whether it was looked at.
+        """Return a result that did not pass as one that records its inspection.
 
-        One that is kept in a store can be looked at there, later and by anybody.
+        A stored result is returned unchanged, because it can be inspected later in the store.
         """
         if not self.is_running:
             return result if self._session is None else self._session.ended(result)
         return result if _is_settled(result) else self.keep(result)
 
     def keep(self, result: Any) -> Evaluated:
-        """Remember a result until the test is over, or looks at it from now on."""
+        """Return a result that records its inspection, and remember it until the test ends."""
         from proctor.pytest_plugin.uninspected_results import inspected, was_looked_at
 
         kept: Evaluated = inspected(result)
@@ -52,11 +52,11 @@ class Watch:
         return kept
 
     def forget(self) -> None:
-        """Forget everything: the test has ended otherwise than well."""
+        """Discard everything: the test has not passed."""
         self.pending, self.results = [], []
 
     def check(self, item: pytest.Item, *, is_over: bool = False) -> None:
-        """Fail a test that would be green for what it did not await, look at or, now that it is over, evaluate."""
+        """Fail a test that passes only because it did not await or inspect something, or (`is_over`) evaluated nothing."""
         __tracebackhide__ = True
         if not (self.pending or self.results or (is_over and is_to_evaluate(item))):
             return
@@ -69,19 +69,19 @@ class Watch:
 
 
 class SessionWatch:
-    """Hears of what is evaluated outside of test functions: at module level, and in fixtures, which tests may share."""
+    """Watches evaluations outside of test functions: at module level, and in fixtures, which tests may share."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start without results."""
         self.is_closed = False
         self._made: list[tuple[str, int, Any]] = []
         self._count: Counter[str] = Counter()
 
     def begun(self) -> None:
-        """Something of Proctor's is run, or scored."""
+        """Ignore the beginning of a run or a scoring."""
 
     def ended(self, result: Any) -> Any:
-        """Give a result that did not pass on as one that knows whether it was inspected."""
+        """Return a result that did not pass as one that records its inspection."""
         if self.is_closed or _is_settled(result):
             return result
         from proctor.pytest_plugin.uninspected_results import inspected, place_of_caller
@@ -92,7 +92,7 @@ class SessionWatch:
         return kept
 
     def inspections(self) -> list[tuple[str, int, str, bool]]:
-        """Return of each result where it was made, which one from there it was, its text, and whether it was inspected."""
+        """Return for each result the place of its creation, its number at that place, its text, and whether it was inspected."""
         if not self._made:
             return []
         from proctor.pytest_plugin.uninspected_results import was_looked_at
@@ -101,13 +101,13 @@ class SessionWatch:
 
 
 def _is_settled(result: Any) -> bool:
-    """Return whether a result needs no inspection: it passed, or is kept in a store, where it can be inspected later."""
+    """Return whether a result needs no inspection: it passed, or is stored, so that it can be inspected later."""
     return bool(getattr(result, "run_id", "")) or bool(result)
 
 
 @contextmanager
 def watching(watch: Watch) -> Iterator[None]:
-    """Let a test's watch hear of what is evaluated."""
+    """Activate a test's watch inside the block."""
     WATCHERS.append(watch)
     try:
         yield
@@ -120,15 +120,15 @@ SESSION = pytest.StashKey[SessionWatch]()
 
 
 def watch_session(config: pytest.Config) -> None:
-    """Let the watch of a session hear of what is evaluated from now on; it hears already where this is called again."""
+    """Activate the watch of a session, unless it is already active."""
     if SESSION not in config.stash:
         config.stash[SESSION] = watch = SessionWatch()
         WATCHERS.append(watch)
-        config.add_cleanup(lambda: close_watch(config))  # where no session begins (`--help`, a wrong option)
+        config.add_cleanup(lambda: close_watch(config))  # without a session, as with `--help`
 
 
 def close_watch(config: pytest.Config) -> None:
-    """Stop hearing."""
+    """Deactivate the watch of a session."""
     watch = config.stash[SESSION]
     watch.is_closed = True
     if watch in WATCHERS:
@@ -136,18 +136,18 @@ def close_watch(config: pytest.Config) -> None:
 
 
 def new_watch(item: pytest.Item) -> Watch:
-    """Begin anew: the test is about to be set up, perhaps not for the first time."""
+    """Create the watch of a test that is about to be set up, possibly for a second time."""
     item.stash[_KEY] = Watch(item.config.stash.get(SESSION, None))
     return item.stash[_KEY]
 
 
 def watch_of(item: pytest.Item) -> Watch:
-    """Return what is known of a test's evaluations."""
+    """Return the watch of a test."""
     return item.stash.setdefault(_KEY, Watch())
 
 
 def is_to_evaluate(item: pytest.Item) -> bool:
-    """Tell whether a test was given a case, or its own marker (not that of its class or module) names sets."""
+    """Return whether a test has a case, or its own marker (not that of its class or module) names sets."""
     if given_case(item) is not None:
         return True
     fixtures = getattr(item, "fixturenames", ())
@@ -155,5 +155,5 @@ def is_to_evaluate(item: pytest.Item) -> bool:
 
 
 def given_case(item: pytest.Item) -> Any:
-    """Return the case that a test was given, `None` where it was not."""
+    """Return the case with which a test is parametrized, or `None`."""
     return getattr(getattr(item, "callspec", None), "params", {}).get("eval_case")

@@ -1,4 +1,4 @@
-"""The last section of a session: what all cases came to, where the run is kept, and how to look closer."""
+"""The Proctor section of pytest's summary: outcomes, stored runs, and the commands that show details."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_RUNS = 5
 
 
 def write(told: Told, terminalreporter: Any, config: pytest.Config) -> None:
-    """Write what is told of eval-set files, of runs that tests in code have kept, and of what was not awaited.
+    """Write the outcomes of eval-set files, the runs that tests in code have stored, and unawaited or uninspected results.
 
-    A quiet session (`-q`) has the section only where something needs attention.
+    With `-q`, write the section only if something needs attention.
     """
     unfinished = project_of(config).unfinished
     lines = [*_unawaited(told), *_uninspected(told), *(_of_cases(told.cases) if told.cases else ())]
@@ -51,7 +51,7 @@ def _attention(cases: Sequence[dict[str, Any]]) -> bool:
 
 
 def _result(cases: Sequence[dict[str, Any]]) -> RunResult:
-    """All cases as one result; of a case that was run again, the last time counts."""
+    """Return all cases as one result; if a case was re-run, its last outcome counts."""
     agents = ", ".join(dict.fromkeys(told["agent"] for told in cases))
     last = {(told["set"], told["case"]): told for told in cases}
     return RunResult(

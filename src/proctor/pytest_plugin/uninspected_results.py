@@ -1,4 +1,4 @@
-"""Results that know whether a test has looked at them, and what is said of a test that would be green without."""
+"""Results that record whether a test has inspected them, and the errors for tests that ignore a failed result."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 _PACKAGE = str(Path(__file__).parents[1])
 _PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _MOST = 3
-"""Cases that are shown of one result."""
+"""Maximum number of cases shown for one result."""
 
 
 class _Inspected:
-    """A result that knows whether any attribute of it was read, its truth included."""
+    """A result that records whether any of its attributes, including its truth value, was read."""
 
     __slots__ = ()
     _looked_at: bool
 
     def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)  # a wrong name raises, and inspects nothing
+        value = object.__getattribute__(self, name)  # an unknown name raises before the flag is set
         if not name.startswith("_"):
             object.__setattr__(self, "_looked_at", True)
         return value
 
 
 class Evaluated(_Inspected, RunResult):
-    """A result that knows whether anybody has looked at it; awaiting it gives it back."""
+    """A run result that records its inspection; awaiting it returns the result itself."""
 
     __slots__ = ("_looked_at",)
 
@@ -54,16 +54,16 @@ class Evaluated(_Inspected, RunResult):
         said = RunResult.__repr__(self)
         object.__setattr__(
             self, "_looked_at", looked_at
-        )  # a print decides nothing, and asyncio asks for it, too
+        )  # printing does not inspect, and asyncio calls `repr`, too
         return said
 
     def __await__(self) -> Generator[Any, Any, Evaluated]:
         return self
-        yield  # a generator that ends at once
+        yield  # makes the function a generator, which returns immediately
 
 
 class InspectedComparison(_Inspected, Comparison):
-    """A comparison that knows whether it was inspected."""
+    """A comparison that records its inspection."""
 
     __slots__ = ("_looked_at",)
 
@@ -78,12 +78,12 @@ class InspectedComparison(_Inspected, Comparison):
 
 
 class InspectedVerdicts(MetricVerdicts):
-    """The verdicts of `score`, which know whether they were inspected."""
+    """The verdicts of `score`, which record their inspection."""
 
     _looked_at = False
 
     def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)  # a wrong name raises, and inspects nothing
+        value = object.__getattribute__(self, name)  # an unknown name raises before the flag is set
         if not name.startswith("_"):
             object.__setattr__(self, "_looked_at", True)
         return value
@@ -105,11 +105,11 @@ class InspectedVerdicts(MetricVerdicts):
         self._looked_at = True
         return super().__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]  # as of every dict
+    __hash__ = None  # type: ignore[assignment]  # a dict is not hashable
 
 
 def inspected(result: Any) -> Any:
-    """Return a result as one that knows whether it was inspected; others are returned as they are."""
+    """Return a copy of a result that records its inspection; return other objects unchanged."""
     if isinstance(result, MetricVerdicts):
         return InspectedVerdicts(dict(result))
     pairs: tuple[tuple[type, type], ...] = ((RunResult, Evaluated), (Comparison, InspectedComparison))
@@ -122,8 +122,8 @@ def inspected(result: Any) -> Any:
 
 
 def place_of_caller() -> str:
-    """Return `file:line` of the code that asked for a result: the nearest that is neither Proctor's nor Python's."""
-    frame = sys._getframe(1)  # noqa: SLF001 - `inspect.stack` reads every file on the way
+    """Return `file:line` of the nearest caller that belongs neither to Proctor nor to the standard library."""
+    frame = sys._getframe(1)  # noqa: SLF001 - `inspect.stack` reads the source of every frame
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith((_PACKAGE, *_PYTHON, "<")):
@@ -138,25 +138,25 @@ def _shown(file: str) -> str:
 
 
 def passed(result: Any) -> bool:
-    """Return the verdict of a result, without inspecting it for its user."""
+    """Return the verdict of a result, without marking it as inspected."""
     if isinstance(result, InspectedVerdicts):
         return MetricVerdicts(dict.items(result)).__bool__()
-    looked_at = result._looked_at  # noqa: SLF001 - its own module's
+    looked_at = result._looked_at  # noqa: SLF001 - attribute of a class in this module
     verdict = bool(result)
     object.__setattr__(result, "_looked_at", looked_at)
     return verdict
 
 
 def was_looked_at(result: Any) -> bool:
-    """Tell whether anything was asked of a result but how it prints."""
-    return bool(getattr(result, "_looked_at", True))  # a copy was made by somebody who looked
+    """Return whether a result was inspected; printing it does not count."""
+    return bool(getattr(result, "_looked_at", True))  # a copy lacks the flag: its creator read the result
 
 
 class Pending:
-    """What `evaluate(…)` gives in an async test: the result is there when it was awaited, and nothing before."""
+    """Awaitable that `evaluate(…)` returns in an async test; it has no result before it is awaited."""
 
     def __init__(self, run: Callable[[], Any]) -> None:
-        """Take what runs and keeps the result."""
+        """Set the coroutine function that evaluates and records the result."""
         self._run = run
         self._result: Evaluated | None = None
         self._awaited = False
@@ -169,9 +169,9 @@ class Pending:
             try:
                 self._result = await self._run()
             except Exception:
-                self._awaited = True  # the test hears of it
+                self._awaited = True  # the exception reaches the test
                 raise
-        self._awaited = True  # only now: a task that nobody waits for is cancelled when the test is over
+        self._awaited = True  # only now: an unawaited task is cancelled when the test ends
         return self._result
 
     def __repr__(self) -> str:
@@ -187,11 +187,11 @@ class Pending:
 _FORGOTTEN = "`evaluate` is awaited in an async test: result = await evaluate(…)"
 
 
-# --- what is said --------------------------------------------------------------------------------------------------------
+# --- Error messages ------------------------------------------------------------------------------------------------------
 
 
 def said_of(watch: Watch, item: pytest.Item, *, is_over: bool) -> str:
-    """Return why a test is not green, empty where nothing was overlooked; `is_over`: its function has come to its end."""
+    """Return why a test must fail, or an empty string; `is_over`: the test function has returned."""
     if any(not object.__getattribute__(one, "_awaited") for one in watch.pending):
         return f"nothing was run: {_FORGOTTEN}"
     overlooked = (one for one in watch.results if not was_looked_at(one) and not passed(one))
@@ -218,7 +218,7 @@ def _not_evaluated(watch: Watch, item: pytest.Item) -> str:
         return "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
     origin: Origin | None = origin_of(case, item.config)
     if origin is None:
-        return ""  # a fixture of the test's own
+        return ""  # a parameter or a fixture of the test itself
     return (
         f"the case {item_name(case.eval_id)} was not evaluated: write `assert evaluate(eval_case)`. A test that only "
         f'reads cases takes them from proctor.load_eval_set("{clean(str(origin.path))}").eval_cases, with '

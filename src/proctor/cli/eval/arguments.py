@@ -115,7 +115,7 @@ class Asking:
         from proctor.agents.reference import read_reference
 
         agents = failed.agents
-        if not failed.is_of_store:  # a report has only labels: use an agent of the settings with the same label
+        if not failed.is_of_store:  # a report has only the labels of agents
             agents = [one for one in settings.agent if read_reference(one).label in failed.labels]
         names = ", ".join(dict.fromkeys(failed.labels))
         why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")

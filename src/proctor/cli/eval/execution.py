@@ -164,7 +164,7 @@ def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
-        looks_closer = run.counts.keys() & _TELLING  # skip the search through a large run in which every case passed
+        looks_closer = run.counts.keys() & _TELLING  # skip a long search if every case passed
         failed = (
             next((case.eval_id for case in run.cases if case.outcome in _TELLING), "") if looks_closer else ""
         )

@@ -105,7 +105,7 @@ def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> 
 def _tidy(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel the remaining tasks of the loop, without waiting for those that ignore the cancellation."""
     left = [task for task in asyncio.all_tasks(loop) if not task.done()]
-    loop.set_exception_handler(lambda *_: None)  # errors of remaining tasks are already errors of their trials
+    loop.set_exception_handler(lambda *_: None)  # their trials have reported these errors
     for task in left:
         task.cancel()
     with suppress(BaseException):  # an exception in the cleanup of an agent changes no verdict

@@ -188,7 +188,7 @@ def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputG
 
 
 def _again(read: Any, places: Sequence[str], option: str) -> Any:
-    """Parse outputs of the original command; an error message says where they come from."""
+    """Parse outputs of the original command; an error message names their origin."""
     try:
         return read(known_places(places, option))
     except SetupError as problem:

@@ -173,7 +173,7 @@ def _compare(
 
 
 def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
-    """Parse BASE, CANDIDATE and CASE; with `--baseline` there is no BASE."""
+    """Parse BASE, CANDIDATE and CASE; `--baseline` replaces BASE."""
     most = 2 if has_base else 3
     if len(words) > most:
         what = "CANDIDATE and CASE beside --baseline" if has_base else "BASE, CANDIDATE and CASE"

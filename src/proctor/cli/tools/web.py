@@ -58,5 +58,5 @@ def web(*, agents: Path | None, **given: Any) -> None:
     from proctor.cli.errors import say
     from proctor.common.registry import load_object
 
-    serve_page = load_object("proctor.web.server.launch:serve_page")  # loaded by name: entry points do not import one another
+    serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another
     serve_page(agents, given, tell=click.echo, warn=say)
