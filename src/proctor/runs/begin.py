@@ -1,4 +1,4 @@
-"""How the runs of one agent, or of several side by side, are begun in their store."""
+"""Start the runs of one agent, or of several agents, in their store."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 
 def stored(prepared: Prepared) -> StoredRun | None:
-    """Say how a run is begun in its store, once the agent has said what it is; `None` where it is kept nowhere."""
+    """Return how to begin a run in its store once the agent has described itself; `None` if no store is used."""
     if prepared.store is None:
         return None
     return StoredRun(prepared.store, lambda info, committed: _begun(prepared, info, committed))
 
 
 def described(agent: AgentManifest, info: AgentInfo | None) -> AgentManifest:
-    """Return what is known of an agent, with what it says about itself."""
+    """Return the manifest of an agent, completed with the agent's description of itself."""
     if info is None:
         return agent
     return agent.model_copy(update={"version": info.version, "description": info.app_details})
 
 
 class Matrix:
-    """The runs of several agents in their store, one after the other. Use as a context manager.
+    """The runs of several agents, executed one after the other in their store. Use as a context manager.
 
-    All are written down when the first one begins. Those whose turn has not come are held, so that nobody else goes
-    on with them; when the process dies they are unfinished runs like the one that was under way.
+    The first run to begin writes all runs to the store. Later runs stay locked until their turn, so that no other process
+    resumes them. If the process dies, they are unfinished runs, like the one that was in progress.
     """
 
     def __init__(self, prepared: Sequence[Prepared]) -> None:
-        """Take what was prepared, in order."""
+        """Take the prepared runs, in order."""
         self._prepared = prepared
         self._waiting: dict[str, tuple[Store, RunWriter]] = {}
 
@@ -52,7 +52,7 @@ class Matrix:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let go of the runs whose turn has not come; forget them, where an error says that it will not."""
+        """Release the runs that have not started. Delete them if an error prevents them from starting."""
         while self._waiting:
             run_id, (store, writer) = self._waiting.popitem()
             writer.close()
@@ -61,7 +61,7 @@ class Matrix:
                     store.delete([run_id])
 
     def stored(self, index: int) -> StoredRun | None:
-        """Say how the run of agent number `index` is begun; `None` where it is kept nowhere."""
+        """Return how to begin the run of agent number `index`; `None` if no store is used."""
         prepared = self._prepared[index]
         if prepared.store is None:
             return None
@@ -72,9 +72,9 @@ class Matrix:
         return StoredRun(prepared.store, begin)
 
     def not_begun(self, index: int, error: ProctorError) -> RunResult:
-        """Return the result of an agent that could not be begun when its turn came: others have run before it.
+        """Return the result of an agent that could not start after other agents have run.
 
-        A run of it that stands in the store is an unfinished one, which can be gone on with.
+        If the store has a run for the agent, that run is unfinished and can be resumed.
         """
         prepared = self._prepared[index]
         kind, where = FailureKind.NOT_LOADED, "agent"
@@ -134,4 +134,4 @@ def _where(prepared: Prepared) -> tuple[Store, Manifest]:
 
 
 def _nobody_waits(_tokens: Sequence[object], _error: Exception | None) -> None:
-    """What is written down before its turn has no trials that wait to be on disk."""
+    """Ignore commits: a run that has not started has no trials to wait for."""

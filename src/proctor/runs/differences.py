@@ -1,4 +1,4 @@
-"""Whether like is compared with like: in what two runs differ beside the agent's answers."""
+"""Differences between two runs, other than the agent's answers, that limit a comparison."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from proctor.schema.results.run_result import RunResult
 
 _MOST_NAMED = 5
 _NOT_OPTIONS = frozenset({"threshold", "judge_model"})
-"""Of a criterion: told by themselves."""
+"""Keys of a criterion that are compared separately."""
 _OF_THE_FORMAT = frozenset({"judge_model_options", "rubrics"})
-"""Options whose own keys are the format's; those of others may be names of tools, and are what they are."""
+"""Options whose keys belong to the format. The keys of other options may be tool names and are compared as written."""
 _TOLD_BY_METRICS = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
 _LONGEST = 60
 
@@ -29,9 +29,9 @@ _LONGEST = 60
 def unlike(
     base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
 ) -> list[Unlike]:
-    """Return in what the second run differs from the first; each thing once, by its own name.
+    """Return the differences of the second run from the first, each once.
 
-    `objects` is how a manifest calls a played user that was an object in Python: of two such nothing is known.
+    `objects` is the manifest's placeholder for a simulated user that was a Python object: two of these cannot be compared.
     """
     found = [
         *_agents(base[0], candidate[0]),
@@ -47,7 +47,7 @@ def unlike(
 def cases_unlike(
     changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
 ) -> Iterator[Unlike]:
-    """Say which cases are not the same in both runs."""
+    """Yield the differences between the cases of both runs."""
     if changed:
         so = "paired all the same" if kept else "left out"
         yield Unlike("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
@@ -58,7 +58,7 @@ def cases_unlike(
 
 
 def added_unlike(found: Comparison) -> Iterator[Unlike]:
-    """Say where trials were added by what came of them, for another reason than this comparison."""
+    """Yield the runs whose trials were added until a decision other than this comparison."""
     for word, run in (("base", found.base), ("candidate", found.candidate)):
         if run.most and found.look is None:
             until = f"it was decided against run {run.against}" if run.against else "each case was decided"
@@ -77,11 +77,11 @@ def _some(names: Sequence[str]) -> str:
 
 
 RESCORED = 0
-"""The number of a pass of scoring that is not known: of a result in memory that was scored again."""
+"""The number of an unknown scoring pass: that of a result in memory that was re-scored."""
 
 
 def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
-    """Return what a result that is not kept tells of itself."""
+    """Return the manifest and the scoring record of a result that is in no store."""
     from proctor.schema.results.manifest import AgentManifest, SetManifest
 
     sets = [SetManifest(eval_set_id=one.eval_set_id, num_runs=one.num_runs) for one in run.sets]
@@ -98,7 +98,7 @@ def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
     return manifest, Judging(number=1 if run.judging_duration is None else RESCORED, sets=judged)
 
 
-# --- what was run ----------------------------------------------------------------------------------------------------
+# --- agents, users, versions and trials -------------------------------------------------------------------------------
 
 
 def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
@@ -115,7 +115,7 @@ def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
 
 
 def knows_cases(before: Manifest, now: Manifest) -> bool:
-    """Tell whether the hashes of cases are of the same thing: an imported run has a case as its file tells it."""
+    """Return whether the hashes of cases are comparable. An imported run hashes each case as its file describes it."""
     return bool(before.imported_from) == bool(now.imported_from)
 
 
@@ -158,18 +158,18 @@ def _times(count: int) -> str:
     return "1 trial" if count == 1 else f"{count:,} trials"
 
 
-# --- how it was judged -----------------------------------------------------------------------------------------------
+# --- configs and metrics ----------------------------------------------------------------------------------------------
 
 
 def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
-    """Say in what two runs were judged differently."""
+    """Yield the differences in how two runs were scored."""
     for was, is_now in _of_both(before, now):
         yield from _metrics(was, is_now)
         yield from _rest(was.config, is_now.config)
 
 
 def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[tuple[JudgedSet, JudgedSet]]:
-    """The sets that both runs have, told alike: of a result that is not kept only the criteria are known."""
+    """Yield the sets that both runs have. A result in no store has only criteria; then drop the metrics of the other side, too."""
     there = {one.eval_set_id: one for one in before}
     for one in now:
         if (was := there.get(one.eval_set_id)) is not None:
@@ -194,10 +194,10 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
 
 
 def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
-    """Return what was not judged alike, so that no comparison can go by it: metrics, and `passed`.
+    """Return what cannot be compared because it was scored differently: names of metrics, and `passed`.
 
-    The scores of a metric with another option, judge, prompt or code are other scores. Pass and fail rest on all that
-    decides: on thresholds, too, and on which metrics there are.
+    If an option, the judge, a prompt or the code of a metric differs, its scores are not comparable. Pass and fail depend on all
+    metrics that decide, and also on their thresholds.
     """
     found: set[str] = set()
     for was, is_now in _of_both(before, now):
@@ -239,20 +239,20 @@ def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
     raw, before, now = (before[1], now[1]), (before[0], _spelled(before[1])), (now[0], _spelled(now[1]))
     found = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from found
-    is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # of one spelling is no other metric
+    is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
     if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
         yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
 
 
 def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
-    """Tell whether a metric is computed in another way; `is_told`: what else the definitions differ by is known."""
+    """Return whether a metric is computed differently. `is_told`: other reported differences explain a different definition."""
     if before.has_other_modules(now) or (before.code and now.code and before.code != now.code):
         return True
     return not is_told and before.definition != now.definition
 
 
 def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
-    """What every metric has: its threshold, whether it decides, whom it asks and how."""
+    """Yield the differences that every metric can have: threshold, gate, judge and prompts."""
     was, is_now = _threshold(*before), _threshold(*now)
     if was != is_now:
         yield Unlike("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
@@ -281,7 +281,7 @@ def _told_by_criteria(name: str, before: Mapping[str, Any], now: Mapping[str, An
 
 
 def _spelled(criterion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a criterion with its options in the format's usual spelling; `gate` is told of the metric."""
+    """Return a criterion with its options in the format's usual spelling, without a `gate` that is true (the default)."""
     named = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
     return {name: _all_spelled(value) if name in _OF_THE_FORMAT else value for name, value in named.items()}
 
@@ -308,7 +308,7 @@ def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> It
 
 
 def _values_unlike(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The options that have other values, with both; what is false is as if it were not there, and 0 is a value."""
+    """Yield each option whose values differ, with both values. A value of false equals a missing option; 0 does not."""
     for option in {**was, **is_now}:
         values = was.get(option), is_now.get(option)
         known = [None if value is False else value for value in values]
@@ -328,7 +328,7 @@ def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
 
 
 def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
-    """What a config says beside its criteria."""
+    """Yield the differences of a config outside its criteria."""
     if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
         yield from _rule(before.get("trials") or {}, now.get("trials") or {})
     was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
@@ -353,11 +353,11 @@ def _value(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-# --- What of two runs' metrics may have changed without anybody knowing: code that is not wholly known ----------------
+# --- unknown code: metrics that may have changed unnoticed ------------------------------------------------------------
 
 
 def unknown_changes(name: str, both: Sequence[MetricManifest]) -> Iterator[Unlike]:
-    """Name what of a metric, as both runs have it, may have changed: its modules, or the code of its judge."""
+    """Yield the parts of a metric that may have changed unnoticed in either run: its modules, or the code of its judge."""
     if any(one.modules == UNKNOWN_MODULES for one in both):
         yield Unlike("code", f"whether the modules that the metric {name} imports changed is not known")
     if any(one.judge_code == UNKNOWN_MODULES for one in both):

@@ -1,4 +1,4 @@
-"""What a run will take, told before it: by what cases took in an earlier run of the same sets. Nothing is asked."""
+"""Estimate the usage and duration of a run from an earlier run of the same sets. No agent and no model is called."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 _MOST_CASES = 1_000
-"""Cases of an earlier run that are looked at."""
+"""The most cases of an earlier run that are read."""
 _MOST_RUNS = 50
 
 
 async def estimate(
     agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
 ) -> Estimate:
-    """Tell what `evaluate` with the same arguments would take: calls, tokens and dollars, with their intervals.
+    """Estimate the calls, tokens and cost of `evaluate` with the same arguments, each with a prediction interval.
 
-    It goes by the newest run of these sets in the store (`store`, default: the project's), by one of the same agent where
-    there is one: what each of its cases took.
-    No agent and no model is asked, and nothing is written. Without such a run, run one case first (`limit=1`).
+    The estimate uses the cases of the newest run of these sets in the store (`store`, default: the project's), if possible one
+    of the same agent.
+    No agent and no model is called, and nothing is written. Without such a run, run one case first (`limit=1`).
 
-    The interval is that in which the run to come lies if its cases are like those seen, by Student's t: it takes in how
-    cases differ, and how few were seen. (A prediction interval; for example W. Q. Meeker, G. J. Hahn, L. A. Escobar,
+    The interval contains the usage of the coming run if its cases resemble those of the earlier run. It uses Student's t and
+    accounts for the variation between cases and for their number. (A prediction interval; for example W. Q. Meeker, G. J. Hahn, L. A. Escobar,
     "Statistical Intervals", 2nd edition, 2017, section 4.7.)
 
     Raises:
-        SetupProblems: what is wrong with the set-up, as `evaluate`.
+        SetupProblems: the configuration errors, as for `evaluate`.
     """
     from proctor.runs.setup.prepare import prepare
 
@@ -64,18 +64,18 @@ async def estimate(
 def estimate_sync(
     agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
 ) -> Estimate:
-    """Do what `estimate` does, from code that is not asynchronous."""
+    """Run `estimate` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(lambda: estimate(agent, eval_sets, **options))
 
 
 LONG = 50
-"""Trials from which a run with judges is told beforehand what it will take."""
+"""Number of trials from which the usage of a run with judges is estimated before it starts."""
 
 
 def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
-    """Tell whoever follows a long run with judges what it will take, where an earlier run says so."""
+    """Report the estimate for a long run with judges to `progress`, if an earlier run allows one."""
     tell = getattr(progress, "estimated", None)
     plan, store = prepared.plan, prepared.store
     if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
@@ -86,12 +86,12 @@ def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
         tell(found)
 
 
-# --- what a case took --------------------------------------------------------------------------------------------------
+# --- usage of a case --------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Took:
-    """What one trial of a case took, as the mean over its trials."""
+    """Usage of one trial of a case: the mean over its trials."""
 
     calls: float
     tokens: float
@@ -122,7 +122,7 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
 
 
 def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
-    """The latest runs of these sets, newest first: those of the same agent before others."""
+    """Return the latest runs of these sets, newest first; runs of the same agent come before others."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
     return sorted(runs, key=lambda run: run.agent != agent)
 
@@ -137,7 +137,7 @@ def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
 
 
 def _judging(case: CaseResult, judged: Iterable[str], price: float | None) -> _Took:
-    """What judging a case took, if each vote that was known from before had cost its `price`."""
+    """Return the judges' usage for a case, with each cached vote counted at `price`."""
     votes = [vote for ballot in _ballots(case, judged) for vote in ballot.get("votes") or ()]
     costs = [price if vote.get("cached") else vote.get("cost") for vote in votes]
     known = [cost for cost in costs if cost is not None]
@@ -161,7 +161,7 @@ def _ballots(case: CaseResult, judged: Iterable[str]) -> Iterator[Mapping[str, A
 
 
 def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
-    """The dollars of one vote, by those that were paid; `None` where that is not known."""
+    """Return the mean cost of a paid vote in dollars; `None` if it is unknown."""
     paid = [vote.get("cost") for vote in votes if not vote.get("cached")]
     known = [cost for cost in paid if cost is not None]
     return fmean(known) if known and len(known) == len(paid) else None
@@ -184,15 +184,15 @@ def _acting(case: CaseResult) -> _Took:
 
 
 def _seconds(case: CaseResult) -> float:
-    """How long its agent took for a trial, as the mean over its trials."""
+    """Return the mean duration of a trial of a case, in seconds."""
     return fmean([one.trial.duration if one.trial is not None else 0.0 for one in case.trials])
 
 
-# --- what a run will take ----------------------------------------------------------------------------------------------
+# --- usage of the coming run ------------------------------------------------------------------------------------------
 
 
 def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[str, str]) -> None:
-    """Add what judging takes, as if no answer were known; of another judge than the one to come, no dollars."""
+    """Add the usage of judges, as if no answer were cached. If the earlier run used other judges, the cost is unknown."""
     ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
     votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
     _add(found, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
@@ -210,7 +210,7 @@ def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[st
 
 
 def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
-    """Add what is to be expected for a purpose, where anything was reported for it."""
+    """Add the forecast for a purpose if the earlier run reported any usage for it."""
     if not any(one.calls for one in took):
         if purpose == "agent":
             found.notes.append("the agent reports no token usage: what it costs is not in this")
@@ -229,15 +229,15 @@ def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
 
 
 def _time(seconds: Sequence[float], found: Estimate, at_once: int) -> Forecast:
-    """Return how long the trials take, so many at once: all are taken to be as busy to the end."""
+    """Return the duration of the trials with `at_once` trials at a time, assuming that all slots stay busy."""
     whole, lanes = _forecast(seconds, found), max(1, min(at_once, found.trials))
-    longest = max(seconds)  # it takes no less than the slowest does alone
+    longest = max(seconds)  # a run takes at least as long as its slowest trial
     ends = [None if end is None else max(longest, end / lanes) for end in (whole.low, whole.high)]
     return Forecast(value=max(longest, whole.value / lanes), low=ends[0], high=ends[1])
 
 
 def _forecast(values: Sequence[float], found: Estimate) -> Forecast:
-    """Return the sum over the cases to come, of which `values` are a sample (of one trial each)."""
+    """Forecast the sum over the coming cases from a sample of `values` (usage of one trial each)."""
     mean, trials = fmean(values), found.trials / max(1, found.cases)
     total = mean * found.trials
     if len(values) < 2:
@@ -248,7 +248,7 @@ def _forecast(values: Sequence[float], found: Estimate) -> Forecast:
 
 
 def _without_history(found: Estimate, plan: Plan) -> Estimate:
-    """Without a run to go by, the calls of judges are counted where that can be told; nothing else is known."""
+    """Count the calls of judges if there is no earlier run; the rest cannot be estimated."""
     found.notes.append(
         "there is no run of these sets to go by: run one case first (--limit 1) and ask again, the more the surer"
     )
@@ -272,7 +272,7 @@ def _turns(case: Any) -> int:
 
 
 def _samples(metric: Any) -> int:
-    stated = getattr(metric, "_samples", None)  # of a metric with a number of its own
+    stated = getattr(metric, "_samples", None)  # a metric with its own number of samples
     if isinstance(stated, int):
         return stated
     options = getattr(getattr(metric, "_criterion", None), "judge_model_options", None)

@@ -1,4 +1,4 @@
-"""Running agents on eval sets."""
+"""Run agents on eval sets."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def evaluate(
 def evaluate_sync(
     agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
 ) -> RunResult:
-    """Do what `evaluate` does, from code that is not asynchronous."""
+    """Run `evaluate` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(lambda: evaluate(agent, eval_sets, **options))
@@ -136,16 +136,16 @@ async def evaluate_matrix(
 ) -> list[RunResult]:
     """Evaluate several agents on the same sets, one after the other; the results are in the order of `agents`.
 
-    In a store all runs are written down when the first begins: those that are not reached are unfinished runs there.
-    An agent after the first that cannot be begun (it cannot be opened, the store is broken by then) has a result with
-    a `failure` and no case run; those before it have theirs.
+    If a store is given, the first run to begin writes all runs to it; runs that are not reached remain unfinished.
+    If a later agent cannot start (it cannot be opened, or the store fails), its result has a `failure` and no case that ran;
+    the earlier agents keep their results.
 
-    An agent for which `shard` or `changed_since` leave no case (its folder has other sets) is left out.
+    An agent for which `shard` or `changed_since` selects no case (its folder has other sets) is left out.
 
     Raises:
-        SetupProblems: all that is wrong with any of them, before the first agent call.
-        NothingToRunError: nothing is wrong, and no agent has a case to run.
-        AgentLoadError, StoreError: the first one could not be begun; nothing was run.
+        SetupProblems: the configuration errors of all agents, before the first agent call.
+        NothingToRunError: without any error, no agent has a case to run.
+        AgentLoadError, StoreError: the first agent could not start; nothing ran.
     """
     with recorded_attempt(options.get("store"), "evaluate_matrix(…)"):
         prepared = _prepared(agents, eval_sets, options)
@@ -159,7 +159,7 @@ async def evaluate_matrix(
 def _prepared(
     agents: Sequence[AgentLike], eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
 ) -> list[Prepared]:
-    """Prepare all agents, so that every problem of all of them is reported at once."""
+    """Prepare all agents, and report the configuration errors of all of them at once."""
     from proctor.runs.setup.prepare import prepare
 
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
@@ -181,7 +181,7 @@ def _prepared(
 
 
 def _tell_apart(prepared: Sequence[Prepared]) -> None:
-    """Number agents of one name in what is reported: `bot`, `bot#2`; in a store each is a run with an id."""
+    """Number agents with the same label in reports: `bot`, `bot#2`. In a store each run has its own id."""
     times: Counter[str] = Counter()
     for one in prepared:
         label = one.agent_label
@@ -209,7 +209,7 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
 
 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
-    """Run what was prepared, writing it to a store where there is one."""
+    """Execute a prepared run, and write it to its store if it has one."""
     from proctor.agents.load import imports_of
     from proctor.engine.execution.run import Run
     from proctor.engine.execution.run_control import NoProgress

@@ -1,4 +1,4 @@
-"""Running an agent without judging it, and judging what was recorded: the two halves of a run, each by itself."""
+"""Run an agent without scoring it, and score recorded evidence: the two halves of a run, separately."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ async def infer(
     simulator: UserSimulatorConfig | None = None,
     users: Users | None = None,
 ) -> AsyncIterator[Trial]:
-    """Run the cases of `eval_set` (those of `only`, where given) once each; yields the evidence of each as it ends.
+    """Run the cases of `eval_set` (only those in `only`, if given) once each; yield the evidence of each trial when it ends.
 
-    Nothing is scored, and nothing is decided. `simulator` says who plays the users of scenarios, or `users` play
-    them. What the agent raises is the trial's `failure`.
+    Nothing is scored and no verdict is decided. `simulator` configures the simulated users of scenarios, or `users` provides
+    them. An exception of the agent becomes the trial's `failure`.
 
     Raises:
-        SetupProblems: cases that cannot be run; no agent was asked.
+        SetupProblems: some cases cannot be run; the agent was not called.
         AgentLoadError: the agent could not be opened.
     """
     from proctor.engine.planning.plan import Plan, SetPlan
@@ -69,7 +69,7 @@ async def infer(
                 yield trial
         await run
     finally:
-        run.cancel()  # of no effect once it is done
+        run.cancel()  # has no effect once the task is done
 
 
 def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
@@ -80,7 +80,7 @@ def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupEr
 
 
 class _Ended(NoProgress):
-    """Hands on each case as it ends."""
+    """Put each finished case into a queue."""
 
     def __init__(self) -> None:
         self.ended: asyncio.Queue[CaseResult | None] = asyncio.Queue()
@@ -91,19 +91,19 @@ class _Ended(NoProgress):
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The metrics of a config, built and checked."""
+    """The metrics of a config, bound and validated."""
 
     config: EvalConfig
     bound: list[BoundMetric]
     judges: JudgesOnDemand
-    """Whom those ask that need a judge."""
+    """The judges of the metrics that need one."""
 
     @classmethod
     def of(cls, config: EvalConfig, own: Mapping[str, Any] | None = None) -> Metrics:
-        """Build them; `own` has metrics, by name, that only this caller knows.
+        """Bind the metrics of `config`. `own` maps the names of metrics that only this caller knows to their factories.
 
         Raises:
-            SetupProblems: what is wrong with the criteria.
+            SetupProblems: the errors in the criteria.
         """
         own = own or {}
         others = {name: value for name, value in config.criteria.items() if name not in own}
@@ -128,7 +128,7 @@ class Metrics:
 async def judge(
     recorded: Sequence[tuple[EvalCase, Trial]], metrics: Metrics, *, concurrency: int = 8
 ) -> AsyncIterator[tuple[int, CaseResult]]:
-    """Score and decide what was recorded, without an agent; yields place and verdict of each as it is done."""
+    """Score recorded trials without an agent; yield the position and the result of each case when it is done."""
     from proctor.engine.execution.executor import LocalExecutor
     from proctor.engine.execution.trial_queue import CaseState, TrialState
     from proctor.engine.planning.case_checks import skip_reason
@@ -169,9 +169,9 @@ async def judge(
             yield one
         await run
     finally:
-        run.cancel()  # of no effect once it is done
+        run.cancel()  # has no effect once the task is done
         await metrics.judges.close()
 
 
 _NO_SOURCE: Any = None
-"""Where cases are at hand, no set is read."""
+"""Placeholder for the source of a set: the cases are given directly."""

@@ -1,4 +1,4 @@
-"""Reading files and agents."""
+"""Load eval sets, configs and agents."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def load_eval_set(
     path: str | Path | EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False
 ) -> EvalSet:
-    """Read an eval set of any generation of the format, JSON or YAML, whole; or a dict in any form that a file may have.
+    """Load a whole eval set: a file (JSON or YAML, any version of the format), or a dict in any form that a file may have.
 
     Raises:
-        EvalFileError: every problem of the file with its place.
+        EvalFileError: the problems of the file, each with its location.
         SetupError: two cases of an `EvalSet` share an id.
     """
     if not isinstance(path, str | os.PathLike):
@@ -38,7 +38,7 @@ def load_config(path: str | Path) -> EvalConfig:
     """Read a `test_config.json`.
 
     Raises:
-        EvalFileError: it is missing, or no config; every problem with its place.
+        EvalFileError: the file is missing or is not a config; each problem has its location.
     """
     from proctor.files.eval_sets.load import load_config as load
 
@@ -54,12 +54,12 @@ def load_agent(
 ) -> Agent:
     """Load an agent under test from an AGENT string or an object of any recognised kind.
 
-    With `isolate` a Python agent is loaded in worker processes when it is opened, and not here; `isolate_memory` is what
-    each of them may take (`"2GB"`), and isolates, too.
+    With `isolate`, worker processes load a Python agent when it is opened, and this process does not. `isolate_memory` is the
+    memory limit of each worker (`"2GB"`) and implies `isolate`.
 
     Raises:
-        AgentLoadError: it cannot be loaded; the message has the cause. Or it is to be isolated, and no string names it.
-        MissingExtraError: it needs an optional package.
+        AgentLoadError: the agent cannot be loaded (the message has the cause), or it is to be isolated and is not a string.
+        MissingExtraError: the agent needs an optional package.
     """
     if isolate or isolate_memory is not None:
         from proctor.agents.process.worker_agent import isolated_agent
@@ -72,7 +72,7 @@ def load_agent(
 
 
 def forget_changed(folder: Path) -> None:
-    """See that an agent whose files were changed since it was imported is imported anew by whoever loads it next."""
+    """Discard the imported modules of an agent whose files have changed, so that the next load imports them again."""
     from proctor.agents.import_user_code import forget_outdated_imports as forget
 
     forget(folder)

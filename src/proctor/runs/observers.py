@@ -1,4 +1,4 @@
-"""Who hears of evaluations while they happen: pytest's plug-in, of those that a test asks for."""
+"""Observers of evaluations. The pytest plug-in uses them to follow the evaluations that a test starts."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ Result = TypeVar("Result")
 
 
 class Watcher(Protocol):
-    """Hears that something is evaluated, and what came of it before the caller does."""
+    """Observer of evaluations. It receives each result before the caller does."""
 
     def begun(self) -> None:
-        """Agents are run, or scores are computed."""
+        """Receive the start of a run or of scoring."""
         ...
 
     def ended(self, result: Any) -> Any:
-        """Take a result, and return what the caller gets in its place."""
+        """Receive a result, and return the result for the caller."""
         ...
 
 
 WATCHERS: list[Watcher | None] = []
-"""The last one hears, `None`: nobody. A session of pytest may run within a test of another, and is no part of it."""
+"""Only the last observer is called; `None` disables observation. A pytest session inside a test of another one is independent."""
 
 
 def begun() -> None:
-    """Tell that something is evaluated."""
+    """Notify the observer that an evaluation starts."""
     if WATCHERS and (last := WATCHERS[-1]) is not None:
         last.begun()
 
 
 def ended(result: Result) -> Result:
-    """Tell what came of an evaluation; returns what its caller gets."""
+    """Pass a result to the observer, and return the result for the caller."""
     if not WATCHERS or (last := WATCHERS[-1]) is None:
         return result
     taken: Result = last.ended(result)

@@ -1,4 +1,4 @@
-"""Guard for output files: decides what a report, an export or a converted file may be written over.
+"""Guard for output files: decides which files a report, an export or a converted file may overwrite.
 
 One rule for every writer: a file that Proctor reads or keeps is never overwritten; any other existing file that is not
 an earlier output of the same kind needs `overwrite`; a missing parent folder needs `make_parents`. Empty files, devices
@@ -31,7 +31,7 @@ _SQLITE = (
     b"\x37\x7f\x06\x83",
     b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",
 )
-"""How a database, its write-ahead log and its rollback journal begin."""
+"""The first bytes of a database, its write-ahead log and its rollback journal."""
 _STREAM = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 _HEAD = 4096
 _SET_MARK = re.compile(rb'["\'](eval_cases|evalCases)["\']')
@@ -59,31 +59,31 @@ HEADS = {
     "traces": r'\s*\{\s*"resource_?[sS]pans"',
     ADK_TABLE: "eval_set_id,eval_id,metric_name,threshold,",
 }  # fmt: skip
-"""How a file of each kind begins. A kind that is not listed (a plug-in's report) is never recognized."""
+"""The beginning of a file of each kind, as a regular expression. A kind that is not listed (a plug-in's report) is never recognized."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputGuard:
-    """What one command may overwrite, and which files it reads."""
+    """The files that one command may overwrite, and those that it reads."""
 
     overwrite: bool = False
-    """Whether an existing file of another kind may be replaced; never one that Proctor reads or keeps."""
+    """Whether an existing file of another kind may be replaced. A file that Proctor reads or keeps is never replaced."""
     make_parents: bool = False
     """Whether missing parent folders are created."""
     inputs: Sequence[Path] = ()
     """Files that the command reads: eval sets, configs, agents."""
     folders: Sequence[Path] = ()
-    """Folders of agents: their files are read, whatever they are called."""
+    """Folders of agents. All their files count as read, regardless of their names."""
     stores: Sequence[Path] = ()
-    """Files of stores; what lies next to a store and begins with its name belongs to it."""
+    """Store files. Files next to a store whose names begin with its name belong to it."""
 
     def check(self, path: Path, kind: str, label: str = "", *, appends: bool = False) -> None:
         """Refuse a path that may not be written. `label` is what the user wrote, as in `--report json=out.json`.
 
-        `appends`: an earlier output of this kind grows, and nothing is replaced.
+        `appends`: the command appends to an earlier output of this kind and replaces nothing.
 
         Raises:
-            SetupError: what is there, and what to do.
+            SetupError: the path may not be written; the message has the reason and the remedy.
         """
         where = f"{label or path}: "
         if path.is_dir():
@@ -100,10 +100,10 @@ class OutputGuard:
             self._check_existing(path, kind, where, appends=appends)
 
     def check_folder(self, folder: Path) -> None:
-        """Refuse a folder for outputs that cannot be made here, or that belongs to a store.
+        """Refuse a folder for outputs that cannot be created here, or that belongs to a store.
 
         Raises:
-            SetupError: what is there, and what to do.
+            SetupError: the folder may not be written; the message has the reason and the remedy.
         """
         target = Path(os.path.realpath(folder))
         if any(_belongs_to(target, store) for store in self.stores):
@@ -120,8 +120,8 @@ class OutputGuard:
         The file that `GITHUB_STEP_SUMMARY` names is appended to.
 
         Raises:
-            SetupError: as `check`, which runs again: the file may be another one by now.
-            OSError: it cannot be written.
+            SetupError: as for `check`, which runs again because the file may have changed.
+            OSError: the file cannot be written.
         """
         self.check(path, kind, label)
         if self.make_parents:
@@ -133,7 +133,7 @@ class OutputGuard:
         with new_file(path, errors=errors) as file:
             yield file
 
-    # --- the single rules --------------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def _kind_of_names(path: Path, target: Path, kind: str) -> str:
@@ -161,7 +161,7 @@ class OutputGuard:
         if kept := _kept_kind(path, head, kind) or self._kind_in_agent(path):
             raise SetupError(f"{where}{path} is {kept}, which is never overwritten; name another file")
         if appends:
-            if kind == EVAL_SET:  # what reads the set reports what else the file is
+            if kind == EVAL_SET:  # the reader of the set reports a file of another kind
                 return
             raise SetupError(f"{where}{path} exists and is not an earlier {kind}; name another file")
         if not self.overwrite:
@@ -171,7 +171,7 @@ class OutputGuard:
             )
 
     def _kind_in_agent(self, path: Path) -> str:
-        """Return what a file in an agent's folder is. The working folder and those above it hold more than an agent."""
+        """Return what a file is if it is in an agent's folder. The working folder and its parents hold more than an agent."""
         here, target = Path.cwd(), Path(os.path.realpath(path))
         folders = [Path(os.path.realpath(one)) for one in self.folders]
         owned = any(target.is_relative_to(one) and not here.is_relative_to(one) for one in folders)
@@ -179,17 +179,17 @@ class OutputGuard:
 
 
 def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequence[Path] = ()) -> None:
-    """Refuse a path of an eval set that is made, or grows; `inputs` are files that the command reads.
+    """Refuse a path for an eval set that is created or extended; `inputs` are files that the command reads.
 
     Raises:
-        SetupError: what is there, and what to do.
+        SetupError: the path may not be written; the message has the reason and the remedy.
     """
     guard = OutputGuard(make_parents=make_parents, inputs=inputs, stores=kept_stores())
     guard.check(path, EVAL_SET, appends=True)
 
 
 def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
-    """Return the files of the stores that `urls` name, and of the project's own."""
+    """Return the files of the stores with these URLs, and of the project's store."""
     from proctor.runs.storage.queries import default_store, store_url
     from proctor.stores.urls import store_file
 
@@ -204,13 +204,13 @@ def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
 
 
 def is_appended(path: Path) -> bool:
-    """Tell whether a path is the summary of a GitHub Actions step, which other tools write to as well."""
+    """Return whether a path is the summary of a GitHub Actions step, which other tools write to as well."""
     summary = os.environ.get(SUMMARY_VARIABLE)
     return bool(summary) and os.path.realpath(path) == os.path.realpath(str(summary))
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Tell whether two paths are one file, through links and whatever the case of their names."""
+    """Return whether two paths are the same file, regardless of links and of upper and lower case."""
     try:
         return path.samefile(other)
     except (OSError, ValueError):
@@ -218,7 +218,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _belongs_to(target: Path, store: Path) -> bool:
-    """Tell whether a path is a store, or what is kept next to it (`-wal`, `-shm`, baselines …), even if not there yet."""
+    """Return whether a path is a store or a file kept next to it (`-wal`, `-shm`, baselines …), even if it does not exist yet."""
     if _is_same(target, store) or any(
         _is_same(target, store.with_name(store.name + end)) for end in _COMPANIONS
     ):
@@ -232,7 +232,7 @@ def _belongs_to(target: Path, store: Path) -> bool:
 
 
 def _kind_of_name(name: str, kind: str) -> str:
-    """Return what a file of this name is to a run; empty for any other."""
+    """Return what a file with this name is to a run; empty for any other file."""
     if name in CONFIG_NAMES:
         return "a config"
     if name in _SETTINGS:

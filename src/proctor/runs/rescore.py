@@ -1,4 +1,4 @@
-"""New verdicts over recorded evidence: another config, another metric, another threshold; no agent is asked."""
+"""Re-score recorded evidence with another config, metric or threshold, without calling an agent."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[ScoreOption
 
 
 def rescore_sync(run: str | RunResult = "latest", **options: Unpack[ScoreOptions]) -> RunResult:
-    """Do what `rescore` does, from code that is not asynchronous."""
+    """Run `rescore` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(lambda: rescore(run, **options))
@@ -122,7 +122,7 @@ def _id_of(store: Store, run: str | RunResult) -> str:
 
 
 class RecordedSet:
-    """The cases of one set of a run, as they were run; those of which nothing was recorded are left out."""
+    """The cases of one set of a run, in the version that was run, without those of which nothing was recorded."""
 
     def __init__(self, store: Store, run_id: str, summary: SetManifest, cases: Sequence[PlannedCase]) -> None:
         self._store, self._run_id, self._summary = store, run_id, summary
@@ -136,7 +136,7 @@ class RecordedSet:
 
     @property
     def label(self) -> str | None:
-        """Where the set came from."""
+        """The origin of the set."""
         return self._summary.path
 
     @property
@@ -149,12 +149,12 @@ class RecordedSet:
         return [case.eval_id for case in self._cases]
 
     def case(self, index: int) -> EvalCase:
-        """Read one case as it was run."""
+        """Read one case in the version that was run."""
         content = self._store.case(self._run_id, self.positions[index])
         return EvalCase.model_validate_json(content or b"{}")
 
     def where(self, index: int) -> str:
-        """`file:line` of a case, at the time."""
+        """`file:line` of a case at the time of the run."""
         return self._cases[index].place
 
     def __iter__(self) -> Iterator[EvalCase]:
@@ -165,7 +165,7 @@ class RecordedSet:
 def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
     planned = list(store.planned(manifest.run_id))
     begun = sum(summary.cases for summary in manifest.sets)
-    added = planned[begun:]  # by `resume --force`, when a set had grown: they stand behind all others
+    added = planned[begun:]  # `resume --force` appends the new cases of a set after all others
     begun = 0
     for summary in manifest.sets:
         own = [case for case in added if case.eval_set_id == summary.eval_set_id]
@@ -175,7 +175,7 @@ def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
 
 
 def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
-    """Return the config of each set with where it came from, and what is doubtful."""
+    """Return the config of each set with its source, and the warnings."""
     if given is not None:
         config, source, warnings = read_config(given)
         first = store.judgings(manifest.run_id)[0]
@@ -188,7 +188,7 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
 
 
 def _as_added(config: EvalConfig, first: JudgedSet) -> EvalConfig:
-    """Return the config as it has to judge trials that were added until each case was decided, where these were."""
+    """Return the config with `until_decided` set if the run added trials until each case was decided."""
     was_added = (first.config.get("trials") or {}).get("until_decided")
     if not was_added or config.trials is None or config.trials.confidence is None:
         return config
@@ -199,7 +199,7 @@ class _Given(NamedTuple):
     configs: list[tuple[EvalConfig, str]]
     warnings: list[str]
     first: Judging
-    """The run's own judging."""
+    """The first scoring pass of the run."""
 
 
 def _prepared(
@@ -236,7 +236,7 @@ def _prepared(
 
 
 def _refuse_keys(recorded: Sequence[RecordedSet]) -> None:
-    """Refuse recorded cases in which a key states an expectation that nothing reads.
+    """Refuse recorded cases that state an expectation under a key that nothing reads.
 
     Raises:
         SetupProblems: one error per key.
@@ -259,7 +259,7 @@ def _positions(chosen: SetPlan) -> list[int]:
 
 
 def _judging(last: Judging, recorded: Sequence[RecordedSet], plan: Plan) -> Judging:
-    """Say how each set of the run is judged; one of which nothing was recorded stays as it was."""
+    """Return the record of the new scoring pass. A set of which nothing was recorded keeps its earlier entry."""
     planned = {id(chosen.source): chosen for chosen in plan.sets}
     sets = [
         judged_set(planned[id(source)]) if id(source) in planned else before

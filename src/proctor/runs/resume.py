@@ -1,4 +1,4 @@
-"""Going on with a run that was not finished: only what has no evidence is run, only what has no score is judged."""
+"""Resume an unfinished run: run only the trials without evidence, and score only the evidence without scores."""
 
 from __future__ import annotations
 
@@ -129,18 +129,18 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
 
 
 def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
-    """Do what `resume` does, from code that is not asynchronous."""
+    """Run `resume` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(lambda: resume(run, **options))
 
 
 def run_to_resume(store: Store, run: str | None) -> str:
-    """Return the id of the run to go on with: the one named, else the newest unfinished one.
+    """Return the id of the run to resume: the named run, else the newest unfinished one.
 
     Raises:
-        UnknownNameError: there is no run of that name.
-        SetupError: none is named, and none is unfinished; or it is named by `latest` and the last attempt to run failed.
+        UnknownNameError: no run has this name.
+        SetupError: no run is named and none is unfinished, or the run is named by `latest` and the last attempt to run failed.
     """
     if run is not None:
         return find_current_run(store, run, purpose="resume")
@@ -153,14 +153,14 @@ def run_to_resume(store: Store, run: str | None) -> str:
 
 
 def unfinished(store: Store) -> Iterator[RunRecord]:
-    """Return the runs that can be gone on with, newest first: one whose import was broken off cannot."""
+    """Yield the runs that can be resumed, newest first. An interrupted import cannot be resumed."""
     for record in store.runs():
         if record.state is RunState.UNFINISHED and not store.manifest(record.run_id).imported_from:
             yield record
 
 
 def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
-    """Tell whether a run is finished, and so `resume` would leave it as it is."""
+    """Return whether a run is finished, so that `resume` changes nothing."""
     summary = store.summary(run_id, 1)
     finished = summary.outcome is not None and not summary.counts.get(Outcome.NOT_RUN, 0)
     if not (finished and retry_errors):
@@ -171,7 +171,7 @@ def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
 
 
 def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
-    """Return the options that the run had, but for its limits, and those that are given `now`."""
+    """Return the options of the run without its limits, overridden by the options given `now`."""
     kept = {name: value for name, value in manifest.options.items() if name not in _NOT_KEPT}
     for name in ("setup", "teardown"):
         if isinstance(kept.get(name), str):
@@ -193,7 +193,7 @@ _NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE} | {
 
 
 class Outputs(NamedTuple):
-    """Where the command that began a run wrote its result besides the store."""
+    """Places that the command that began a run wrote its result to, in addition to the store."""
 
     reports: list[str]
     """`NAME=PATH`, each a file."""
@@ -202,7 +202,7 @@ class Outputs(NamedTuple):
 
 
 def outputs_of(manifest: Manifest) -> Outputs | None:
-    """Return where the result of a run was also written to; `None` for one that was begun from Python."""
+    """Return the places that the result of a run was also written to; `None` for a run that was started from Python."""
     outputs = manifest.options.get("outputs")
     if not isinstance(outputs, Mapping):
         return None
@@ -210,10 +210,10 @@ def outputs_of(manifest: Manifest) -> Outputs | None:
 
 
 def known_places(places: Sequence[str], option: str) -> Sequence[str]:
-    """Return `places` of `outputs_of`; `option` names them again.
+    """Return `places` of `outputs_of`. `option` is the option that provides them again.
 
     Raises:
-        SetupError: one has a secret in its name, which was not kept.
+        SetupError: a place has a secret in its name, which is not stored.
     """
     for place in places:
         if HIDDEN in place:
@@ -224,7 +224,7 @@ def known_places(places: Sequence[str], option: str) -> Sequence[str]:
 
 
 def _places(manifest: Manifest, given: Sequence[str] | None) -> list[AdkFiles]:
-    """Return the places in google-adk's form that the result goes to."""
+    """Return the places in google-adk's format that the result goes to."""
     from proctor.stores.adk_history import AdkFiles
 
     if given is None:
@@ -280,7 +280,7 @@ def _sets(manifest: Manifest, given: Any) -> Any:
 
 
 def _check_folder(manifest: Manifest, *, needed: bool) -> None:
-    """Names of agents, sets and configs mean what they meant only in the folder that they were given in."""
+    """Refuse to resume in another working folder: names of agents, sets and configs are relative to the original one."""
     if needed and manifest.folder and manifest.folder != str(Path.cwd()):
         raise SetupError(f"run {manifest.run_id} was begun in {manifest.folder}: resume it there")
 
@@ -293,13 +293,13 @@ def _way_out(manifest: Manifest) -> str:
 
 
 def _waits_for_its_turn(store: Store, manifest: Manifest) -> bool:
-    """Tell whether nobody has asked the agent yet: several were to run, and the process died before its turn."""
+    """Return whether the agent was never called: several agents were to run, and the process died before its turn."""
     asked = manifest.agent.version, manifest.agent.description
     return asked == (None, None) and not any(True for _ in store.attempts(manifest.run_id))
 
 
 def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warnings: list[str]) -> None:
-    """Compare what the agent says about itself with what it said when the run began."""
+    """Compare the agent's current description of itself with the one at the start of the run."""
     before = manifest.agent
     version, description = (info.version, info.app_details) if info is not None else (None, None)
     if version == before.version and plain(description) == plain(before.description):

@@ -1,4 +1,4 @@
-"""What is not as it was when a run began: only the same set, config and agent can go on with it."""
+"""Changes since a run began. Only the same set, config and agent can resume it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _MOST_NAMED = 5
 
 @dataclass(slots=True)
 class Changes:
-    """What is different now, and where the cases of the plan stand in the run."""
+    """The changes since the run began, and the positions of the plan's cases in the run."""
 
     said: list[str] = field(default_factory=list)
-    """One line each; empty when everything is as it was."""
+    """One line per change; empty if nothing has changed."""
     positions: list[int] = field(default_factory=list)
-    """For each case of the plan its place in the run."""
+    """The position in the run of each case of the plan."""
     added: list[PlannedCase] = field(default_factory=list)
-    """Cases of the plan that the run did not have, or has with another content and no evidence yet."""
+    """Cases of the plan that the run does not have, or has with other content and without evidence."""
     gone: list[int] = field(default_factory=list)
-    """Where the cases of the run stand that are not in the plan."""
+    """The positions in the run of the cases that the plan does not have."""
 
 
 def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
-    """Compare a plan with the run that it is to go on with."""
+    """Compare a plan with the run that it is to resume."""
     now = prepared.manifest
     if now is None:
         raise RuntimeError("the plan was made without a store")
@@ -53,7 +53,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
 
 
 def plain(value: Any) -> str:
-    """Return JSON that is the same for equal values."""
+    """Return a value as canonical JSON: equal values have equal texts."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
@@ -97,7 +97,7 @@ def _is_other(was: MetricManifest, is_now: MetricManifest) -> bool:
 
 
 def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
-    """Say what has changed about whom it asks, and how."""
+    """Return how the judge of a metric has changed, for a message."""
     if was is None or not is_now.judge:
         return ""
     if was.judge != is_now.judge:
@@ -108,7 +108,7 @@ def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
 
 
 def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What decides the verdicts of a judging: it is the same for two that say the same of the same evidence."""
+    """Return what determines the verdicts of a scoring pass. Equal values give equal verdicts for the same evidence."""
     return [
         (one.config_hash, [(metric.name, metric.definition) for metric in one.metrics])
         for one in judging.sets
@@ -116,7 +116,7 @@ def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
-    """Say that the run's verdicts are by other criteria than it was begun with, and how to get such verdicts again."""
+    """Report that the verdicts use other criteria than those the run began with, and how to compute such verdicts again."""
     last, first = counting(judgings), judgings[0]
     metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]
     if _verdicts_of(last) == _verdicts_of(first) and not any(map(_is_other, *metrics)):
@@ -132,7 +132,7 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
 
 
 def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
-    """Find every case of the plan in the run; an id that stands there twice is told apart by its order."""
+    """Find every case of the plan in the run. Duplicate ids are matched in order."""
     there = _There(store.planned(run_id))
     added: list[str] = []
     changed: list[str] = []
@@ -158,16 +158,16 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
 
 
 class _There:
-    """The cases of a run, taken one at a time; as long as they come in the run's own order, none is kept in memory."""
+    """The cases of a run, taken one at a time. While they are taken in the run's order, none is kept in memory."""
 
     def __init__(self, planned: Iterator[PlannedCase]) -> None:
         self._planned = planned
         self._others: defaultdict[tuple[str, str], deque[PlannedCase]] | None = None
         self.count = 0
-        """How many the run has; known from the first case on that is not the next one."""
+        """The number of cases read so far; the total once a case is taken out of order."""
 
     def take(self, wanted: PlannedCase) -> PlannedCase | None:
-        """Return the next case of that set and id, if there is one."""
+        """Return the next case with this set and id, or `None`."""
         if self._others is None:
             case = next(self._planned, None)
             if case is not None and _id_of(case) == _id_of(wanted):
@@ -178,7 +178,7 @@ class _There:
         return known.popleft() if known else None
 
     def left(self) -> list[PlannedCase]:
-        """Return those that nobody has taken."""
+        """Return the cases that were not taken."""
         if self._others is None:
             self._look_through(None)
         return [case for cases in (self._others or {}).values() for case in cases]

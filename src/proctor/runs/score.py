@@ -1,4 +1,4 @@
-"""Scoring recorded invocations, without an agent."""
+"""Score recorded invocations, without an agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proctor.schema.results.metric_verdict import MetricVerdict, MetricVerdicts
 
 InvocationLike = Invocation | Mapping[str, Any]
 ToolNames = Sequence[str] | Sequence[Sequence[str]]
-"""The names of the tools called in one turn, or in each of several."""
+"""The names of the tools called in one turn, or in each of several turns."""
 
 
 async def score(
@@ -34,20 +34,20 @@ async def score(
     criteria: ConfigLike,
     scenario: Any = None,
     judge: Any = None,
-    timeout: float | None = 300.0,  # noqa: ASYNC109 - of each metric, as in `evaluate`; not of the whole
+    timeout: float | None = 300.0,  # noqa: ASYNC109 - for each metric, as in `evaluate`, not for the whole call
 ) -> dict[str, MetricVerdict]:
     """Score recorded invocations, without an agent.
 
     `actual` and `expected` are one invocation or a list of them, as models or plain dicts; `criteria` is a dict from
-    metric name to threshold or criterion, an `EvalConfig`, or the path of one. Either side may be a bare list of tool
-    names (`["search", "book"]`; a list of such lists for several turns): then only names are compared. The answer has, per metric name,
+    metric name to threshold or criterion, an `EvalConfig`, or the path of one. Either side may be a list of tool
+    names (`["search", "book"]`; a list of such lists for several turns): then only names are compared. The result has, for each metric name,
     `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
 
-    What a metric raises is in its `.reason`, and its status is an error's; so is a metric of one's own that has not answered
-    after `timeout` seconds (`None`: it is waited for).
+    If a metric raises, its status is an error and its `.reason` has the exception. The same applies to a custom metric that takes more
+    than `timeout` seconds (`None`: no limit).
 
     Raises:
-        SetupProblems: no criteria, a metric that does not exist, a criterion that does not fit, an invocation that
+        SetupProblems: no criteria, an unknown metric, an invalid criterion, or an invocation that
             cannot be read.
     """
     from proctor.engine.planning.criteria import bind
@@ -90,7 +90,7 @@ def score_sync(
     judge: Any = None,
     timeout: float | None = 300.0,
 ) -> dict[str, MetricVerdict]:
-    """Do what `score` does, from code that is not asynchronous."""
+    """Run `score` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(
@@ -140,7 +140,7 @@ def _invocations(given: Any, what: str) -> list[Invocation]:
 
 
 def _invocation(given: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
-    """One invocation, or what is wrong with it."""
+    """Return one invocation, or its problems."""
     if isinstance(given, Mapping) and (whole := next((key for key in _LARGER if key in given), None)):
         wanted = "give the invocations, which stand in the `conversation` of a case"
         return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {wanted}")]
@@ -160,17 +160,17 @@ _LARGER = {
 }
 
 
-# --- Trajectories as bare lists of tool names, the form in which the original document of the format shows them -------
+# --- trajectories as lists of tool names, as in the format's original documentation -----------------------------------
 
 
 OPTION = "ignore_args"
 
 
 def turns_of_names(given: Any, other: Any) -> list[Invocation] | None:
-    """Read one side of a comparison as tool names; `None` where it is something else.
+    """Read one side of a comparison as tool names; return `None` if it is something else.
 
-    `["a", "b"]` is one turn, `[["a", "b"], []]` are two. An empty list is a turn without calls where the other side is a
-    list of names; beside recorded turns, lists of lists, or another empty list it is no turn (`[[]]` is one without calls).
+    `["a", "b"]` is one turn, `[["a", "b"], []]` are two. An empty list is one turn without calls if the other side is a list of
+    names. If the other side is invocations, lists of names or another empty list, it has no turn (`[[]]` has one without calls).
     """
     if not isinstance(given, list | tuple):
         return None
@@ -182,7 +182,7 @@ def turns_of_names(given: Any, other: Any) -> list[Invocation] | None:
 
 
 def by_name_only(config: EvalConfig) -> EvalConfig:
-    """Let every metric that can compare names alone do so, unless its criterion says otherwise."""
+    """Make every metric that can compare names alone do so, unless its criterion sets that option."""
     criteria = dict(config.criteria)
     for name in criteria:
         options = METRICS.get(name).facts.options if _has_facts(name) else {}

@@ -2699,7 +2699,7 @@ export interface components {
         };
         /**
          * MetricInfo
-         * @description What there is to know about a metric without running it.
+         * @description The facts about a metric, without running it.
          */
         MetricInfo: {
             /** Name */

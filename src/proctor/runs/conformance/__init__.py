@@ -1,4 +1,4 @@
-"""`proctor agent check`: whether an agent keeps the contract.
+"""`proctor agent check`: checks whether an agent conforms to the contract.
 
 Start with `check`.
 """

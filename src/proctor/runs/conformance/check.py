@@ -1,4 +1,4 @@
-"""Whether an agent does what Proctor expects of agents: `proctor agent check`, and tests of whoever writes an adapter."""
+"""Conformance checks for agents: for `proctor agent check`, and for tests of agent adapters."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from proctor.schema.format.case import EvalCase
 __all__ = ["CHECKS", "Check", "Finding", "Fit", "check_agent", "run_check"]
 
 MESSAGES = ("Hello!", "What can you do?")
-"""What is said where no conversations are given."""
+"""The user messages if no conversations are given."""
 
 _MOST_CASES = 5
 
 
 class Fit(StrEnum):
-    """What a check found."""
+    """The result of a check."""
 
     OK = "ok"
     FAILED = "failed"
@@ -40,13 +40,13 @@ class Fit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found."""
+    """The finding of one check."""
 
     name: str
     shows: str
     fit: Fit
     evidence: str = ""
-    """What the agent did in place of what it should, or why a check has nothing to look at."""
+    """What the agent did instead, or why the check does not apply."""
 
 
 async def check_agent(
@@ -58,14 +58,14 @@ async def check_agent(
     timeout: float = 60.0,  # noqa: ASYNC109 - of one turn, not of this call
     only: Sequence[str] = (),
 ) -> list[Finding]:
-    """Check an agent against every rule, each with the agent opened anew.
+    """Run every check against an agent; the agent is opened again for each check.
 
-    `messages` is what the user says, a turn each; or the first conversations of an `eval_set`, up to five. `failing` is a
+    `messages` are the user messages, one per turn; with an `eval_set` its first conversations, up to five, replace them. `failing` is a
     message that makes the agent fail. `timeout` is for one turn, in seconds. `only` names the checks to run.
 
     Raises:
-        AgentLoadError: the agent cannot be loaded, or not be opened.
-        SetupError: there is no such check, or the eval set has no conversation.
+        AgentLoadError: the agent cannot be loaded or opened.
+        SetupError: no check has this name, or the eval set has no conversation.
     """
     cases = conversations(messages, eval_set)
     for name in only:
@@ -76,10 +76,10 @@ async def check_agent(
 
 
 def conversations(messages: Sequence[str], eval_set: str | Path | None) -> list[EvalCase]:
-    """Return what is talked about: the conversations of a set, else the messages.
+    """Return the conversations for the checks: those of a set, else one of the messages.
 
     Raises:
-        SetupError: the set has none.
+        SetupError: the set has no conversation.
     """
     if eval_set is None:
         return [case_of(messages)]
@@ -97,10 +97,10 @@ async def run_check(
     failing: str | None = None,
     timeout: float = 60.0,  # noqa: ASYNC109 - of one turn, not of this call
 ) -> Finding:
-    """Run one check with the agent opened for it.
+    """Open the agent and run one check against it.
 
     Raises:
-        AgentLoadError: it cannot be loaded, or not be opened.
+        AgentLoadError: the agent cannot be loaded or opened.
     """
     loaded = load_agent(agent)
     await ask(loaded, "open")
@@ -112,7 +112,7 @@ async def run_check(
         fit, evidence = Fit.NOT_APPLICABLE, str(why)
     except ConformanceError as why:
         fit, evidence = Fit.FAILED, str(why)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is what the check found
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception of the agent is the finding
         fit = Fit.FAILED
         evidence = (
             safe_str(error)

@@ -1,4 +1,4 @@
-"""What every agent must do, a check each: what it shows, and a way to find out that fails where it does not."""
+"""The conformance checks: what each shows, and a function that raises if the agent does not conform."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part
 
 AT_ONCE = 8
-"""Conversations that are had at the same time."""
+"""Number of concurrent conversations."""
 
 _MOMENT = 2.0
-"""Seconds in which an agent that is cancelled, or left, has to end."""
+"""Seconds in which an agent must end after its turn is cancelled or its events are no longer read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule."""
+    """One conformance rule."""
 
     name: str
     shows: str
     run: Callable[[Subject], Awaitable[None]]
-    """Raises ConformanceError where the agent breaks the rule, and NotApplicableError where it cannot be seen."""
+    """Raises ConformanceError if the agent breaks the rule, and NotApplicableError if the rule cannot be tested."""
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ class Check:
 
 async def _events(subject: Subject) -> None:
     for case in subject.cases:
-        talk = await talk_through(subject, case)  # what is no event, or no JSON, raises here
+        talk = await talk_through(subject, case)  # raises for anything that is not an event or not JSON
         for event in talk.events:
             again = Event.model_validate_json(event.model_dump_json(exclude_none=True))
             if again.model_dump(exclude_none=True) != event.model_dump(exclude_none=True):
@@ -78,7 +78,7 @@ async def _pairing(subject: Subject) -> None:
     seen = False
     earlier: list[FunctionCall] = []
     async for number, turn in _turns(subject):
-        earlier = [] if number == 1 else earlier  # calls that waited may be answered in a later turn
+        earlier = [] if number == 1 else earlier  # pending calls may be answered in a later turn
         open_calls: list[FunctionCall] = []
         waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
         for event in turn.events:
@@ -160,7 +160,7 @@ def _changes(talk: Talk) -> dict[str, object]:
     return {key: value for event in talk.events for key, value in (event.state_delta or {}).items()}
 
 
-# --- ends --------------------------------------------------------------------------------------------------------------
+# --- cancellation, concurrency, errors, description and cleanup -------------------------------------------------------
 
 
 async def _cancellation(subject: Subject) -> None:
@@ -226,7 +226,7 @@ async def _errors(subject: Subject) -> None:
         talk = await talk_through(subject, case_of([subject.failing]))
     except ConformanceError:
         raise
-    except Exception:  # noqa: BLE001 - this is what is wanted, whatever it is
+    except Exception:  # noqa: BLE001 - the check expects a failure of any kind
         await _goes_on(subject, "it failed")
         return
     raise ConformanceError(f"{subject.failing!r} made it answer {_kinds(talk.turns[-1])}, and raise nothing")
@@ -281,10 +281,10 @@ CHECKS = (
     Check("description", "it says who it is, and its tools in the shape of AppDetails", _description),
     Check("tidiness", "it leaves no task running when it is closed", _tidiness),
 )
-"""In the order they are run; each with an agent that was opened for it."""
+"""The checks in the order in which they run. The agent is opened again for each."""
 
 
-# --- looking at events -------------------------------------------------------------------------------------------------
+# --- properties of events ---------------------------------------------------------------------------------------------
 
 
 async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
@@ -295,7 +295,7 @@ async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
 
 
 def _waits(turn: Turn) -> bool:
-    """Whether it ends with calls that somebody else is to answer."""
+    """Return whether the turn ends with calls that another party is to answer."""
     answered = {response.id for event in turn.events for response in _responses(event)}
     return any({*(event.long_running_tool_ids or ())} - answered for event in turn.events)
 

@@ -1,4 +1,4 @@
-"""Talking to an agent that is on trial itself: conversations of its own, watched from outside."""
+"""Conversations with an agent under test, for the conformance checks."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.session import SessionInput
 
 KEY = "proctor_check"
-"""The key of the session's state under which every conversation has a text of its own."""
+"""The key of the session state that holds a unique token in every conversation."""
 
 
 class ConformanceError(Exception):
-    """The agent does not do what a check is about; the message is the evidence."""
+    """The agent breaks the rule of a check; the message is the evidence."""
 
 
 class NotApplicableError(Exception):
-    """A check has nothing to look at; the message says why."""
+    """A check does not apply; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An agent, open, and what to say to it."""
+    """An open agent, and the conversations to have with it."""
 
     agent: Agent
     cases: Sequence[EvalCase]
     """At least one, each with a conversation."""
     timeout: float
-    """Seconds of one turn."""
+    """Seconds that one turn may take."""
     failing: str | None = None
     """A message that makes the agent fail."""
 
     def case(self, number: int = 0) -> EvalCase:
-        """One of the conversations; there are as many as are asked for, the same again."""
+        """Return the conversation with this number; the given ones repeat."""
         return self.cases[number % len(self.cases)]
 
 
 @dataclass(slots=True)
 class Talk:
-    """One conversation, as it was had."""
+    """The record of one conversation."""
 
     session: Session
     token: str
@@ -66,13 +66,13 @@ class Talk:
 
 
 def case_of(messages: Sequence[str]) -> EvalCase:
-    """Return a case in which the user says these."""
+    """Return a case whose user sends these messages."""
     turns = [Invocation(user_content=user_text(text)) for text in messages]
     return EvalCase(eval_id="conformance", conversation=turns)
 
 
 def begun(case: EvalCase) -> tuple[EvalCase, Talk]:
-    """Return a conversation of its own for a case, with a token in its state that no other one has."""
+    """Return a copy of a case and a new conversation for it, with a unique token in the session state."""
     token = f"token-{uuid.uuid4().hex}"
     given = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
     state = {**(given.state or {}), KEY: token}
@@ -82,11 +82,11 @@ def begun(case: EvalCase) -> tuple[EvalCase, Talk]:
 
 
 async def talk_through(subject: Subject, case: EvalCase) -> Talk:
-    """Have a whole conversation.
+    """Hold a whole conversation with the agent.
 
     Raises:
         ConformanceError: a turn took too long.
-        AgentError, ReportedError: whatever broke it off.
+        AgentError, ReportedError: the agent failed.
     """
     case, talk = begun(case)
     agent, session = subject.agent, talk.session
@@ -111,13 +111,13 @@ async def talk_through(subject: Subject, case: EvalCase) -> Talk:
 
 
 async def ask(agent: Agent, name: str, *arguments: Any, otherwise: Any = None) -> Any:
-    """Call an optional method; `otherwise` where there is none."""
+    """Call an optional method; return `otherwise` if the agent does not have it."""
     method = getattr(agent, name, None)
     return otherwise if method is None else await settle(method(*arguments))
 
 
 async def first_event(events: Any, *, leave: bool) -> int:
-    """Take events: only the first one (`leave`), or all; returns how many there were."""
+    """Read the first event (`leave`) or all events; return how many were read."""
     count = 0
     async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
         async for _ in events:
@@ -128,6 +128,6 @@ async def first_event(events: Any, *, leave: bool) -> int:
 
 
 def shown(content: Content | None, most: int = 80) -> str:
-    """What a message says, short."""
+    """Return the text of a message, shortened."""
     text = text_of(content)
     return repr(text if len(text) <= most else f"{text[: most - 1]}…")

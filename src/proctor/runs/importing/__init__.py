@@ -1,4 +1,4 @@
-"""Runs made of results of other tools.
+"""Import of result files from other tools as runs.
 
 Start with `import_runs`.
 """

@@ -1,7 +1,7 @@
-"""Results that come in, held against themselves: a file that was cut, joined or edited is never better than it was.
+"""Consistency checks for imported results: a file that was cut, joined or edited never yields a better result than the original.
 
-A verdict follows from the scores it came with, so it can be reached again without any metric; and our own forms say how
-many cases and trials there were. Where that does not agree, the case, or the run, is an *error* that says so.
+A verdict follows from the recorded scores, so it can be computed again without any metric. Proctor's own formats also record
+the number of cases and trials. If these do not agree, the case or the run is an *error* with that reason.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
 
 
 def agreeing(recorded: RecordedRun) -> RecordedRun:
-    """Return a run whose cases are held against their scores; when all were read, its head is held against them.
+    """Return a run whose cases are checked against their scores, and, after the last case, against the totals of the file.
 
-    Of google-adk's own files nothing is known of how a verdict was reached: they are taken as they are.
+    google-adk's own files do not record how a verdict was reached. Their verdicts are kept, unless a score is below its threshold.
     """
     return replace(recorded, cases=lambda: _held(recorded))
 
@@ -47,13 +47,13 @@ def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
 
 
 def _make_error(case: CaseResult, said: str, reached: CaseVerdict | None) -> None:
-    """Make a case an error, unless what was recorded, or its scores, already make it failed."""
+    """Make a case an error, unless its recorded outcome or its scores already make it failed."""
     case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
     case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
 
 
 def _fail_below_threshold(case: CaseResult) -> list[str]:
-    """Make failed what google-adk's file calls passed with a score below its threshold; returns a warning for each."""
+    """Fail metrics that google-adk's file records as passed with a score below the threshold; return a warning for each."""
     warnings = []
     for metric in _gating(case):
         if metric.outcome is Outcome.PASSED and _is_below(metric.score, metric.threshold):
@@ -83,7 +83,7 @@ def _is_below(score: float | None, threshold: float | None) -> bool:
 
 
 def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
-    """Say what the file lacks, or has too much of; empty when it is whole."""
+    """Return what the file lacks, or has too much of; empty if it is complete."""
     totals, head = recorded.totals, recorded.head
     if totals is None:
         return ""
@@ -116,7 +116,7 @@ def _told(counts: Mapping[Outcome, int]) -> str:
 
 
 def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
-    """Say in what a case's verdict does not follow from what it came with; empty when it does."""
+    """Return how a case's verdict contradicts the recorded data; empty if it does not."""
     result = case.result
     if case.doubt:
         return case.doubt
@@ -136,7 +136,7 @@ def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
 
 
 def _reached(case: CaseResult) -> CaseVerdict | None:
-    """Reach the verdict again from the scores of each trial; `None` where no metric decides."""
+    """Compute the verdict again from the scores of each trial; `None` if no metric decides."""
     gating = _gating(case)
     if not gating or not case.trials or case.outcome is Outcome.NOT_RUN:
         return None
@@ -156,9 +156,9 @@ def _gating(case: CaseResult) -> list[MetricVerdict]:
 
 
 def _milder(case: CaseResult, reached: CaseVerdict) -> Iterator[str]:
-    """Say what is recorded as better than its scores; it becomes an error before the first word is said.
+    """Yield the recorded outcomes that are better than the scores allow. All of them become errors before the first is yielded.
 
-    A recorded verdict may be stricter: some metrics must hold in every trial, and the file does not say which.
+    A recorded verdict may be stricter: some metrics must hold in every trial, and the file does not record which.
     """
     pairs: list[tuple[str, MetricVerdict | TrialResult, Outcome]] = [
         *((metric.name, metric, reached.metrics[metric.name].outcome) for metric in _gating(case)),
@@ -177,7 +177,7 @@ def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outco
 
 
 def _of_failures(case: CaseResult) -> str:
-    """Of a case without metrics that decide only what broke off is known."""
+    """Return the contradiction in a case without deciding metrics, of which only the failures are known."""
     broken = any(trial.failure is not None or trial.outcome is Outcome.ERROR for trial in case.trials)
     return f"it is {case.outcome}, and a trial of it is an error" if broken and case.passed else ""
 
@@ -187,7 +187,7 @@ def _is_milder(recorded: Outcome, reached: Outcome) -> bool:
 
 
 def _scores(metric: MetricVerdict, trials: int) -> list[MetricScore | None]:
-    """The scores of each trial; where none was kept, the mean stands for each."""
+    """Return the score of each trial; if none was recorded, the mean replaces each."""
     found = list(metric.per_trial)
     if metric.score is not None and all(one is None for one in found):
         return [MetricScore(metric.score)] * trials

@@ -1,4 +1,4 @@
-"""Results coming in: result files become runs of the store, with what they recorded, and nothing judged anew."""
+"""Import of result files as runs of a store. Recorded scores and verdicts are kept; nothing is scored again."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ from proctor.schema.results.score import MetricScore
 from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
 
 _AT_ONCE = 100
-"""Cases on their way to the disk at a time."""
+"""Number of cases that may wait to be written to disk."""
 
 NOT_KEPT = "the evidence of this trial was not in the file that was imported"
 
 
 def read_results(path: str | Path) -> list[RunResult]:
-    """Return the runs in a result file: an ADK result of any age, a JSON report, or JSON Lines.
+    """Return the runs in a result file: an ADK result of any version, a JSON report, or JSON Lines.
 
     Raises:
-        EvalFileError: it cannot be read, or holds no results.
+        EvalFileError: the file cannot be read, or holds no results.
     """
     return [agreeing(recorded).result for recorded in read_runs(path)]
 
 
 def import_run(path: str | Path, store: StoreLike = None) -> str:
-    """Put the run of a result file into `store` (default: the project's own); returns its id there.
+    """Import the run of a result file into `store` (default: the project's); return its id there.
 
     Raises:
-        EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`), or the store
+        EvalFileError: the file cannot be read, holds no results, or those of several runs (see `import_runs`), or the store
             has the results of a file with the same content.
         StoreError: the store cannot be written.
     """
@@ -72,13 +72,13 @@ def import_run(path: str | Path, store: StoreLike = None) -> str:
 
 
 def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
-    """Put every run of a result file, or of a folder of ADK's result files, into `store`; returns their ids there.
+    """Import every run of a result file, or of a folder of ADK's result files, into `store`; return their ids there.
 
-    All files are read before the first run is put.
+    All files are read before the first run is written.
 
     Raises:
-        EvalFileError: one of them cannot be read, there are none, or a file with the same content was imported before.
-        StoreError: the store cannot be written; the runs before that are in it.
+        EvalFileError: a file cannot be read, there is none, or a file with the same content was imported before.
+        StoreError: the store cannot be written; the runs written before are in it.
     """
     path = Path(path)
     with recorded_attempt(store, f"import_runs({str(path)!r})", in_project=True):
@@ -89,7 +89,7 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
 
 
 def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
-    """Put runs into the store; one that is opened here is closed, too."""
+    """Write runs to the store; close the store if it was opened here."""
     with Spool() as spool:
         ready = [_put_aside(recorded, path, spool) for recorded, path in found]
         if is_open(store):
@@ -102,7 +102,7 @@ def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> lis
 
 
 def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
-    """Put runs into the store, unless one of their files is in it, or among them, already."""
+    """Write runs to the store. Refuse a file whose content was imported before, or equals that of another file."""
     known = {
         _content_of(manifest): f"run {manifest.run_id}" for manifest in map(store.manifest, _run_ids(store))
     }
@@ -124,14 +124,14 @@ def _run_ids(store: Store) -> Iterator[str]:
 
 
 def _content_of(manifest: Manifest) -> str:
-    """Return the hash of the file that a run was imported from; empty for a run that was made, or imported long ago."""
+    """Return the hash of the file that a run was imported from; empty for runs that were not imported and for old imports."""
     imported = manifest.options.get("imported")
     return str(imported.get("content") or "") if isinstance(imported, dict) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A run that can be put into a store, without another look at its file."""
+    """A run that can be written to a store without reading its file again."""
 
     manifest: Manifest
     judging: Judging
@@ -140,7 +140,7 @@ class _Ready:
 
 
 def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
-    """Read a run whole, each case once."""
+    """Read a whole run, each case once."""
     seen, recorded, cases = _Seen(), agreeing(recorded), RunSpool(spool)
     for position, case in enumerate(recorded.cases()):
         cases.add(PlannedCase(position, *seen.take(case)), _records(position, case))
@@ -156,7 +156,7 @@ def _put(run: _Ready, store: Store) -> str:
         writer.finish(run.summary, complete=True)
     except BaseException:
         writer.close()
-        with suppress(StoreError):  # where it cannot be deleted either, it is unfinished and says what it is
+        with suppress(StoreError):  # if it cannot be deleted either, it remains as an unfinished run
             store.delete([writer.run_id])
         raise
     return run.manifest.run_id
@@ -171,7 +171,7 @@ def _put_cases(writer: RunWriter, cases: RunSpool, commits: _Commits) -> None:
 
 
 class _Commits:
-    """Waits for the writer, so that a large file does not pile up in memory."""
+    """Wait for the writer, so that a large file does not accumulate in memory."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -185,10 +185,10 @@ class _Commits:
             self._changed.notify_all()
 
     def wait(self, token: int) -> None:
-        """Return when what was put with `token` is on disk.
+        """Wait until the records put with `token` are on disk.
 
         Raises:
-            StoreError: it could not be written.
+            StoreError: the records could not be written.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._last == token or self._error is not None)
@@ -196,7 +196,7 @@ class _Commits:
             raise self._error if isinstance(self._error, StoreError) else StoreError(str(self._error))
 
 
-# --- what a case becomes ----------------------------------------------------------------------------------------------
+# --- records of a case ------------------------------------------------------------------------------------------------
 
 
 def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
@@ -227,7 +227,7 @@ def _no_evidence(case: CaseResult, number: int) -> Trial:
 
 
 def _case_json(recorded: RecordedCase) -> bytes:
-    """The case as far as the file tells it: what was expected, or at least what the user said; empty for neither."""
+    """Return the case as far as the file describes it: the expected turns, or at least the user messages; empty without both."""
     case = recorded.result
     turns = recorded.expected
     if turns is None:
@@ -236,25 +236,25 @@ def _case_json(recorded: RecordedCase) -> bytes:
     return kept_json(EvalCase(eval_id=case.eval_id, conversation=turns)) if turns else b""
 
 
-# --- what a run becomes -----------------------------------------------------------------------------------------------
+# --- manifest of a run ------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What the cases of a file say together."""
+    """Facts collected over all cases of a file."""
 
     metrics: dict[str, dict[str, MetricManifest]] = field(default_factory=dict)
-    """By set and name."""
+    """The metrics by set and name."""
     hashes: dict[str, blake2b] = field(default_factory=dict)
-    """Of each set, over those of its cases so far."""
+    """The hash of each set over its cases so far."""
     cases: Counter[str] = field(default_factory=Counter)
-    """How many each set has."""
+    """The number of cases of each set."""
     counts: Counter[Outcome] = field(default_factory=Counter)
     models: dict[str, None] = field(default_factory=dict)
     tokens: int = 0
 
     def take(self, recorded: RecordedCase) -> tuple[str, str, str, str]:
-        """Take in what a case says, and return what is planned of it: set, id, hash of its content, place."""
+        """Add a case to the totals. Return what is planned of it: set, id, content hash and location."""
         case = recorded.result
         name = content_hash(_case_json(recorded))
         self.hashes.setdefault(case.eval_set_id, hash_of_many()).update(name.encode())

@@ -1,4 +1,4 @@
-"""Runs put aside until they can be begun in a store: there may be very many cases, and memory stays flat."""
+"""Temporary storage for runs until they can be written to a store. Memory use does not depend on the number of cases."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Key = tuple[int, int]
 
 
 class Spool:
-    """A file that has no name and ends with this object. Use as a context manager."""
+    """An anonymous temporary file that is deleted on exit. Use as a context manager."""
 
     def __init__(self) -> None:
-        """Begin with nothing; up to a mebibyte stays in memory."""
+        """Create an empty spool; up to one mebibyte stays in memory."""
         self._file = tempfile.SpooledTemporaryFile[bytes](max_size=_IN_MEMORY)  # closed by __exit__
 
     def __enter__(self) -> Self:
@@ -34,26 +34,26 @@ class Spool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # what could not be written is of no use any more
+        with suppress(OSError):  # data that could not be written is not needed any more
             self._file.close()
 
     def end(self) -> int:
-        """Return where the next part will stand."""
+        """Return the position of the next part."""
         with _in_words():
             return self._file.seek(0, 2)
 
     def append(self, facts: Sequence[Any], bodies: Sequence[bytes]) -> None:
-        """Write a part behind the others.
+        """Append a part.
 
         Raises:
-            StoreError: there is no room for it.
+            StoreError: there is not enough space.
         """
         head = json.dumps([*facts, [len(body) for body in bodies]]).encode()
         with _in_words():
             self._file.write(b"".join((head, b"\n", *bodies)))
 
     def read(self, at: int, *, whole: bool) -> tuple[_Facts, list[bytes], int]:
-        """Return the part that stands at `at`, `whole` or without its bodies, and where the next one does."""
+        """Return the part at the position `at`, with its bodies only if `whole`, and the position of the next part."""
         with _in_words():
             self._file.seek(at)
             *facts, sizes = json.loads(self._file.readline())
@@ -62,18 +62,18 @@ class Spool:
 
 
 class RunSpool:
-    """The cases of one run and what is recorded of them, in a spool that others may have written to before."""
+    """The cases of one run and their records, in a spool that may already contain other runs."""
 
     def __init__(self, spool: Spool) -> None:
-        """Begin at the spool's end; no other run is put into it before this one is complete."""
+        """Start at the end of the spool. No other run may be added before this one is complete."""
         self._spool = spool
         self._first = self._end = spool.end()
 
     def add(self, case: PlannedCase, records: Iterable[Record]) -> None:
-        """Put the next case aside.
+        """Append the next case with its records.
 
         Raises:
-            StoreError: there is no room for it.
+            StoreError: there is not enough space.
         """
         self._spool.end()
         parts = [_encoded(record) for record in records]
@@ -83,12 +83,12 @@ class RunSpool:
         self._end = self._spool.end()
 
     def planned(self) -> Iterator[PlannedCase]:
-        """Return the cases, in the order in which they came."""
+        """Yield the cases in the order in which they were added."""
         for (position, texts, _), _ in self._parts(whole=False):
             yield PlannedCase(position, *texts)
 
     def records(self) -> Iterator[list[Record]]:
-        """Return what is recorded of each case, in the same order."""
+        """Yield the records of each case, in the same order."""
         for (position, texts, facts), bodies in self._parts(whole=True):
             yield _decoded(position, texts, facts, bodies)
 
@@ -100,7 +100,7 @@ class RunSpool:
 
 
 def _encoded(record: Record) -> tuple[_Facts, list[bytes]]:
-    """A record as a few facts and its bodies."""
+    """Return a record as a list of facts and its bodies."""
     if isinstance(record, TrialRecord):
         facts = ["trial", record.number, record.attempt, record.failed]
         return facts, [record.evidence, record.case]

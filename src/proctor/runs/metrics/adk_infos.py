@@ -1,4 +1,4 @@
-"""What the format's own metrics are, in the format's words: for lists of metrics that google-adk's tools read."""
+"""Descriptions of the format's own metrics in google-adk's form, for tools of google-adk that list metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proctor.schema.format.criterion import Interval, MetricInfo, MetricValueInf
 
 
 def metric_infos() -> list[MetricInfo]:
-    """Return what is known of each of the format's metrics, in google-adk's order."""
+    """Return the description of each of the format's metrics, in google-adk's order."""
     return [_info(name.value) for name in PrebuiltMetrics]
 
 

@@ -1,4 +1,4 @@
-"""What there is to know about the metrics without running them: facts, and what each option may be."""
+"""Facts about the metrics, without running them, and the values that each option accepts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _OURS: dict[str, dict[str, Any]] = {
     "aggregate": {"enum": ["mean", "min", "every_invocation"]},
     "compat": {"enum": ["adk"]},
 }
-"""Options that every criterion has, and that no class of criteria declares."""
+"""Options that every criterion has and that no criterion class declares."""
 
 
 def facts_of(name: str) -> MetricFacts:
-    """Return the facts of a metric; a plug-in function has none of its own.
+    """Return the facts of a metric; those of a plug-in function are derived from its docstring.
 
     Raises:
-        UnknownNameError: there is no such metric.
-        SetupError: what is registered by that name is no metric.
+        UnknownNameError: no metric has this name.
+        SetupError: the object registered under this name is not a metric.
     """
     plugin = METRICS.get(name)
     facts = getattr(plugin, "facts", None)
@@ -38,7 +38,7 @@ def facts_of(name: str) -> MetricFacts:
 
 
 def metrics_page(judge: str) -> MetricsPage:
-    """Return every metric; `judge`: whom they ask where nobody is named."""
+    """Return every metric; `judge` is the model that they call if their criterion names none."""
     return MetricsPage(items=[_info(facts_of(name), name) for name in METRICS.names()], judge=judge)
 
 
@@ -72,13 +72,13 @@ def _options(facts: MetricFacts, name: str) -> Iterator[OptionFacts]:
 
 
 def _schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a metric's criterion; what cannot be said in one is left open."""
+    """Return the JSON Schema of a metric's criterion; what JSON Schema cannot express is left open."""
     kind = getattr(METRICS.get(name), "kind", BaseCriterion)
     if not (isinstance(kind, type) and issubclass(kind, BaseCriterion)):
         kind = BaseCriterion
     try:
         found = kind.model_json_schema()
-    except Exception:  # noqa: BLE001 - a class of somebody's own may have types that JSON Schema has no words for
+    except Exception:  # noqa: BLE001 - a user's class may have types that JSON Schema cannot express
         found = BaseCriterion.model_json_schema()
     found["properties"].setdefault("judge_model_options", {"$ref": "#/$defs/JudgeModelOptions"})
     found.setdefault("$defs", {}).setdefault("JudgeModelOptions", JudgeModelOptions.model_json_schema())

@@ -1,4 +1,4 @@
-"""Every metric: what it measures, what it needs, its options and what each may be."""
+"""Page of all metrics: what each measures and needs, its options and their values."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class OptionFacts(PageModel):
     meaning: str
     required: bool
     json_schema: dict[str, Any]
-    """What it may be: JSON Schema. Empty: anything."""
+    """The JSON Schema of its values. Empty: any value."""
 
 
 class MetricInfo(PageModel):
-    """What there is to know about a metric without running it."""
+    """The facts about a metric, without running it."""
 
     name: str
     description: str
     kind: str
     needs: list[str]
-    """In words."""
+    """Descriptions of the needs, for readers."""
     asks_judge: bool
     gates: bool
-    """False: always reported, never deciding."""
+    """False: the metric is always reported and never decides."""
     minimum: float | None
     maximum: float | None
     default_threshold: float | None
@@ -42,4 +42,4 @@ class MetricsPage(PageModel):
 
     items: list[MetricInfo]
     judge: str
-    """Whom metrics ask whose criterion names nobody."""
+    """The judge of metrics whose criterion names none."""

@@ -1,4 +1,4 @@
-"""From what the user named to a plan: agents, eval sets, configs, judges, simulated users.
+"""Setup of a run: turns the user's arguments into a plan of agents, eval sets, configs, judges and simulated users.
 
 Start with `prepare`, which reports all problems at once.
 """

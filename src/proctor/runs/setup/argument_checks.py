@@ -1,4 +1,4 @@
-"""Check what functions of the Python API are given, where a value of another type would fail far from its cause."""
+"""Checks of arguments of the Python API for which a wrong type would cause an error far from its origin."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
-    """Tell whether `store` is an open store, and not the place of one.
+    """Return whether `store` is an open store, rather than the location of one.
 
     Raises:
-        StoreError: it is neither.
+        StoreError: `store` is neither.
     """
     if store is None or isinstance(store, str | Path):
         return False
@@ -32,10 +32,10 @@ def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
 
 
 def name_of_run(run: str | RunResult) -> str:
-    """Return the name of a run that is in a store: as it is given, or the id of a result.
+    """Return the name of a stored run: the given name, or the id of a result.
 
     Raises:
-        SetupError: it is neither, or the result is in no store.
+        SetupError: `run` is neither, or the result is in no store.
     """
     if isinstance(run, str):
         return run
@@ -52,10 +52,10 @@ def name_of_run(run: str | RunResult) -> str:
 
 
 def check_count(name: str, value: object) -> None:
-    """Refuse a number of runs that cannot be one; `None` is none stated.
+    """Refuse an invalid number of runs; `None` means that none is given.
 
     Raises:
-        SetupError: it is no whole number, is below 0 or above 2**63 - 1.
+        SetupError: the value is not a whole number, is below 0 or above 2**63 - 1.
     """
     if value is not None and (problem := number_problem(value, 0, LARGEST)):
         raise SetupError(f"{name} must be {problem}")

@@ -1,8 +1,8 @@
-"""Only the cases whose content is another one than at a commit of git.
+"""Selection of the cases whose content differs from that at a git commit.
 
-Contents are compared, not lines: a case that was moved, or written otherwise, is as it was. What judges a case belongs
-to it: where the config is another one, every case of the set counts as changed. So it does where nothing is known of how
-the set was: the file is new, or what it was cannot be read.
+Contents are compared, not lines: moving or reformatting a case does not change it. The config is part of every case of its set:
+if it has changed, all cases of the set count as changed. So they do if the earlier set is unknown: the file is new, or its earlier
+version cannot be read.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from proctor.schema.format.config import EvalConfig
 
 @dataclass(slots=True)
 class Changed:
-    """The sets that something has changed in, and what is said of the choice."""
+    """The sets that contain changes, and notes about the selection."""
 
     sets: list[PlannedSet]
     said: list[str]
     commit: str
-    """The hash of the commit; where the sets are in several repositories, its name."""
+    """The hash of the commit; its name if the sets are in several repositories."""
 
 
 def only_changed(wanted: Sequence[PlannedSet], ref: str, config: object, *, renames: bool = False) -> Changed:
     """Narrow `wanted` to the cases that have changed since the commit `ref`.
 
-    `config` is what was given for all sets (`None`: each has its own); `renames` says that ids which stand twice are
-    told apart.
+    `config` is the config given for all sets (`None`: each has its own); `renames` means that duplicate ids are made
+    distinct.
 
     Raises:
-        SetupError: a set is no file, it is in no git repository, or that has no such commit.
+        SetupError: a set is not a file, it is in no git repository, or the repository has no such commit.
         NothingToRunError: nothing has changed.
     """
     if not isinstance(ref, str):
@@ -87,7 +87,7 @@ class _Choice:
         return found[0] if len(found) == 1 else self.ref
 
     def narrowed(self, planned: PlannedSet) -> bool:
-        """Leave in a set only the cases that have changed; tells whether there are any."""
+        """Keep only the changed cases of a set; return whether there are any."""
         if planned.source.label is None:
             raise SetupError(
                 f"changed since {self.ref!r}: the eval set {planned.source.eval_set_id!r} was made in Python, and only "
@@ -97,7 +97,7 @@ class _Choice:
         picked = set(planned.only)
         ids = [eval_id for eval_id in planned.source.ids() if not picked or eval_id in picked]
         self.cases += len(ids)
-        unknown = picked.difference(ids)  # they stay, to be refused
+        unknown = picked.difference(ids)  # unknown ids are kept, so that they are refused later
         if why := self._why_all(planned, path):
             self.said.append(f"{path}: every case is run: {why}")
         else:
@@ -107,7 +107,7 @@ class _Choice:
         return bool(ids or unknown)
 
     def _why_all(self, planned: PlannedSet, path: Path) -> str:
-        """Say why every case of a set counts as changed; empty when it does not."""
+        """Return why every case of a set counts as changed; empty if they do not."""
         if not self._then.was_there(path):
             return "the file is new"
         return self._why_judged_otherwise(planned, path)
@@ -123,7 +123,7 @@ class _Choice:
         return [case.eval_id for case in cases if case_hash(case) not in before]
 
     def _contents(self, path: Path) -> set[bytes] | None:
-        """Return the hashes of the contents of the cases that the file had; `None` where it cannot be read."""
+        """Return the hashes of the contents of the cases in the earlier file; `None` if it cannot be read."""
         from proctor.files.eval_sets.source import open_eval_set
 
         with self._as_it_was(path) as file:
@@ -173,7 +173,7 @@ class _Choice:
 
     @contextmanager
     def _as_it_was(self, path: Path) -> Iterator[Path | None]:
-        """Lay a file as it was where it can be read, under its own name; `None` where git cannot give it."""
+        """Write the earlier version of a file, under its own name, to a temporary folder; yield `None` if git cannot provide it."""
         content = self._then.content(path)
         if content is None:
             yield None
@@ -185,7 +185,7 @@ class _Choice:
 
 
 def _nearer(path: Path, used: Path | None) -> Iterator[Path]:
-    """Return where a config would stand that goes before the one that is `used` for a set; without one, any."""
+    """Yield the paths at which a config would take precedence over the `used` one of a set; without one, all possible paths."""
     from proctor.files.eval_sets.selectors import CONFIG_NAMES
 
     folder = path.absolute().parent

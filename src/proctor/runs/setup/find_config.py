@@ -1,4 +1,4 @@
-"""The config that judges a set: given, found beside the set, or ADK's defaults; checked whole, each one once."""
+"""The config that scores a set: the given one, one found near the set, or ADK's defaults. Each is validated once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ADK_RS_CRITERIA = {
     "tool_trajectory_avg_score": 1.0,
     "final_response_match_v1": {"threshold": 0.5, "aggregate": "every_invocation"},
 }
-"""What adk-rs's `eval` scores with; it reads no config."""
+"""The criteria of adk-rs's `eval`, which reads no config."""
 ADK_RS_SOURCE = "adk-rs's criteria (no test_config.json found)"
 
 
 class Configs:
-    """Finds and reads the configs of a run; what is wrong or doubtful goes to `problems` and `warnings`."""
+    """Find and read the configs of a run; collect errors in `problems` and doubts in `warnings`."""
 
     def __init__(
         self,
@@ -37,19 +37,19 @@ class Configs:
         *,
         default: str | None = None,
     ) -> None:
-        """Take the config that was given for all sets, if one was, and what stands over each one's `trials`."""
+        """Take the config given for all sets, if any, and the options that override each config's `trials`."""
         self._given, self._problems, self.warnings = given, problems, warnings
         self._trials = trials or {}
         self._default = default
         self._read: dict[str, EvalConfig | None] = {}
 
     def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
-        """The config that judges a set, and where it came from; `None` when that is among the problems."""
+        """Return the config that scores a set, and its source; `None` if it cannot be used, which is one of the problems."""
         config, origin = self._of(set_path)
         return self._with_trials(config) if config and self._trials else config, origin
 
     def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
-        """Put what was asked of the trials over what the config asks of them: the same rules hold for both."""
+        """Override the config's `trials` with the options; the result is validated by the same rules."""
         stated = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
         try:
             trials = TrialsConfig.model_validate({**stated, **self._trials})
@@ -109,7 +109,7 @@ class Configs:
 
 
 def trials_asked(options: RunOptions) -> dict[str, object]:
-    """Return what `options` change in the `trials` of a config; the number of trials only together with something else."""
+    """Return the options that override the `trials` of a config; the number of trials only together with another option."""
     rule: dict[str, object] = {
         "min_pass_rate": options.min_pass_rate,
         "pass_k": options.pass_k,
@@ -121,10 +121,10 @@ def trials_asked(options: RunOptions) -> dict[str, object]:
 
 
 def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
-    """Return the config that was given, where it came from, and what is doubtful about it.
+    """Return the given config, its source and its warnings.
 
     Raises:
-        SetupProblems: what is wrong with it.
+        SetupProblems: the errors in the config.
     """
     problems: list[SetupError] = []
     configs = Configs(given, problems, [])

@@ -1,4 +1,4 @@
-"""What files were at an earlier commit, as git has them."""
+"""The contents of files at an earlier git commit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ELSEWHERE = (
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_PREFIX",
-)  # a hook of git sets them, for its own folder
+)  # a git hook sets them for its own repository
 
 
 class CommitFiles:
-    """The files of one commit; `ref` is any name of it (a branch, a tag, `HEAD~1`), the same in every repository."""
+    """The files of one commit. `ref` is any name of it (a branch, a tag, `HEAD~1`), resolved in each repository."""
 
     def __init__(self, ref: str) -> None:
         """Take the name of the commit."""
@@ -28,21 +28,21 @@ class CommitFiles:
 
     @property
     def commits(self) -> list[str]:
-        """The hashes of the commit that were looked up so far, one for each repository."""
+        """The hashes of the commit that were resolved so far, one for each repository."""
         return list(dict.fromkeys(self._commits.values()))
 
     def was_there(self, path: Path) -> bool:
-        """Tell whether the commit has the file.
+        """Return whether the commit contains the file.
 
         Raises:
-            SetupError: the file is in no git repository, or that has no such commit.
+            SetupError: the file is in no git repository, or the repository has no such commit.
         """
         return self._blob(path) is not None
 
     def is_as_it_was(self, path: Path) -> bool:
-        """Tell whether the file is, byte for byte, what the commit has. Raises as `was_there`.
+        """Return whether the file is, byte for byte, the version in the commit. Raises as `was_there`.
 
-        What git keeps in its index is not asked: it may have been told to take a file for unchanged.
+        Git's index is not used, because it may mark a changed file as unchanged.
         """
         path = Path(os.path.realpath(path))
         before = self._blob(path)
@@ -52,7 +52,7 @@ class CommitFiles:
         return now.returncode == 0 and now.stdout.strip() == before
 
     def content(self, path: Path) -> bytes | None:
-        """Return what the file was; `None` where it was not there, or git cannot give it. Raises as `was_there`."""
+        """Return the content of the file at the commit; `None` if it did not exist or git cannot provide it. Raises as `was_there`."""
         path = Path(os.path.realpath(path))
         if self._blob(path) is None:
             return None
@@ -60,7 +60,7 @@ class CommitFiles:
         return found.stdout if found.returncode == 0 else None
 
     def _blob(self, path: Path) -> bytes | None:
-        """Return by which hash git knows what the file was; `None` where it was not there."""
+        """Return git's hash of the file at the commit; `None` if it did not exist."""
         path = Path(os.path.realpath(path))
         if path not in self._blobs:
             self._blobs[path] = self._looked_up(path)

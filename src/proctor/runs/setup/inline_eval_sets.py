@@ -18,10 +18,10 @@ _NAME = "<eval set>"
 
 
 def listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
-    """Each of the sets that are given; a list of cases, or of turns as old files have them, is one."""
+    """Return the given sets as a list. A list of cases, or of turns as in old files, is one set."""
     if isinstance(eval_sets, str | bytes | Path | Mapping) or not isinstance(eval_sets, Iterable):
         return [cast("EvalSetLike", eval_sets)]
-    if hasattr(eval_sets, "model_dump"):  # a set of ours, or of google-adk: models iterate over their fields
+    if hasattr(eval_sets, "model_dump"):  # Proctor's or google-adk's model, which iterates over its fields
         return [cast("EvalSet", eval_sets)]
     sets = list(eval_sets)
     return [cast("EvalSetLike", sets)] if _is_one(sets) else sets
@@ -38,14 +38,14 @@ def _is_one(items: list[Any]) -> bool:
 def given_set(
     entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = True
 ) -> GivenSet:
-    """Take an eval set made in Python: a model, or a dict in any form that a file may have.
+    """Read an eval set made in Python: a model, or a dict in any form that a file may have.
 
-    With `allow_duplicate_ids` the second case `x` runs as `x#2`. Without `allow_unknown_keys`, keys that state an
-    expectation and that nothing reads are refused.
+    With `allow_duplicate_ids` the second case `x` runs as `x#2`. Without `allow_unknown_keys`, unknown keys that look like
+    an expectation are refused.
 
     Raises:
-        EvalFileError: the dict is no eval set.
-        SetupProblems: what those keys are.
+        EvalFileError: the dict is not an eval set.
+        SetupProblems: the refused keys.
         SetupError: two cases share an id.
     """
     from proctor.engine.planning.plan import GivenSet
@@ -57,18 +57,18 @@ def given_set(
 
 
 def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
-    """Return the set that such a thing is; it raises what `given_set` does."""
+    """Return the eval set that `given_set` would read; raises as `given_set`."""
     from proctor.engine.planning.plan import GivenSet
 
     eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
-    GivenSet(eval_set)  # which refuses ids that stand twice
+    GivenSet(eval_set)  # refuses duplicate ids
     return eval_set
 
 
 def _read(
     entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
 ) -> tuple[EvalSet, list[str]]:
-    """The set, and what is doubtful in it."""
+    """Return the set and its warnings."""
     from proctor.files.eval_sets.strictness import (
         keys_of_set,
         refusal_of,
@@ -98,7 +98,7 @@ def _text(entry: object) -> str:
         return json.dumps(entry, default=_plain)
     except RecursionError:
         raise EvalFileError(f"{_NAME}: it is nested too deep") from None
-    except (TypeError, ValueError) as error:  # a key that is no text, an object that contains itself
+    except (TypeError, ValueError) as error:  # a key that is not a string, an object that contains itself
         raise EvalFileError(f"{_NAME}: it cannot be written as JSON: {error}") from None
 
 

@@ -1,4 +1,4 @@
-"""Whom the metrics of a run ask: the model that was named, an object, a function; made when the first one asks."""
+"""Provider of the judges of a run: a named model, an object or a function, created when the first metric needs it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ VARIABLE = "PROCTOR_JUDGE_MODEL"
 
 
 def judge_named(given: Any, setting: str | None = None) -> Any:
-    """Return whom to ask where a criterion names nobody: what was given, else the environment, else the setting."""
+    """Return the default judge: the given one, else that of the environment, else the setting."""
     return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
 
 
 def judge_again(given: Any, run: Manifest, setting: str | None = None) -> Any:
-    """Return whom to ask when a run is judged again: what was given, else whom the run asked, else as `judge_named`."""
+    """Return the default judge for re-scoring: the given one, else the run's, else that of `judge_named`."""
     return judge_named(given if given is not None else run.options.get("judge"), setting)
 
 
 def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
-    """Return what keeps the caps on calls and dollars that a run is given; `None` where it is given none."""
+    """Return the budget for the limits on calls and cost; `None` if none is given."""
     limits = {"max_calls": options.get("max_judge_calls"), "max_cost": options.get("max_cost")}
     if all(limit is None for limit in limits.values()):
         return None
@@ -42,25 +42,25 @@ def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
 
 
 def _never_asked(_messages: object) -> str:
-    """Stand for a judge that was refused: nothing is run."""
+    """Replace a judge that was refused: nothing is run."""
     raise NotImplementedError
 
 
 class JudgesOnDemand:
-    """The judges of a run (see `Judges`): nothing of them is loaded before a metric wants one.
+    """The judges of a run (see `Judges`), loaded when the first metric needs one.
 
-    `judge` is a model's name, which holds for criteria that name none themselves; or a `ChatModel`, or a plain or
-    async function from messages to a text or to the answer as data, which take the place of every judge.
+    `judge` is the name of a model for criteria that name none themselves; or a `ChatModel`, or a plain or
+    async function from messages to the answer as text or as data, which replaces every judge.
     """
 
     def __init__(self, judge: Any = None, *, budget: Budget | None = None) -> None:
         self._given = judge_named(judge)
         self._budget = budget
         self.made: RunJudges | None = None
-        """The judges, once any metric has asked for one: what they spent stands there."""
+        """The judges and their usage, once a metric has requested one."""
 
     def problems(self) -> list[SetupError]:
-        """Return what is wrong with what was given, whether or not anything asks it: it is none, or has no such name."""
+        """Return the problems of the given judge, whether or not a metric needs it: its type is invalid, or its name unknown."""
         if self._given is None:
             return []
         from proctor.common.registry import MODELS
@@ -73,7 +73,7 @@ class JudgesOnDemand:
             else:
                 as_model(self._given)
         except SetupError as problem:
-            self._given = _never_asked  # it is said once, and not by every metric again
+            self._given = _never_asked  # report it once, not again for every metric
             return [SetupError(f"judge: {problem}")]
         return []
 
@@ -81,28 +81,28 @@ class JudgesOnDemand:
         """Return the judge of a criterion.
 
         Raises:
-            SetupError: no such model, no key for it, an extra that is missing.
+            SetupError: the model is unknown, it has no key, or an extra is missing.
         """
         if self.made is None:
             self.made = self._make()
         return self.made.judge(metric, options, stated=stated)
 
     def remember(self, cache: AnswerCache) -> None:
-        """Look there for answers before a model is asked, and keep there what it answers."""
+        """Look up answers in `cache` before a model is called, and store its answers there."""
         if self.made is not None:
             self.made.remember(cache)
 
     def spending(self) -> list[Spent]:
-        """Return what they took so far, by model."""
+        """Return the usage of the judges so far, by model."""
         return self.made.spending() if self.made is not None else []
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with the reason when a judge will not be asked any more."""
+        """Call `tell` with the reason when a judge is not called any more."""
         if self.made is not None:
             self.made.listen(tell)
 
     async def close(self) -> None:
-        """Let go of connections, when the run is over."""
+        """Close connections at the end of the run."""
         if self.made is not None:
             await self.made.close()
 

@@ -1,4 +1,4 @@
-"""The manifest of a run: which agent, from which code, with which options, on which versions."""
+"""The manifest of a run: agent, source code, options and versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def manifest_of(
     eval_sets: list[EvalSetLike],
     options: Mapping[str, Any],
 ) -> Manifest:
-    """Return the manifest of a run that is about to begin, but for what the agent will say about itself."""
+    """Return the manifest of a run that is about to begin, without the agent's description of itself."""
     now = time.time()
     return Manifest(
         run_id=new_run_id(),
@@ -61,10 +61,10 @@ def manifest_of(
 
 
 def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
-    """Return what is known of an agent from outside: how it was named, its source, its commit."""
+    """Return the facts about an agent that are known without calling it: its reference, source and commit."""
     reference = str(agent) if isinstance(agent, str | Path) else None
     if reference is not None and ("//" in reference or reference.startswith("cmd:")):
-        # an address or a command: whoever goes on with the run brings its secret again
+        # an address or a command may contain a secret, which the user provides again to resume
         reference = redact_text(reference)
     folder = agent_folder(agent)
     return AgentManifest(
@@ -76,13 +76,13 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
 
 
 def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run was told, as JSON: enough to go on with it; what cannot be written down is left out."""
+    """Return the options of a run as JSON, sufficient to resume it. Values that cannot be written as JSON are left out."""
     kept = {name: value for name, value in options.items() if name not in _NOT_TOLD and _is_plain(value)}
     for name in ("setup", "teardown"):
         if (hook := options.get(name)) is not None and (named := _function_of(hook)):
             kept[name] = named
     if (user := options.get("user")) is not None and not isinstance(user, str):
-        is_main = getattr(user, "__module__", "") == "__main__"  # another one, in another process
+        is_main = getattr(user, "__module__", "") == "__main__"  # a different module in another process
         kept["user"] = AN_OBJECT if is_main else _function_of(user) or AN_OBJECT
     elif user is not None and (code := _code_of_user(user)):
         kept[USER_CODE] = code
@@ -96,13 +96,13 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
 
 
 def _function_of(given: Any) -> str:
-    """Return `module:function` for a function that can be named, else an empty text."""
+    """Return `module:function` for a function that can be named, else an empty string."""
     named = getattr(given, "__qualname__", "<")
     return "" if "<" in named else f"{given.__module__}:{named}"
 
 
 def _code_of_user(named: str) -> str:
-    """Return the hash of the file whose function plays the users; empty where it is no file, as of a model."""
+    """Return the hash of the file that defines the simulated user; empty if it is not a file, as for a model."""
     file = Path(named if named.endswith(".py") else named.rpartition(":")[0])
     try:
         return content_hash(file.read_bytes()) if file.suffix == ".py" else ""
@@ -127,18 +127,18 @@ def versions() -> dict[str, str]:
     loaded = {module: package for module, package in _FRAMEWORKS.items() if module in sys.modules}
     if not loaded:
         return found
-    from importlib.metadata import PackageNotFoundError, version  # 10 ms, which most runs can do without
+    from importlib.metadata import PackageNotFoundError, version  # takes 10 ms, which most runs can save
 
     for package in loaded.values():
         try:
             found[package] = version(package)
-        except PackageNotFoundError:  # a module of the user's own that has the same name
+        except PackageNotFoundError:  # a user's module with the same name
             continue
     return found
 
 
 def _source_hash(agent: AgentLike, folder: Path | None) -> str | None:
-    """Return one hash over the Python files that the agent is made of: its own one, or all of its folder."""
+    """Return one hash over the Python files of the agent: its own file, or all files of its folder."""
     if folder is None:
         return None
     files = sorted(_sources(agent, folder))
@@ -176,7 +176,7 @@ def _python_files(folder: Path) -> Iterator[Path]:
 
 
 def _commit(folder: Path) -> str | None:
-    """Return the commit that a folder is at, with `+` behind it where something in its project was changed."""
+    """Return the commit of a folder, followed by `+` if its project has uncommitted changes."""
     if not any((above / ".git").exists() for above in (folder, *folder.parents)):
         return None
     import subprocess

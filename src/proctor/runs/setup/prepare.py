@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Prepared:
-    """Agent and sets loaded, everything checked."""
+    """The loaded agent and the plan of a run; everything is validated."""
 
     agent: Agent | None
-    """`None` where recorded evidence is judged again."""
+    """`None` if recorded evidence is re-scored."""
     agent_label: str
     plan: Plan
     options: RunOptions
     warnings: list[str] = field(default_factory=list)
     judging_warnings: list[str] = field(default_factory=list)
-    """Those of the warnings that are about the criteria."""
+    """The warnings that are about the criteria."""
     notes: list[str] = field(default_factory=list)
-    """Those of the warnings that only inform, such as which share of the cases a shard has."""
+    """The warnings that only inform, such as which share of the cases a shard has."""
     warnings_as_errors: bool = False
     """Whether any other warning is a configuration error."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read (`keep_going`)."""
     store: Store | None = None
-    """Where the run is to be kept."""
+    """The store that the run is written to."""
     manifest: Manifest | None = None
-    """What it is, where it is kept; what the agent says about itself is missing yet."""
+    """The manifest of the run if there is a store, still without the agent's description of itself."""
     agent_ref: object = None
-    """How the agent was named, where it was: its code may import more while it runs."""
+    """The AGENT argument, if there was one. The agent's code may import more modules while it runs."""
 
 
 @user_folder()
@@ -69,7 +69,7 @@ def prepare(
 
     Raises:
         SetupProblems: the configuration errors.
-        NothingToRunError: there is no error, and the options select no case.
+        NothingToRunError: without any error, the options select no case.
     """
     run_options = _run_options(options, plays=plays)
     problems = [*_unknown(options), *_provider_problems(run_options), *_comparison_problems(run_options)]
@@ -156,14 +156,14 @@ def _unknown(options: EvaluateOptions) -> list[SetupError]:
 
 
 def _provider_problems(options: RunOptions) -> list[SetupError]:
-    """Return what is wrong with the judge and the user that are given."""
+    """Return the problems of the given judge and simulated user."""
     judges, users = options.judges, options.users
     problems = judges.problems() if isinstance(judges, JudgesOnDemand) else []
     return problems + (users.wrong() if isinstance(users, UsersOnDemand) else [])
 
 
 def _comparison_problems(options: RunOptions) -> list[SetupError]:
-    """Return which options lack the one that they refine."""
+    """Return an error for each option without the option that it refines."""
     problems = []
     if options.against is not None and not options.until_decided:
         problems.append(
@@ -180,7 +180,7 @@ def _comparison_problems(options: RunOptions) -> list[SetupError]:
 
 
 class _Loading:
-    """Loads what a run names, collecting every problem instead of stopping at the first."""
+    """Load the parts of a run, and collect every problem instead of stopping at the first."""
 
     def __init__(self, agent: AgentLike, options: RunOptions, problems: list[SetupError]) -> None:
         self._ref, self._options, self.problems = agent, options, problems
@@ -198,7 +198,7 @@ class _Loading:
         )
 
     def agent(self) -> Agent | None:
-        """Load the agent; `None` when that is among the problems."""
+        """Load the agent; return `None` if this adds a problem."""
         from proctor.agents.load import describe_ref
         from proctor.runs.load import load_agent
 
@@ -216,16 +216,16 @@ class _Loading:
             return None
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
-        """Open every set that is named, each with its config."""
+        """Open every named set with its config."""
         wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
         only = self._options.only
         return wanted if only is None else self._chosen(wanted, only)
 
     def keep_changed(self, wanted: list[PlannedSet], run_options: RunOptions) -> dict[str, str]:
-        """Leave of `wanted` what has changed since a commit, where that is asked for; returns it as an option.
+        """Narrow `wanted` to the cases that have changed since a commit, if requested; return the commit as an option.
 
         Raises:
-            NothingToRunError: nothing has changed, and nothing else is wrong.
+            NothingToRunError: nothing has changed, and no other problem exists.
         """
         ref = self._options.changed_since
         if ref is None or not wanted:
@@ -249,7 +249,7 @@ class _Loading:
         return {"changed_since": changed.commit}
 
     def refuse_warnings(self) -> None:
-        """Add the warnings so far to the problems, where each is an error: all are reported at once."""
+        """If warnings are errors, add those so far to the problems, so that all are reported at once."""
         if self._options.warnings_as_errors:
             self.problems += errors_from([*self.warnings, *self.judging_warnings])
 
@@ -272,7 +272,7 @@ class _Loading:
         )
 
     def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
-        """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
+        """Leave out the sets and cases that `only` does not name; report the names that match nothing."""
         there = {planned.source.eval_set_id for planned in wanted}
         unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
         if wanted and not there & only.keys():
@@ -351,7 +351,7 @@ _ONLY = "what is asked for (`only`, --failed)"
 
 
 def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
-    """Keep the cases of `named` that were picked, if any were; ids that do not exist stay, to be refused."""
+    """Keep the cases of `named` that were selected, if any were; unknown ids are kept, so that they are refused later."""
     there = set(planned.source.ids())
     unknown = [eval_id for eval_id in planned.only if eval_id not in there]
     planned.only = [eval_id for eval_id in named if not planned.only or eval_id in planned.only] + unknown
@@ -359,7 +359,7 @@ def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
 
 
 def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
-    """A file that is named twice comes once, with the cases of both; all cases and a list is the list, as in ADK."""
+    """Merge sets that are named twice, with the cases of both. All cases and a list give the list, as in ADK."""
     merged: dict[object, PlannedSet] = {}
     for planned in wanted:
         label = planned.source.label

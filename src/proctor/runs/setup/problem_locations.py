@@ -1,4 +1,4 @@
-"""What a plan refuses in a config, with the line and column of the criterion that is meant."""
+"""Locations of the criteria in a config that planning refuses: line and column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def placed(found: SetupProblems) -> SetupProblems:
-    """Return the same problems; those of a config that is a file say where in it, as its own mistakes do."""
+    """Return the same problems. Those about a config file begin with line and column, like its syntax errors."""
     documents: dict[str, Document | None] = {}
     for problem in found.problems:
         _place(problem, documents)
@@ -24,7 +24,7 @@ def placed(found: SetupProblems) -> SetupProblems:
 def _place(problem: SetupError, documents: dict[str, Document | None]) -> None:
     file, said = problem.file, str(problem)
     if not (file and problem.path and said.startswith(f"{file}: ")):
-        return  # made in Python, or it has a place already
+        return  # made in Python, or already located
     if file not in documents:
         documents[file] = _document(Path(file))
     if (document := documents[file]) is None:
@@ -38,5 +38,5 @@ def _place(problem: SetupError, documents: dict[str, Document | None]) -> None:
 def _document(path: Path) -> Document | None:
     try:
         return read_document(path, str(path)) if path.is_file() else None
-    except EvalFileError:  # it has changed since it was read
+    except EvalFileError:  # the file has changed since it was read
         return None

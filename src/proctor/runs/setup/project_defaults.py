@@ -1,4 +1,4 @@
-"""The project's settings as options of a run, and what they need of this process."""
+"""The project's settings as options of a run, and the process state that they need."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from proctor.runs.setup.settings import Settings
 
 
 def as_seen_from_here(path: str) -> str:
-    """Shorten a path below the working folder: where it was written changes nothing that is printed."""
+    """Shorten a path below the working folder, so that output does not depend on where the path was written."""
     return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
 
 def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate`: the options in `given` that have a value, else the project's settings.
 
-    A flag that is off, an empty list and `None` are no values, because a command line says so of options that it lacks.
+    A flag that is off, an empty list and `None` count as no value, because a command line has them for missing options.
     """
     options: dict[str, Any] = dict(settings.options)
     if settings.config is not None:
@@ -39,13 +39,13 @@ def _has_value(value: object) -> bool:
 
 
 def caps(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the limits on the cost of models: those in `given`, else those of the settings."""
+    """Return the limits on the usage of models: those in `given`, else those of the settings."""
     limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
     return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}
 
 
 def prepare_process(settings: Settings) -> None:
-    """Let modules of the project be imported, and set the environment that its settings ask for."""
+    """Make the modules of the project importable, and set the environment variables of its settings."""
     folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
     installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
     place = next(installed, len(sys.path))  # no folder may shadow the standard library
@@ -58,7 +58,7 @@ def load_function(reference: str, said_by: str) -> Callable[..., Any]:
     """Return the function that `module:function` names.
 
     Raises:
-        SetupError: it cannot be found, with what the module itself raised as the cause.
+        SetupError: the function cannot be found; an exception that the module raised is the cause.
     """
     module, colon, name = reference.partition(":")
     if not (module and colon and name):

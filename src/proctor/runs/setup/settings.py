@@ -1,6 +1,6 @@
 """The project's settings: `proctor.toml`, or `[tool.proctor]` in `pyproject.toml`.
 
-A bare `proctor eval` runs them. The file is searched from the working folder upwards to the nearest project root. The
+`proctor eval` without arguments uses them. The file is searched from the working folder upwards to the nearest project root. The
 command line wins over the settings. Paths in them are relative to the file.
 """
 
@@ -30,7 +30,7 @@ class Settings:
     sets: tuple[str, ...] = ()
     """Eval-set selectors: files, folders, `file:case_1,case_2`, ids of sets in the agent's folder."""
     store: tuple[str, ...] = ()
-    """Where runs are kept, and where their results are also written (`adk:DIR`)."""
+    """The stores of runs, and places that results are also written to (`adk:DIR`)."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables for the agent; one that is already set keeps its value."""
     options: EvaluateOptions = field(default_factory=EvaluateOptions)
@@ -56,7 +56,7 @@ class Settings:
         return value if isinstance(value, str) else None
 
     def updated(self, values: Mapping[str, Any], folder: Path) -> Settings:
-        """Return these settings with `values`, by the names of settings, over them; paths in `values` are relative to `folder`."""
+        """Return these settings, overridden by `values` (by setting name); paths in `values` are relative to `folder`."""
         resolved = {name: _resolve_paths(name, value, folder) for name, value in values.items()}
         options: Any = {name: value for name, value in resolved.items() if name not in _PROJECT_KINDS}
         others: Any = {name: value for name, value in resolved.items() if name in _PROJECT_KINDS}
@@ -64,11 +64,11 @@ class Settings:
 
 
 def load_settings(start: Path) -> Settings:
-    """Read the settings that hold in the folder `start`; empty ones when the project has none.
+    """Read the settings that apply in the folder `start`; empty settings if the project has none.
 
     Raises:
-        SettingsError: the file cannot be read, has unknown keys or values that cannot be, or there are two files
-            in one folder. Every problem is named with its line.
+        SettingsError: the file cannot be read, has unknown keys or invalid values, or there are two files
+            in one folder. Every problem has its line.
     """
     root = project_root(start)
     if root is None:
@@ -138,7 +138,7 @@ def _problem(name: str, value: Any) -> str:
 
 
 def _place(path: Path, prefix: str, key: str) -> str:
-    """Return `file:line` of `key`; the file alone where a search of its lines does not find it."""
+    """Return `file:line` of `key`; only the file if a search of its lines does not find it."""
     inside = not prefix
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
         text = line.strip()
@@ -168,7 +168,7 @@ class _Variables(Kind):
     """Environment variables."""
 
     def accepts(self, value: object) -> bool:
-        """Return whether `value` is a table of texts."""
+        """Return whether `value` is a table of strings."""
         return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
@@ -222,7 +222,7 @@ def anchored(reference: str, folder: Path) -> str:
 
 
 def _anchored_url(url: str, folder: Path) -> str:
-    """Make the path in a store's URL absolute; what names no path stays."""
+    """Make the path in a store's URL absolute; return a URL without a path unchanged."""
     found = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
     if found is None or not found[2] or found[2].startswith("~"):
         return url

@@ -1,4 +1,4 @@
-"""The options that end a run early, and what makes the rule of each."""
+"""The options that end a run early, and the factory of the rule of each."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from proctor.runs.options import EvaluateOptions
 from proctor.stores.base import Store
 
 RULES = {"against": "proctor.analysis.compare.until_decided:looks_of"}
-"""Option -> function of the options, the plan and the store. It is loaded on use: `analysis` is a layer above."""
+"""Option -> function of the options, the plan and the store. It is loaded on use: `analysis` is a higher layer."""
 
 
 def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> StoppingRule | None:
-    """Return the rule that the options ask for; `None`: every case gets all its trials.
+    """Return the stopping rule that the options request; `None`: every case gets all its trials.
 
     Raises:
-        SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
-        StoreError: there is no store to find it in, or it cannot be read.
+        SetupProblems: the other run does not exist or has nothing in common, or too few trials are allowed.
+        StoreError: the store of that run does not exist or cannot be read.
     """
     for option, factory in RULES.items():
         if options.get(option) is not None:

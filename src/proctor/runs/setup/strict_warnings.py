@@ -1,4 +1,4 @@
-"""`warnings_as_errors`: every warning about the set-up of a run becomes a configuration error."""
+"""`warnings_as_errors`: every warning about the setup of a run becomes a configuration error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def errors_from(warnings: Iterable[str]) -> list[SetupError]:
 
 
 def refuse_warnings(prepared: Prepared) -> None:
-    """Refuse a run that has warnings, where it was prepared with `warnings_as_errors`; notes are no warnings.
+    """Refuse a run that has warnings if it was prepared with `warnings_as_errors`; notes are not warnings.
 
     Raises:
         SetupProblems: one error per warning.

@@ -1,4 +1,4 @@
-"""Who plays the users, as it is named on a command line: a model, or a function in a module or a file."""
+"""Resolution of the name of a simulated user: a model, or a function in a module or a file."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from proctor.errors import SetupError, UnknownNameError, did_you_mean
 __all__ = ["AN_OBJECT", "FUNCTION", "find_user", "is_function"]
 
 FUNCTION = "user"
-"""What a function is called in a file that is named without it."""
+"""The default name of the function in a file."""
 AN_OBJECT = "<an object in Python>"
-"""Stands in a manifest for who played, where that cannot be named."""
+"""Placeholder in a manifest for a simulated user that has no name."""
 _FILE = re.compile(r"(?P<file>.+\.py)(:(?P<name>[^\W\d][\w.]*))?", re.DOTALL)
 _DOTTED = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):[^\W\d][\w.]*")
 _FUNCTIONS = "A function is named by MODULE:FUNCTION or FILE.py:FUNCTION."
 
 
 def find_user(named: str) -> str | Callable[..., Any]:
-    """Return the function that is named, or the name of the model as it is.
+    """Return the function with this name, or the name of a model unchanged.
 
-    `file.py:function` and `module:function` are functions (`file.py` alone: its function `user`), unless what stands
+    `file.py:function` and `module:function` are functions (`file.py` alone: its function `user`), unless the part
     before the colon is a provider of models.
 
     Raises:
-        SetupError: there is no such function, or no model is called so.
+        SetupError: the function does not exist, or no model has this name.
     """
     from proctor.common.registry import MODELS
     from proctor.models.names import parse_name
@@ -50,7 +50,7 @@ def find_user(named: str) -> str | Callable[..., Any]:
 
 
 def is_function(named: str) -> bool:
-    """Tell whether a function is named, and no model; nothing is imported."""
+    """Return whether the name is that of a function rather than of a model; nothing is imported."""
     from proctor.common.registry import MODELS
     from proctor.models.names import ALIASES
 
@@ -65,13 +65,13 @@ def _in_module(dotted: str, named: str) -> Callable[..., Any]:
     from proctor.agents.import_user_code import import_module_path
     from proctor.runs.setup.project_defaults import load_function
 
-    with suppress(Exception):  # as agents are, the working folder included; why it cannot be is said below
+    with suppress(Exception):  # imports as agents are imported; `load_function` reports errors
         import_module_path(dotted)
     return load_function(named, "user")
 
 
 def _is_module(dotted: str) -> bool:
-    """Whether there is a package or module of that first name; nothing is imported."""
+    """Return whether a package or module with the first name exists; nothing is imported."""
     from importlib.util import find_spec
 
     first = dotted.partition(".")[0]
@@ -90,7 +90,7 @@ def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
 
     try:
         module = import_folder(file.parent, file.stem)
-    except (Exception, SystemExit) as error:  # a script that ends itself when imported would end this, too
+    except (Exception, SystemExit) as error:  # a script that exits on import must not end this process
         raise SetupError(
             f"user: {file} cannot be imported: {type(error).__name__}: {safe_str(error)}"
         ) from error

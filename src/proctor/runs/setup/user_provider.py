@@ -1,4 +1,4 @@
-"""Who plays the users of a run: the models that configs name, or whoever is given; made when the first scenario asks."""
+"""Provider of the simulated users of a run: the models of configs, or a given one, created when the first scenario needs it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class UsersOnDemand:
-    """The played users of a run (see `Users`): nothing of them is loaded before there is a scenario.
+    """The simulated users of a run (see `Users`), loaded when the first scenario needs one.
 
-    `user` takes the place of the models that configs name: a model's name, a `ChatModel`, or a plain or async function
-    from the conversation so far (and the scenario, if it takes two arguments) to the next message; as text
+    `user` replaces the models that configs name: a model's name, a `ChatModel`, or a plain or async function
+    from the conversation so far (and the scenario, if it takes two arguments) to the next message; as a string
     `module:function` or `file.py:function`.
     """
 
@@ -28,7 +28,7 @@ class UsersOnDemand:
         self._made: RunUsers | None = None
 
     def wrong(self) -> list[SetupError]:
-        """Return what is wrong with what was given, whether or not there is a scenario."""
+        """Return the problems of the given user, whether or not there is a scenario."""
         given = self._given
         if isinstance(given, str):
             return self._not_found(given)
@@ -42,24 +42,24 @@ class UsersOnDemand:
         ]
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
-        """Say why nobody can play the user of a case; empty when somebody can."""
+        """Return why the user of a case cannot be simulated; empty if it can."""
         try:
             return self._users().problems(case, config)
         except SetupError as problem:
             return [problem]
 
     def doubts(self, config: EvalConfig) -> list[str]:
-        """Say what a person should know about who plays."""
+        """Return the warnings about the simulated user."""
         return self._users().doubts(config)
 
     def _not_found(self, named: str) -> list[SetupError]:
         from proctor.runs.setup.user_functions import AN_OBJECT, find_user
 
         try:
-            if named != AN_OBJECT:  # which matters only where there is a scenario
+            if named != AN_OBJECT:  # a placeholder is an error only if there is a scenario
                 find_user(named)
         except SetupError as problem:
-            self._given = _nobody  # it is said once, and not by every scenario again
+            self._given = _nobody  # report it once, not again for every scenario
             return [problem]
         return []
 
@@ -68,7 +68,7 @@ class UsersOnDemand:
         return self._users().play(case, config)
 
     async def close(self) -> None:
-        """Let go of connections, when the run is over."""
+        """Close connections at the end of the run."""
         if self._made is not None:
             await self._made.close()
 
@@ -83,7 +83,7 @@ class UsersOnDemand:
 
 
 def _nobody(_so_far: object) -> None:
-    """Stand for a user who was refused: nothing is run."""
+    """Replace a user that was refused: nothing is run."""
     raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
-"""The working folder while a run is prepared: code of an agent may change it when it is imported (`os.chdir`).
+"""The working folder while a run is prepared. Code of an agent may change it during import (`os.chdir`).
 
-What the user named is relative to the folder in which the command began, so the change waits until everything is read.
-Then it holds again: the agent may have made it for files of its own.
+The user's paths are relative to the folder in which the command began, so the change is delayed until everything is read.
+Then it takes effect: the agent may need it for its own files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _changes: ContextVar[list[str] | None] = ContextVar("working_folder_changes", de
 
 @contextmanager
 def user_folder() -> Iterator[None]:
-    """Let changes by `agent_code` wait until the code inside has ended; after an error they are dropped."""
+    """Delay changes by `agent_code` until the block ends; discard them after an error."""
     if _changes.get() is not None:
         yield
         return
@@ -28,13 +28,13 @@ def user_folder() -> Iterator[None]:
     finally:
         _changes.reset(token)
     if changes:
-        with suppress(OSError):  # the folder is gone by now
+        with suppress(OSError):  # the folder does not exist any more
             os.chdir(changes[-1])
 
 
 @contextmanager
 def agent_code() -> Iterator[None]:
-    """Import code of an agent: the working folder is the same afterwards, within `user_folder`."""
+    """Restore the working folder after the block, which imports code of an agent; `user_folder` applies the change later."""
     changes, begin = _changes.get(), _folder()
     try:
         yield
@@ -45,7 +45,7 @@ def agent_code() -> Iterator[None]:
 
 
 def _folder() -> str:
-    """Return the working folder; empty where it was deleted."""
+    """Return the working folder; empty if it was deleted."""
     try:
         return str(Path.cwd())
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs in a store: listing, finding, loading, exporting and pruning them, and the cases that failed in them.
+"""Runs in a store: list, find, load, export and prune them, look up their cases, and record failed attempts.
 
 Start with `queries`; `lookup` finds one case of a run.
 """

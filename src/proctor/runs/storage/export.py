@@ -1,4 +1,4 @@
-"""Results leaving: a run written in one of the forms that other tools read (docs/exports.md)."""
+"""Export of runs to the formats that other tools read (docs/exports.md)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 ADK = "adk"
 
 FORMATS = ("json", "jsonl", "csv", "csv-raw", ADK)
-"""The reports that are made for other tools; any other report can be exported, too."""
+"""The reports that are made for other tools. Any other report can be exported as well."""
 
 
 def export_run(
     run: RunResult,
-    format: str,  # noqa: A002 - the option's own word
+    format: str,  # noqa: A002 - the name of the option
     out: TextIO | str | Path,
     *,
     app_name: str | None = None,
@@ -33,17 +33,17 @@ def export_run(
     make_parents: bool = False,
     stores: Sequence[Path] = (),
 ) -> list[Path]:
-    """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
+    """Write `run` as `format` to a stream or a file, one case at a time. Return the paths of the written files.
 
-    `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
-    each eval set: `out` is then a folder, which is made where it is not there, unless it ends in `.json`; `app_name` is
-    what ADK calls the agent (default: as it is called here). `beside` knows of the run where it is kept, for reports
-    that show more than a result says. An existing file that is not an earlier export of this format needs `overwrite`,
-    a missing parent folder `make_parents`; what Proctor reads or keeps (`stores`: files of stores) is never overwritten.
+    `format` is the name of a report (`FORMATS`, or any other). Files are written atomically. The ADK format has one file per
+    eval set: `out` is then a folder, which is created if it does not exist, unless `out` ends in `.json`; `app_name` is
+    ADK's name of the agent (default: the agent's label). `beside` provides the stored run to reports that show more than a
+    result contains. Replacing an existing file that is not an earlier export of this format needs `overwrite`; a missing
+    parent folder needs `make_parents`. Files that Proctor reads or keeps (`stores`: store files) are never overwritten.
 
     Raises:
-        UnknownNameError: there is no such report.
-        SetupError: the run does not fit one file of that form, or a file cannot be written.
+        UnknownNameError: no report has this name.
+        SetupError: one file cannot hold the run in this format, or a file cannot be written.
     """
     if not isinstance(run, RunResult):
         raise SetupError(f"run: expected a result, such as `load_run` returns, got {safe_repr(run)}")
@@ -80,7 +80,7 @@ _SLASHES = ("/",) if os.sep == "/" else ("/", os.sep)
 
 
 def _is_folder(out: str | Path) -> bool:
-    """Tell whether google-adk's files go into the folder `out`, and not into one file of that name."""
+    """Return whether ADK's files go into the folder `out`, rather than into one file with that name."""
     path = Path(out)
     if str(out).endswith(_SLASHES):
         return True
@@ -91,7 +91,7 @@ def export_to_adk(run: RunResult, agents_dir: str | Path, *, app_name: str | Non
     """Write the results of `run` to `AGENTS_DIR/<app>/.adk/eval_history`, where `adk web` finds them.
 
     Raises:
-        StoreError: the folder is not there, or a file cannot be written.
+        StoreError: the folder does not exist, or a file cannot be written.
     """
     from proctor.stores.adk_history import AdkFiles
 

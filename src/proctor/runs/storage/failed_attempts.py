@@ -1,8 +1,8 @@
-"""Failed attempts: what ended with a configuration error before it made a run or a score, recorded next to the store.
+"""Failed attempts to run or to score: configuration errors, recorded next to the store.
 
-`latest` names the newest run, and after a failed attempt that is an older one than its user means. A record is one small
-JSON file; it is written only where a store exists, and counts until the store has a newer run (or, of a failed `score`,
-another score of that run). A failed `resume` also counts no more once one succeeds: that makes no newer run.
+After a failed attempt, `latest` names an older run than the user expects. A record is one small JSON file, written only if the
+store exists. It expires when the store has a newer run. The record of a failed `score` also expires when that run is scored, and
+the record of a failed `resume` when a `resume` succeeds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 ENDING = ".attempt.json"
-"""What the file of the record is called, behind the name of the store's file."""
+"""Suffix of the record file, appended to the name of the store file."""
 _FIELDS = ("what", "problem", "at", "latest", "is_of_failed", "scores", "is_resume")
 _LONGEST = 500
 
@@ -37,17 +37,17 @@ class FailedAttempt:
     at: float
     """Unix seconds."""
     latest: str
-    """The newest run of the store at that time; empty: there was none."""
+    """The newest run of the store at that time; empty if there was none."""
     is_of_failed: bool = False
-    """Whether it was to run again what did not pass in an earlier run: then the same words still mean that run."""
+    """Whether the attempt was to re-run cases that did not pass in an earlier run: the same command still refers to that run."""
     scores: int = 0
-    """How many scores that run had, where the attempt was to add one; 0: it was to make a run."""
+    """The number of scoring passes of that run if the attempt was to add one; 0 if the attempt was to make a run."""
     is_resume: bool = False
-    """Whether it was to finish a run: one that succeeds lifts it."""
+    """Whether the attempt was to finish a run. A successful `resume` deletes its record."""
 
 
 class NoAttemptError(SetupError):
-    """There is nothing to do, and nothing was attempted: not a failed attempt."""
+    """There is nothing to do and nothing was attempted, so this is not a failed attempt."""
 
 
 _caller_records: ContextVar[bool] = ContextVar("caller_records_attempts", default=False)
@@ -55,7 +55,7 @@ _caller_records: ContextVar[bool] = ContextVar("caller_records_attempts", defaul
 
 @contextmanager
 def attempts_recorded_by_caller() -> Iterator[None]:
-    """Leave it to the caller to record attempts that are made inside: it knows more about them."""
+    """Leave the recording of attempts inside the block to the caller, which knows more about them."""
     token = _caller_records.set(True)
     try:
         yield
@@ -67,9 +67,9 @@ def attempts_recorded_by_caller() -> Iterator[None]:
 def recorded_attempt(
     store: Any, what: str, *, in_project: bool = False, is_resume: bool = False
 ) -> Iterator[None]:
-    """Record a configuration error that is raised inside, and lift the record of a failed `resume` where one succeeds.
+    """Record a configuration error that the block raises. If `is_resume` and the block succeeds, delete the record of a failed `resume`.
 
-    `store` is a URL, a path, an open store or `None`: the project's store if `in_project`, otherwise results are kept nowhere.
+    `store` is a URL, a path, an open store or `None`: the project's store if `in_project`, otherwise no store.
     """
     url = getattr(store, "url", store)
     try:
@@ -93,12 +93,11 @@ def record_failed_attempt(
     is_of_failed: bool = False,
     is_resume: bool = False,
 ) -> None:
-    """Write down a failed attempt next to the store (`None`: the project's), where there is one. A store is not made for it.
+    """Record a failed attempt next to the store (`None`: the project's) if the store exists. Never create a store for it.
 
-    What `--failed` was to run again (`is_of_failed`), a score and a `resume` never replace another record: that one still
-    counts. Where that one is about a score or a `resume`, which the next of its kind lifts, `--failed` replaces it by one that
-    only a run lifts, and so does a `resume` where it is about a score. Never raises: the problem itself is reported, and must
-    not be hidden by another one.
+    A failed score never replaces a record. A failed `--failed` (`is_of_failed`) or `resume` replaces only the record of a score or a
+    `resume`. A record that replaces one of another kind expires only with a newer run. The function never raises: its own errors
+    must not hide the reported one.
     """
     from proctor.common.atomic_write import new_file
     from proctor.common.secrets import redact_text
@@ -132,7 +131,7 @@ def record_failed_attempt(
 
 
 def _lift_failed_resume(url: str | Path | None) -> None:
-    """Delete the record of a failed `resume`; any other stays."""
+    """Delete the record of a failed `resume`; keep any other record."""
     from proctor.stores.urls import store_file
 
     with suppress(SetupError, OSError, ValueError):
@@ -145,9 +144,9 @@ def _lift_failed_resume(url: str | Path | None) -> None:
 
 
 def failed_attempt(store: Store) -> FailedAttempt | None:
-    """Return the failed attempt since the newest run of a store; `None` without one.
+    """Return the failed attempt since the newest run of a store, or `None`.
 
-    A record that cannot be read counts: that there was no failed attempt is not known then.
+    An unreadable record counts as a failed attempt, because it may be one.
     """
     from proctor.runs.storage.queries import store_url
     from proctor.stores.urls import store_file
@@ -172,14 +171,14 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
 def find_current_run(
     store: Store, name: str, *, purpose: Literal["", "failed", "score", "resume"] = ""
 ) -> str:
-    """Return the id of the run that `name` names; refuse `latest` and the like after a failed attempt.
+    """Return the id of the run that `name` names. Refuse `latest` and similar names after a failed attempt.
 
-    `purpose`: `failed` is what `--failed` names, which an attempt with `--failed` leaves as it was; `score` is a run to be
-    scored, which a failed score leaves as it was; `resume` is a run to be finished, which a failed resume leaves as it was.
+    `purpose` is what the run is for: `failed` for `--failed`, `score` to score it, `resume` to finish it. A failed attempt with the same
+    purpose does not change which run the name refers to.
 
     Raises:
-        UnknownNameError: there is no such run.
-        SetupError: the name depends on which run is the newest, and the last attempt made none.
+        UnknownNameError: no run has this name.
+        SetupError: the name depends on which run is the newest, and the last attempt made no run.
     """
     from proctor.runs.setup.argument_checks import name_of_run
     from proctor.stores.base import runs_back
@@ -196,7 +195,7 @@ def find_current_run(
 
 
 def describe_attempt(attempt: FailedAttempt) -> str:
-    """Return the sentences about a failed attempt, for a message; without a full stop."""
+    """Return a description of a failed attempt for a message, without a final full stop."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(attempt.at))
     return (
         f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
@@ -206,9 +205,9 @@ def describe_attempt(attempt: FailedAttempt) -> str:
 
 
 def warning_of_attempt(store: Store, name: str = "") -> str:
-    """Return the warning for a command that uses the run `name` all the same; empty where none is due.
+    """Return the warning for a command that uses the run `name` after a failed attempt; empty if there was none.
 
-    A run that was not named depends on which one is the newest, as `latest` does.
+    Without a name the command uses the newest run, as `latest` does.
     """
     from proctor.stores.base import runs_back
 
@@ -217,7 +216,7 @@ def warning_of_attempt(store: Store, name: str = "") -> str:
 
 
 def _has_newer_run(store: Store, attempt: FailedAttempt) -> bool:
-    """Tell whether a run was made since; that the newest run of that time was deleted makes no other run newer."""
+    """Return whether a run was made since the attempt. Deleting the newest run of that time does not make another run newer."""
     entries = store.index()
     newest = next(iter(entries), None)
     if newest is None or newest.run_id == attempt.latest:
@@ -228,7 +227,7 @@ def _has_newer_run(store: Store, attempt: FailedAttempt) -> bool:
 
 
 def _url_of(url: str | Path | None) -> str:
-    """Return the store that is meant; the default one where the settings cannot be read."""
+    """Return the URL of the store; that of the default store if the settings cannot be read."""
     from proctor.runs.storage.queries import default_store, store_url
 
     try:

@@ -1,4 +1,4 @@
-"""A run, and a case of it, as they are shown: what a store keeps of a case put together."""
+"""Look up a run or a case in a store, with the data that a view of it needs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 _MOST_NAMES = 5_000
-"""Case ids among which the closest one is searched."""
+"""The most case ids that are searched for the closest match."""
 
 
 def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
-    """Return the number of the judging that is wanted, by default of the one whose verdicts count.
+    """Return the number of the scoring pass `wanted`; by default that of the pass whose verdicts count.
 
     Raises:
-        UnknownNameError: the run has not been judged so often.
+        UnknownNameError: the run has no scoring pass with this number.
     """
     judgings = store.judgings(run_id)
     numbers = [judging.number for judging in judgings]
@@ -37,18 +37,18 @@ def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
-    """Return a run as a list has it."""
+    """Return a run as an entry of a list."""
     short = short_ids([entry.run_id for entry in store.index()])[run_id]
     manifest = store.manifest(run_id)
     return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from)
 
 
 def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
-    """Return the case called `name`: its id, or `set/case`.
+    """Return the case with the name `name`: its id, or `set/case`.
 
     Raises:
-        UnknownNameError: there is none; the message has the closest id.
-        SetupError: several sets have one.
+        UnknownNameError: no case has this name; the message has the closest id.
+        SetupError: several sets have a case with this id.
     """
     found: list[PlannedCase] = []
     names: list[str] = []
@@ -67,7 +67,7 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
 
 
 def view_case(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
-    """Return all that is known of a case, as `judging` has it."""
+    """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
     run = listed.run
     history = [
         Judged(
@@ -94,7 +94,7 @@ def _evidence(attempts: Sequence[TrialResult]) -> Iterator[Trial]:
 
 
 def case_of(store: Store, run_id: str, position: int) -> EvalCase | None:
-    """Return a case as it was run; `None` where it was not kept."""
+    """Return a case in the version that was run; `None` if it is not stored."""
     case = store.case(run_id, position)
     return EvalCase.model_validate_json(case) if case else None
 
@@ -108,7 +108,7 @@ def _criteria(sets: Sequence[Any], planned: PlannedCase) -> str:
 
 
 def lacks_reasons(case: CaseResult) -> bool:
-    """Tell whether nothing says why a case passed, although metrics that decided could; a miss has its reason."""
+    """Return whether a passed case has no reasons although its deciding metrics could give them. A failure always has a reason."""
     passed = [
         score
         for name, metric in case.metrics.items()

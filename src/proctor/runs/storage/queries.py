@@ -1,4 +1,4 @@
-"""Runs that are kept: where, which there are, and what came of one."""
+"""Queries on stored runs: locate the store, and list, load and prune runs."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ STORE_FILE = "store.sqlite3"
 _SET_SUFFIX = re.compile(r"\.(evalset|test)?\.?(jsonc?|json5|ya?ml)$")
 
 StoreLike = str | Path | Store | None
-"""A URL (`sqlite:///path`, `memory:`), the path of a SQLite file, an open store, or `None`: the project's own."""
+"""A URL (`sqlite:///path`, `memory:`), the path of a SQLite file, an open store, or `None`: the project's store."""
 
 
-# --- where runs are kept ------------------------------------------------------------------------------------------------
+# --- location of the store --------------------------------------------------------------------------------------------
 
 
 def store_url(url: str | Path | None = None) -> str:
-    """Return the URL of the store that `url` means.
+    """Return the URL of the store that `url` names.
 
-    `None` means the setting `store`, and without one the file `.proctor/store.sqlite3` in the project's root, or in the
-    working folder where there is no project.
+    `None` means the setting `store`; without it, the file `.proctor/store.sqlite3` in the project's root, or in the working
+    folder outside of a project.
 
     Raises:
-        StoreError: it is a place for results only, which holds no runs.
+        StoreError: `url` is a place for results only, which holds no runs.
     """
     if url is None:
         settings = load_settings(Path.cwd())
@@ -58,24 +58,24 @@ def store_url(url: str | Path | None = None) -> str:
 
 
 def default_store() -> Path:
-    """Return the file that runs of this project are kept in, whether it is there or not."""
+    """Return the default store file of this project, whether or not it exists."""
     here = Path.cwd()
     return (project_root(here) or here) / FOLDER / STORE_FILE
 
 
 def is_for_results(url: str) -> bool:
-    """Tell whether `url` names a place that results are also written to (`adk:DIR`), and not a store."""
+    """Return whether `url` names a place that results are also written to (`adk:DIR`), rather than a store."""
     return url.startswith("adk:")
 
 
 def open_store(url: str | Path | None = None) -> Store:
-    """Open the store at `url` for keeping runs; a SQLite file that is not there is made.
+    """Open the store at `url` for writing; create a SQLite file that does not exist.
 
-    `url` is a URL, the path of a SQLite file, or `None` for the project's own store (see `store_url`).
+    `url` is a URL, the path of a SQLite file, or `None` for the project's store (see `store_url`).
 
     Raises:
-        UnknownNameError: no kind of store has that scheme.
-        StoreError: it cannot be opened; the message names it and says what to do.
+        UnknownNameError: no kind of store has this scheme.
+        StoreError: the store cannot be opened; the message names it and the remedy.
     """
     from proctor.stores.open import open_store as opened
 
@@ -83,13 +83,13 @@ def open_store(url: str | Path | None = None) -> Store:
 
 
 def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
-    """Open the store at `url` for the runs that are in it; no store is made.
+    """Open the store at `url` for its existing runs; never create a store.
 
-    `read_only`: nothing can be changed, so that it need not be writable.
+    `read_only`: open the store without write access, so that it need not be writable.
 
     Raises:
-        NoRunsError: there is no store yet.
-        StoreError: it cannot be opened.
+        NoRunsError: the store does not exist yet.
+        StoreError: the store cannot be opened.
     """
     from proctor.stores.open import open_store as opened
 
@@ -103,32 +103,32 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
 
 
 class NoRunsError(StoreError):
-    """There is no store yet, so that there is no run either."""
+    """The store does not exist yet, so there are no runs."""
 
 
 def near(path: Path) -> str:
-    """Return a path below the working folder as it is seen from there."""
+    """Return a path below the working folder relative to it; any other path unchanged."""
     return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
 
 
-# --- which runs there are -----------------------------------------------------------------------------------------------
+# --- lists of runs ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs of a list are wanted; what is not said does not matter."""
+    """Filter for lists of runs. A field that is not set matches every run."""
 
     agent: str | None = None
-    """What its agent is called; `*` and `?` stand for anything."""
+    """The agent's label; `*` and `?` are wildcards."""
     eval_set: str | None = None
-    """The id of one of its sets, or the name of its file; `*` and `?` stand for anything."""
+    """The id of one of its sets, or the name of the set's file; `*` and `?` are wildcards."""
     outcome: Collection[Outcome] = ()
     state: Collection[RunState] = ()
     since: datetime | None = None
     until: datetime | None = None
 
     def takes(self, run: RunRecord) -> bool:
-        """Tell whether `run` is wanted."""
+        """Return whether the filter matches `run`."""
         return (
             self.takes_by_index(run)
             and (not self.outcome or run.summary.outcome in self.outcome)
@@ -136,7 +136,7 @@ class RunFilter:
         )
 
     def takes_by_index(self, run: RunRecord | RunEntry) -> bool:
-        """Tell whether a run is wanted, its outcome and state aside."""
+        """Return whether the filter matches a run, regardless of outcome and state."""
         return (
             (self.agent is None or fnmatchcase(run.agent, self.agent))
             and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
@@ -146,7 +146,7 @@ class RunFilter:
 
 
 def is_set(name: str, wanted: str) -> bool:
-    """Tell whether the set of this id is meant by `wanted`: its id, or the name of its file; `*` and `?` stand for anything."""
+    """Return whether `wanted` matches the set with the id `name`: by its id, or by the name of its file; `*` and `?` are wildcards."""
     return (
         name == wanted
         or fnmatchcase(name, wanted)
@@ -155,7 +155,7 @@ def is_set(name: str, wanted: str) -> bool:
 
 
 def _seconds(when: datetime) -> float:
-    """A time without a zone is one on the clock here."""
+    """Return a Unix time. A time without a zone is local."""
     return when.timestamp()
 
 
@@ -170,14 +170,14 @@ def list_runs(
     until: datetime | None = None,
     limit: int | None = None,
 ) -> list[RunRecord]:
-    """Return the runs that are kept, newest first; all of them unless something narrows them down.
+    """Return the stored runs that match all filters, newest first.
 
-    `agent` and `eval_set` may have `*` and `?`; `outcome` and `state` are how a run ended and where it stands (an
-    `Outcome`, a `RunState`, or its name); `since` (inclusive) and `until` (exclusive) are about when a run began.
-    A place where no store is yet has no runs.
+    `agent` and `eval_set` may contain `*` and `?`; `outcome` and `state` are an `Outcome` and a `RunState`, or their names;
+    `since` (inclusive) and `until` (exclusive) limit the start of a run.
+    If the store does not exist yet, the list is empty.
 
     Raises:
-        UnknownNameError: there is no such outcome or state.
+        UnknownNameError: no outcome or state has this name.
         SetupError: the limit is below 0.
         StoreError: the store cannot be read.
     """
@@ -201,11 +201,11 @@ _Name = TypeVar("_Name", bound=StrEnum)
 
 
 _ENDS = [Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN]
-"""What a run can come to."""
+"""The possible outcomes of a run."""
 
 
 def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
-    """Return the one of `names` that is called `given`."""
+    """Return the member of `names` that equals `given`."""
     for name in names:
         if name == given:
             return name
@@ -216,15 +216,15 @@ def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
 
 
 def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
-    """Return a run that is kept; its cases are read from the store as they are asked for.
+    """Return a stored run; its cases are read from the store on access.
 
-    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `judging` is the number of a judging (1 is
-    the run's own); without it the last one counts.
+    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `judging` is the number of a scoring pass (1 is
+    the run's own); without it the last pass counts.
 
     Raises:
-        UnknownNameError: there is no such run.
+        UnknownNameError: no run has this name.
         SetupError: the last attempt to run failed, and the run is named by `latest`.
-        StoreError: there is no store, or it cannot be read.
+        StoreError: the store does not exist or cannot be read.
     """
     from proctor.runs.storage.failed_attempts import find_current_run
 
@@ -233,11 +233,11 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
 
 
 def as_store(store: StoreLike) -> Store:
-    """Return the store that `store` means, opened for looking at its runs."""
+    """Return `store` as an open store; open it read-only if needed."""
     return open_runs(store, read_only=True) if not is_open(store) else store
 
 
-# --- forgetting ---------------------------------------------------------------------------------------------------------
+# --- deletion ---------------------------------------------------------------------------------------------------------
 
 
 def prune_runs(
@@ -248,16 +248,16 @@ def prune_runs(
     runs: Sequence[str] = (),
     dry_run: bool = False,
 ) -> list[RunRecord]:
-    """Delete runs, and return what was deleted (`dry_run`: what would be), newest first.
+    """Delete runs, and return the deleted ones (`dry_run`: those that would be deleted), newest first.
 
-    `keep`: all but the newest so many. `older_than`: those that began longer ago. With both, only what is neither among
-    the newest nor young enough goes. `runs` names single ones. A run that is under way is never deleted, nor one that
-    is a baseline.
+    `keep`: delete all but the newest N. `older_than`: delete those that began longer ago. With both, only runs that match both
+    are deleted. `runs` names single runs. A run that is in progress and a run that is a baseline are never
+    deleted.
 
     Raises:
-        SetupError: nothing says what is to be deleted, `keep` is below 0, a run that is named is under way or a baseline, or it is named by
-            `latest` and the last attempt to run failed.
-        UnknownNameError: a run that is named is not there.
+        SetupError: no criterion is given, `keep` is below 0, a named run is in progress or a baseline, or it is named by `latest` and
+            the last attempt to run failed.
+        UnknownNameError: a named run does not exist.
     """
     check_count("keep", keep)
     if older_than is not None and not isinstance(older_than, timedelta):

@@ -1,4 +1,4 @@
-"""Runs made of OpenTelemetry traces: receiving, matching with cases, scoring.
+"""Runs from OpenTelemetry traces: receive, match with cases, score.
 
 Start with `score`.
 """

@@ -1,4 +1,4 @@
-"""Which conversation of the traces belongs to which case."""
+"""Match the conversations of traces with cases."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Matched:
 
     told: dict[Where, TracedConversation] = field(default_factory=dict)
     claimed: dict[Where, int] = field(default_factory=dict)
-    """How many conversations could be a case's, and as well another's."""
+    """The number of conversations that match a case and also another one."""
     warnings: list[str] = field(default_factory=list)
 
 
 def own_cases(conversations: Sequence[TracedConversation], eval_set_id: str = "traces") -> EvalSet:
-    """Return a set in which each conversation is a case that expects nothing, in order."""
+    """Return a set with one case per conversation, in order; the cases expect nothing."""
     cases = []
     for eval_id, told in zip(ids_of(conversations), conversations, strict=True):
         turns = [Invocation(user_content=Content.model_validate(turn.asked)) for turn in told.turns]
@@ -44,7 +44,7 @@ def own_cases(conversations: Sequence[TracedConversation], eval_set_id: str = "t
 
 
 def ids_of(conversations: Sequence[TracedConversation]) -> list[str]:
-    """Return a name for each conversation: its case's, else its own id, made such that the command line can say it."""
+    """Return a name for each conversation: its case's, else its own id, in characters that a command line accepts."""
     names = [_speakable(told.case_id or told.id) for told in conversations]
     renamed = rename_duplicates(names)
     return [renamed.get(index, name) for index, name in enumerate(names)]
@@ -55,12 +55,12 @@ def _speakable(name: str) -> str:
 
 
 def as_given(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
-    """Match the cases that `own_cases` made, each with what it was made of."""
+    """Match the cases of `own_cases` with the conversations that they were made from."""
     return Matched({(0, index): conversations[index] for index in plan.sets[0].cases})
 
 
 def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
-    """Put each conversation to its case. A further one for a case gets a case of its own in the plan: `case#2` …"""
+    """Match each conversation with its case. A further one for the same case adds a case to the plan: `case#2` …"""
     matched = Matched()
     finder = _Finder(plan)
     unmatched: list[str] = []
@@ -89,7 +89,7 @@ def _some(said: list[str]) -> list[str]:
 
 
 class _Finder:
-    """Knows the cases of a plan by id, by session, and by what their users say."""
+    """Index of the cases of a plan by id, by session and by user messages."""
 
     def __init__(self, plan: Plan) -> None:
         self._by_id: dict[str, list[Where]] = {}
@@ -107,7 +107,7 @@ class _Finder:
                 self._by_first.setdefault(texts[0], []).append(where)
 
     def cases_of(self, told: TracedConversation) -> tuple[Sequence[Where], str]:
-        """Return the case of a conversation, or those that fit alike, and why it is not one."""
+        """Return the cases that match a conversation, and the reason if it is not exactly one."""
         texts = tuple(plain(turn.text) for turn in told.turns)
         if told.is_case_ours and told.case_id not in self._by_id:
             return (), f"its spans name the case {told.case_id!r} ({CASE}), which is not there"
@@ -137,11 +137,11 @@ def _cases(plan: Plan) -> Iterator[tuple[Where, EvalCase]]:
             yield (number, index), chosen.source.case(index)
 
 
-# --- a case for each conversation ---------------------------------------------------------------------------------------
+# --- additional cases -------------------------------------------------------------------------------------------------
 
 
 class _Extended:
-    """A set with some of its cases more than once, under further ids."""
+    """A set in which cases may occur several times, under additional ids."""
 
     def __init__(self, source: CaseSource) -> None:
         self._source = source
@@ -155,11 +155,11 @@ class _Extended:
 
     @property
     def label(self) -> str | None:
-        """Where the set came from."""
+        """The origin of the set."""
         return self._source.label
 
     def add(self, index: int) -> int:
-        """Take a case once more; returns its index."""
+        """Add a case again; return its index."""
         ids = self.ids()
         name = self.case(index).eval_id
         self._more.append((index, rename_duplicates([*ids, name])[len(ids)]))
@@ -186,7 +186,7 @@ class _Extended:
 
 
 def _once_more(plan: Plan, found: Where) -> Where:
-    """Put a case into the plan once more."""
+    """Add a case to the plan again; return its place in the plan."""
     number, index = found
     chosen = plan.sets[number]
     if not isinstance(chosen.source, _Extended):

@@ -1,6 +1,6 @@
-"""Taking traces from OTLP exporters over HTTP into a file: `POST /v1/traces` and `/v1/logs`, JSON or protobuf.
+"""Receiver of traces from OTLP exporters: writes `POST /v1/traces` and `/v1/logs`, JSON or protobuf, to a file.
 
-Only what tells about agents is written: headers of requests, in which secrets stand, are not. Source: the OpenTelemetry protocol's
+Only data about agents is written, not the headers of requests, which may contain secrets. Source: the OpenTelemetry protocol's
 specification, OTLP/HTTP.
 """
 
@@ -27,47 +27,47 @@ from proctor.runs.storage.queries import default_store
 from proctor.runs.traces.receiver_http import OtlpHandler
 
 LISTEN = "127.0.0.1:4318"
-"""OTLP/HTTP's own port, on this machine only."""
+"""The standard port of OTLP/HTTP, on this machine only."""
 
 TOKEN = "PROCTOR_TRACE_TOKEN"  # noqa: S105 - the name of the variable, not a token
-"""The variable with the token that exporters must send where others than this machine may reach the receiver."""
+"""The variable with the token that exporters must send if other machines can reach the receiver."""
 
 MOST_BODY = 16 << 20
-"""The most bytes of one request, unpacked."""
+"""The maximum size of a request in bytes, decompressed."""
 
 MOST_CONNECTIONS = 128
-"""The most clients that are connected at a time; further ones are closed at once."""
+"""The maximum number of connected clients; further clients are disconnected at once."""
 
 _MOST_REASONS = 10
 
 MOST_FILE = 1 << 30
-"""The most bytes that are written."""
+"""The maximum size of the file in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What came in."""
+    """The counts of received requests."""
 
     path: Path
     requests: int
     spans: int
     refused: int
-    """Requests that could not be taken."""
+    """Requests that were not accepted."""
 
 
 class TraceReceiver:
-    """An OTLP/HTTP endpoint that appends what it gets to a file, a request a line. Use as a context manager.
+    """An OTLP/HTTP endpoint that appends requests to a file, one per line. Use as a context manager.
 
     It listens on this machine only, unless `token` (or the variable PROCTOR_TRACE_TOKEN) is set: then exporters must send
     `Authorization: Bearer TOKEN`.
 
     Raises:
-        SetupError: the address is none, is taken, or is not of this machine and there is no token; the file cannot be
+        SetupError: the address is invalid, in use, or reachable from other machines without a token; the file cannot be
             written.
     """
 
     def __init__(self, path: str | Path, listen: str = LISTEN, *, token: str | None = None) -> None:
-        """Take the file and the address, `HOST:PORT`; port 0 is any that is free."""
+        """Take the file and the address, `HOST:PORT`; port 0 selects a free port."""
         self._path = Path(path)
         OutputGuard(stores=[default_store()]).check(self._path, "traces")
         self._token = token or os.environ.get(TOKEN, "")
@@ -80,7 +80,7 @@ class TraceReceiver:
         self._lock, self._changed = threading.Lock(), threading.Condition()
         self._requests = self._spans = self._refused = 0
         self.reasons: list[str] = []
-        """Why requests could not be taken, each once."""
+        """The reasons for refused requests, each once."""
         self._server = _bound(self._host, port, listen, self._handler())
         try:
             self._file = self._path.open("ab")
@@ -90,13 +90,13 @@ class TraceReceiver:
 
     @property
     def url(self) -> str:
-        """What exporters are to be told: OTEL_EXPORTER_OTLP_ENDPOINT."""
+        """The value of OTEL_EXPORTER_OTLP_ENDPOINT for exporters."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._server.server_address[1]}"
 
     @property
     def received(self) -> Received:
-        """What came in so far."""
+        """The counts so far."""
         return Received(self._path, self._requests, self._spans, self._refused)
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ class TraceReceiver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop listening; what has been taken is in the file."""
+        """Stop listening; accepted requests are in the file."""
         self._server.shutdown()
         self._server.server_close()
         with self._lock:
@@ -119,7 +119,7 @@ class TraceReceiver:
         seconds: float | None = None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Received:
-        """Return when `count` requests have been taken, `seconds` are over, or `stopped()` says so."""
+        """Wait until `count` requests were accepted, `seconds` have passed, or `stopped()` is true."""
         end = None if seconds is None else time.monotonic() + seconds
         with self._changed:
             while not stopped() and (count is None or self._requests < count):
@@ -148,16 +148,16 @@ class TraceReceiver:
         return Handler
 
     def is_allowed(self, authorization: str) -> bool:
-        """Whether a request with this header may tell anything."""
+        """Return whether a request with this header is authorized."""
         wanted = f"Bearer {self._token}"
         return not self._token or hmac.compare_digest(authorization.encode(), wanted.encode())
 
     def take(self, request: dict[str, Any]) -> None:
-        """Write down a request.
+        """Write a request to the file.
 
         Raises:
-            Malformed: it is not what OTLP has.
-            OSError: it cannot be written.
+            Malformed: the request is not valid OTLP.
+            OSError: the request cannot be written.
         """
         spans = sum(not isinstance(one, LogRecord) for one in spans_in(request))
         line = json.dumps(only_kept(request), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
@@ -172,7 +172,7 @@ class TraceReceiver:
             self._changed.notify_all()
 
     def refused(self, why: str) -> None:
-        """Count a request that could not be taken, and keep why."""
+        """Count a refused request, and keep the reason."""
         with self._changed:
             self._refused += 1
             if len(self.reasons) < _MOST_REASONS and why not in self.reasons:
@@ -201,21 +201,21 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a client in a thread of its own, where there is room for one more."""
+        """Serve a client in its own thread if the limit on clients allows it."""
         if self._room.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve a client until it goes away."""
+        """Serve a client until it disconnects."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away is its own affair."""
+        """Report nothing: a client that disconnects is not an error of the receiver."""
 
 
 class _Server6(_Server):
@@ -240,10 +240,10 @@ def receive_traces(
     seconds: float | None = None,
     token: str | None = None,
 ) -> Received:
-    """Take traces from OTLP exporters into a file until `count` requests came or `seconds` are over.
+    """Receive traces from OTLP exporters into a file until `count` requests were accepted or `seconds` have passed.
 
     Raises:
-        SetupError: it cannot listen there, or the file cannot be written.
+        SetupError: the address cannot be used, or the file cannot be written.
     """
     with TraceReceiver(path, listen, token=token) as receiver:
         return receiver.wait(count=count, seconds=seconds)

@@ -1,4 +1,4 @@
-"""One OTLP/HTTP request after the other: its body read within bounds, and what it says handed on."""
+"""Handler of OTLP/HTTP requests: reads each body within limits and passes it on."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from proctor.errors import MissingExtraError
 from proctor.files.traces.otlp_json import Malformed, is_request
 
 _SECONDS = 30.0
-"""That a request may take to arrive, and a connection may wait for the next one."""
+"""Seconds in which a request must arrive, and for which a connection may be idle."""
 _AT_ONCE = 32
-"""Requests that are read at a time; others are told to come again."""
+"""Number of requests that are read at a time; further ones are asked to retry."""
 _LONGEST_LINE = 1_000
 _PATHS = {"/v1/traces": "trace", "/v1/logs": "logs"}
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not an error of ours
-    """What a client is told in place of "taken"."""
+class Refused(Exception):  # noqa: N818 - a response, not an error of the program
+    """The response to a request that is not accepted."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error of ours
 
 
 class OtlpHandler(BaseHTTPRequestHandler):
-    """Answers `POST /v1/traces` and `POST /v1/logs`. Whoever uses it says what is allowed, and takes the requests."""
+    """Handler of `POST /v1/traces` and `POST /v1/logs`. A subclass authorizes and processes the requests."""
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "proctor", ""
@@ -46,19 +46,19 @@ class OtlpHandler(BaseHTTPRequestHandler):
     _room = BoundedSemaphore(_AT_ONCE)
 
     def is_allowed(self, authorization: str) -> bool:
-        """Whether a request with this header may tell anything."""
+        """Return whether a request with this header is authorized."""
         raise NotImplementedError
 
     def take(self, request: dict[str, Any]) -> None:
-        """Take a request; raises `Malformed` or `OSError`."""
+        """Process a request; raises `Malformed` or `OSError`."""
         raise NotImplementedError
 
     def refused(self, why: str) -> None:
-        """Hear of a request that was not taken."""
+        """Record a request that was not accepted."""
         raise NotImplementedError
 
     def do_POST(self) -> None:
-        """Take one request, or say why not."""
+        """Process one request, or answer why it is refused."""
         if not self._room.acquire(blocking=False):
             self._answer(503, b"too many requests at once: try again", "text/plain")
             return
@@ -68,8 +68,8 @@ class OtlpHandler(BaseHTTPRequestHandler):
             self._room.release()
 
     def handle_one_request(self) -> None:
-        """Read and answer one request, its first line and headers included, while there is patience."""
-        patience = Timer(self.most_seconds, self._give_up)  # a read's own limit begins anew with each byte
+        """Read and answer one request, including its first line and headers, within the time limit."""
+        patience = Timer(self.most_seconds, self._give_up)  # a read's timeout restarts with each byte
         patience.daemon = True
         patience.start()
         try:
@@ -78,18 +78,18 @@ class OtlpHandler(BaseHTTPRequestHandler):
             patience.cancel()
 
     def _give_up(self) -> None:
-        """Let go of a client that takes for ever."""
+        """Disconnect a client that takes too long."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RD)
 
     def do_GET(self) -> None:
-        """Say what this is."""
+        """Answer with a description of the endpoint."""
         self._answer(
             405, b"this takes POST /v1/traces and /v1/logs, as OTLP/HTTP exporters send them\n", "text/plain"
         )
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
-        """Say nothing: what came is counted."""
+        """Log nothing: the receiver counts requests."""
 
     def _take_one(self) -> None:
         kind = self.headers.get_content_type()
@@ -113,7 +113,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
             self._answer(200, b"{}" if is_json else b"", kind)
 
     def _check(self) -> None:
-        """Refuse what is not meant for this, or comes from a page in a browser."""
+        """Refuse requests to other paths or hosts, from web pages, or without authorization."""
         if self.path not in _PATHS:
             raise Refused(404, "there is /v1/traces and /v1/logs")
         host, origin = _host(f"//{self.headers.get('Host', '')}"), self.headers.get("Origin")
@@ -185,7 +185,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: int, message: str) -> None:
         self.refused(message)
-        self.close_connection = True  # what is left of the body is not read
+        self.close_connection = True  # the rest of the body is not read
         self._answer(status, f"{message}\n".encode(errors="replace"), "text/plain")
 
     def _answer(self, status: int, body: bytes, kind: str) -> None:
@@ -199,14 +199,14 @@ class OtlpHandler(BaseHTTPRequestHandler):
 
 
 def _host(url: str) -> str:
-    """The host that a header names; empty where it names none."""
+    """Return the host that a header names; empty if it names none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
 
 
-# --- what it says ---------------------------------------------------------------------------------------------------------
+# --- the content ------------------------------------------------------------------------------------------------------
 
 
 def _read(body: bytes, kind: str, signal: str) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
     """Return a request in protobuf as its JSON, with ids in hex.
 
     Raises:
-        MissingExtraError: what reads it is not installed.
+        MissingExtraError: the package that reads protobuf is not installed.
     """
     name = f"opentelemetry.proto.collector.{signal}.v1.{signal}_service_pb2"
     messages = import_extra(name, extra="traces", feature="taking traces as protobuf")
@@ -247,7 +247,7 @@ def _of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
 
 
 def _ids_in_hex(value: Any) -> None:
-    """Protobuf's JSON has bytes as base64; OTLP's has ids as hex."""
+    """Convert ids from base64, as in protobuf's JSON, to hex, as in OTLP's JSON."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

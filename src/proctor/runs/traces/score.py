@@ -1,4 +1,4 @@
-"""Traces as evidence: what an agent did elsewhere is judged here, and nothing is run."""
+"""Score OpenTelemetry traces as recorded evidence, without running an agent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Committed, RunWriter, Store
 
 TracesLike = str | Path | Sequence[str | Path]
-"""Files of traces, or folders of them; one, or several that are one collection."""
+"""Files or folders of traces: one, or several that form one collection."""
 
 
 async def score_trace(
@@ -101,7 +101,7 @@ async def score_trace(
     kept = open_store(store or "memory:") if not is_open(store) else store
     sets = own_cases(traced.conversations) if eval_sets is None else eval_sets
     planned = {**options, "store": kept}
-    if eval_sets is None:  # what is wrong is then the criteria, which `_refuse_comparing` names
+    if eval_sets is None:  # the cause is then in the criteria, and `_refuse_comparing` names it
         planned["allow_unasserted"] = True
     prepared = _prepared(sets, planned, paths)
     if eval_sets is None:
@@ -112,7 +112,7 @@ async def score_trace(
         matched = match(prepared.plan, traced.conversations)
     prepared.warnings += [*traced.doubts, *matched.warnings]
     result = await carry_out(prepared, options.get("progress"), _stored(kept, prepared, matched, paths))
-    if store is None:  # it was kept for as long as it took
+    if store is None:  # the store existed only for this call
         result.cases, result.run_id = list(result.cases), ""
         kept.close()
     return ended(result)
@@ -123,7 +123,7 @@ def score_trace_sync(
     eval_sets: EvalSetLike | Sequence[EvalSetLike] | None = None,
     **options: Unpack[ScoreOptions],
 ) -> RunResult:
-    """Do what `score_trace` does, from code that is not asynchronous."""
+    """Run `score_trace` from synchronous code."""
     from proctor.engine.execution.event_loop import run_sync
 
     return run_sync(lambda: score_trace(traces, eval_sets, **options))
@@ -133,7 +133,7 @@ def read_traces(paths: Sequence[str | Path]) -> Traced:
     """Read the traces.
 
     Raises:
-        EvalFileError: one cannot be read, or no agent is in any of them.
+        EvalFileError: a file cannot be read, or no trace contains an agent.
     """
     traced = read_conversations(paths)
     if not traced.conversations:
@@ -146,7 +146,7 @@ def read_traces(paths: Sequence[str | Path]) -> Traced:
 
 
 class _Traced:
-    """Stands where a run has its agent; it is never asked."""
+    """Placeholder for the agent of a run; it is never called."""
 
     def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Refuse to answer."""
@@ -156,7 +156,7 @@ class _Traced:
 def _prepared(
     sets: EvalSetLike | Sequence[EvalSetLike], options: Mapping[str, Any], paths: Sequence[str | Path]
 ) -> Prepared:
-    """Plan the judging, as of a run whose agent has already answered."""
+    """Plan the scoring like a run whose agent has already answered."""
     given = {name: value for name, value in options.items() if value is not None}
     prepared = prepare(_Traced(), sets, given, plays=False)  # type: ignore[arg-type]  # names are checked above
     prepared.agent, prepared.agent_label = None, _label(paths)
@@ -164,14 +164,14 @@ def _prepared(
 
 
 def _manifest(prepared: Prepared, paths: Sequence[str | Path]) -> Manifest:
-    """Return what the run is, with the traces in place of an agent."""
+    """Return the manifest of the run, with the traces in place of an agent."""
     if prepared.manifest is None:
         raise RuntimeError("it was prepared without a store")
     manifest = prepared.manifest
     manifest.agent = AgentManifest(label=prepared.agent_label)
     manifest.sets = set_manifests(
         prepared.plan, prepared.unreadable
-    )  # with the cases that came more than once
+    )  # including the cases that occur several times
     names = ", ".join(redact_arguments([str(path) for path in paths]))
     manifest.options = {**manifest.options, "imported": {"file": names, "form": "trace"}}
     return manifest
@@ -183,7 +183,7 @@ def _label(paths: Sequence[str | Path]) -> str:
 
 
 def _refuse_comparing(prepared: Prepared) -> None:
-    """Refuse metrics that compare with what a set expects, where there is none.
+    """Refuse metrics that compare with the expectations of a set if there is no set.
 
     Raises:
         SetupProblems: there is such a metric.
@@ -223,11 +223,11 @@ def _refuse_unasserted(prepared: Prepared, *, allowed: bool) -> None:
         raise SetupProblems([*refused, *remedies()])
 
 
-# --- into the store ---------------------------------------------------------------------------------------------------
+# --- storage ----------------------------------------------------------------------------------------------------------
 
 
 def _stored(store: Store, prepared: Prepared, matched: Matched, paths: Sequence[str | Path]) -> StoredRun:
-    """Say how the run is begun: its evidence is written down first, and judged from there, as that of any run."""
+    """Return how to begin the run: write its evidence first, then score it from the store like that of any run."""
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
         written, manifest = _Written(committed), _manifest(prepared, paths)
@@ -245,7 +245,7 @@ def _stored(store: Store, prepared: Prepared, matched: Matched, paths: Sequence[
 
 
 _AT_ONCE = 100
-"""Conversations on their way to the disk at a time."""
+"""Number of conversations that may wait to be written to disk."""
 
 
 def _records(plan: Plan, matched: Matched) -> Iterator[TrialRecord]:
@@ -260,7 +260,7 @@ def _records(plan: Plan, matched: Matched) -> Iterator[TrialRecord]:
 
 
 class _Written:
-    """Waits until what was put is on disk; who else waits for it hears of it, too."""
+    """Wait until records are on disk, and pass the notification on."""
 
     def __init__(self, committed: Committed) -> None:
         self._committed = committed
@@ -275,10 +275,10 @@ class _Written:
         self._committed(tokens, error)
 
     def wait(self) -> None:
-        """Return when it is there.
+        """Wait until the records are on disk.
 
         Raises:
-            StoreError: it could not be written.
+            StoreError: the records could not be written.
         """
         self._signal.wait()
         self._signal.clear()

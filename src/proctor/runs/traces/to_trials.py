@@ -1,4 +1,4 @@
-"""What a trace tells of one conversation, as the evidence of a trial."""
+"""Conversion of traced conversations to the evidence of trials."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CAPS = Caps()
 def trial_of(
     told: TracedConversation | None, case: EvalCase | None, eval_set_id: str, *, claimed: int = 0
 ) -> Trial:
-    """Return the evidence for a case; where no conversation is told of it, the failure that says so.
+    """Return the evidence for a case; if no conversation matches it, the evidence has that failure.
 
-    `claimed`: how many conversations could be this case's, and as well another's. The texts go through the same checks
-    as those of an agent that runs: bounded, and readable by everyone.
+    `claimed`: the number of conversations that match this case and also another one. The texts pass the same checks
+    as those of a running agent: they are limited in size and made readable.
     """
     trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id if case is not None else "")
     if told is None:
@@ -55,7 +55,7 @@ def trial_of(
 
 
 def _recorded(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
-    """Write down one turn as if its events came in now, but for the time that it took."""
+    """Record one turn as if its events arrived now, with the durations of the trace."""
     asked = Content.model_validate(told.asked)
     for part in asked.parts or ():
         if part.text is not None:
@@ -81,7 +81,7 @@ async def _all(events: Sequence[Event]) -> AsyncIterator[Event]:
 
 
 def _drained(recording: Coroutine[Any, Any, None]) -> None:
-    """Carry out a coroutine that waits for nothing."""
+    """Run a coroutine that never waits."""
     try:
         recording.send(None)
     except StopIteration:
@@ -90,7 +90,7 @@ def _drained(recording: Coroutine[Any, Any, None]) -> None:
 
 
 def _other_length(turns: Sequence[Turn], case: EvalCase) -> Failure | None:
-    """A conversation of another length than its case cannot be compared turn by turn."""
+    """Return a failure if the conversation and its case differ in length: they cannot be compared turn by turn."""
     wanted = len(case.conversation) if case.conversation is not None else len(turns)
     if len(turns) == wanted:
         return None
@@ -99,7 +99,7 @@ def _other_length(turns: Sequence[Turn], case: EvalCase) -> Failure | None:
 
 
 def differing_turn(told: TracedConversation, case: EvalCase) -> int | None:
-    """Return the first turn, from 0, in which the user says something else than in the case."""
+    """Return the first turn, from 0, in which the user's message differs from the case."""
     for index, (turn, expected) in enumerate(zip(told.turns, case.conversation or (), strict=False)):
         if turn.text and plain(turn.text) != plain(text_of(expected.user_content)):
             return index
@@ -107,12 +107,12 @@ def differing_turn(told: TracedConversation, case: EvalCase) -> int | None:
 
 
 def plain(text: str) -> str:
-    """Return a text for comparing: runs of space are one."""
+    """Return a text normalized for comparison: each run of whitespace becomes one space."""
     return " ".join(text.split())
 
 
 def session_of(told: TracedConversation) -> SessionInput | None:
-    """Return the app and the user that a conversation belongs to, where the trace says them."""
+    """Return the app and the user of a conversation, if the trace names them."""
     if not told.app_name and not told.user_id:
         return None
     return SessionInput(app_name=told.app_name, user_id=told.user_id)
