@@ -1,4 +1,4 @@
-"""Everything that the command line can do, as Python functions. Each name loads on first use."""
+"""The functions behind the command line, as a Python API. Each name loads on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

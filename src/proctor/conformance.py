@@ -31,7 +31,7 @@ __all__ = ["CHECKS", "AgentConformance", "Check", "Finding", "Fit", "check_agent
 
 
 def check_agent_sync(agent: Any, **options: Any) -> list[Finding]:
-    """Do what `check_agent` does, from code that is not asynchronous."""
+    """Call `check_agent` from synchronous code."""
     return run_sync(lambda: check_agent(agent, **options))
 
 
@@ -44,7 +44,7 @@ class AgentConformance:
     """
 
     agent: ClassVar[Any] = None
-    """An AGENT string or an object of any recognised kind. Or override `make_agent`."""
+    """An AGENT string or an object of any supported kind. Alternatively, override `make_agent`."""
     messages: ClassVar[Sequence[str]] = MESSAGES
     eval_set: ClassVar[str | Path | None] = None
     failing: ClassVar[str | None] = None

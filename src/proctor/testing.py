@@ -1,4 +1,4 @@
-"""For authors of metrics: `check_metric` tries a metric on the conversations that metrics stumble over.
+"""Checks for authors of metrics: `check_metric` runs a metric on conversations that expose typical mistakes.
 
 from proctor.testing import check_metric
 
@@ -38,19 +38,20 @@ def check_metric(
     deterministic: bool = True,
     judge: Any = None,
 ) -> dict[str, MetricScore]:
-    """Try a metric on sample conversations, and on `views` of your own; return what it found, by the name of each.
+    """Run a metric on sample conversations and on your own `views`; return its scores by the name of the conversation.
 
-    `metric` is a scoring function, a metric class, a metric, or the name of one that is registered. `criterion` is a
-    threshold or an object with options; without one, the metric's own example or default is used. `judge` is whom a
-    metric asks that needs one, as in `proctor.evaluate`: a scripted model keeps the test offline.
+    `metric` is a scoring function, a metric class, a metric, or the name of a registered metric. `criterion` is a threshold or
+    an object with options; without one, the metric's own example or default is used. `judge` is the model for a metric
+    that needs one, as in `proctor.evaluate`: a scripted model keeps the test offline.
 
-    Checked are: its facts; every score a number within its range, or none with a reason; one score per turn, or none;
-    the same scores again, whatever was scored in between (unless `deterministic` is false, as for those that ask a
-    model); nothing of the case changed; reasons that are text and details that are JSON.
+    It checks the metric's facts; that each score is a number within the range, or has a reason if there is none; that there is
+    one score per turn, or none; that a second call gives the same scores after other cases were scored (unless
+    `deterministic` is false, as for metrics that call a model); that the case is not changed; and that reasons are text and
+    details are JSON.
 
     Raises:
-        AssertionError: with everything that is wrong, one thing per line.
-        SetupError: it cannot be built with this criterion.
+        AssertionError: the metric has problems, listed one per line.
+        SetupError: the metric cannot be built with this criterion.
     """
     built = _built(metric, criterion)
     cases = {**sample_views(built.facts), **(views or {})}
@@ -84,14 +85,14 @@ def _built(metric: Any, criterion: Criterion) -> Metric:
 
 
 class _Trials:
-    """Asks one metric about many cases and writes down what is wrong with its answers."""
+    """Score many cases with one metric, and collect the problems of its results."""
 
     def __init__(self, metric: Metric, judge: Any) -> None:
         self.metric, self._judge = metric, judge
         self.problems: list[str] = []
 
     def of(self, name: str, view: CaseView) -> MetricScore | None:
-        """The score of one case, checked with its explanations."""
+        """Return the score of one case, after checking it and its explanations."""
         before = _content(view)
         score = self._ask(name, view)
         if score is not None:
@@ -102,7 +103,7 @@ class _Trials:
         return score
 
     def again(self, name: str, view: CaseView, first: MetricScore | None) -> None:
-        """Ask once more, after all other cases."""
+        """Score a case a second time, after all other cases."""
         if first is None:
             return
         second = self._ask(name, view)
@@ -142,7 +143,7 @@ class _Trials:
 
 
 async def _asked(metric: Metric, view: CaseView, judge: Any) -> object:
-    """What it answers, which need not be what its contract says."""
+    """Return the metric's result, which may violate its contract."""
     if hasattr(metric, "use"):
         metric.use(JudgesOnDemand(judge))
     return await settle(metric.score(view))
@@ -153,13 +154,13 @@ def _values(score: MetricScore) -> tuple[float | None, list[float | None]]:
 
 
 def _content(view: CaseView) -> Any:
-    """What a view holds, apart from what it works out itself."""
+    """Return the data of a view, without what the view computes itself."""
     held = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
     turns = [[one.model_dump() for one in held.pop(name) or ()] for name in ("actual", "expected")]
     return turns, deepcopy(held)
 
 
-# --- what can be wrong ------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def _problems_of_facts(facts: MetricFacts) -> Iterator[str]:
@@ -215,7 +216,7 @@ def _not_json(details: Any, what: str) -> Iterator[str]:
 
 
 def sample_views(facts: MetricFacts) -> dict[str, CaseView]:
-    """Conversations that metrics stumble over, by name; those without a record only for metrics that need none."""
+    """Return conversations that expose typical mistakes, by name; without a reference only for metrics that need none."""
     sunny = _turn("It is sunny in Paris, 21 degrees.", [_call({"city": "Paris"})])
     other = _turn("No idea.", [_call({"city": "Lyon", "days": 3}), _call(None, "search")])
     silent, empty = _turn(None), _turn("")
@@ -278,7 +279,7 @@ def _call(args: dict[str, Any] | None, name: str = "get_weather") -> dict[str, A
 
 
 def _with_events(turn: Invocation) -> Invocation:
-    """The same turn as it is recorded when it is run: events with authors."""
+    """Return the turn in the form in which a run records it: events with authors."""
     said = [{"text": "Let me see."}], [{"function_call": _call({"city": "Paris"})}]
     events = [{"author": "helper", "content": {"role": "model", "parts": parts}} for parts in said]
     return Invocation.model_validate(

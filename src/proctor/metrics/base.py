@@ -270,5 +270,5 @@ _IGNORED_WITHOUT_JUDGE = "this option has no effect here: the metric uses no jud
 
 
 def is_adk_compatible(criterion: BaseCriterion) -> bool:
-    """Tell whether a criterion requests the exact behaviour of google-adk."""
+    """Return whether a criterion requests the exact behaviour of google-adk."""
     return getattr(criterion, "compat", None) == "adk"

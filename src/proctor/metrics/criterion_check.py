@@ -85,7 +85,7 @@ def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[P
 
 
 def _is_comment(option: str) -> bool:
-    """Tell whether a key is a comment for readers, as at the top level of a config."""
+    """Return whether a key is a comment for readers, as at the top level of a config."""
     return option.startswith("_") or option in {"description", "comment", "$comment"}
 
 

@@ -83,7 +83,7 @@ class FinalSessionState:
             return Statement.POSITIVE
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether the case or the criterion expects a state."""
+        """Return whether the case or the criterion expects a state."""
         return bool(case.final_session_state or (self._rules and self._rules.own))
 
     def survey(self) -> Survey | None:
@@ -108,7 +108,7 @@ class FinalSessionState:
         return [*problems, *matcher_problems]
 
     def _accepts_everything(self, stated: Mapping[str, Any]) -> bool:
-        """Tell whether every stated key may have any value or be absent."""
+        """Return whether every stated key may have any value or be absent."""
         try:
             return all(
                 self._compare(name, value, each)["kind"] == "matched"

@@ -39,7 +39,7 @@ class StateRules:
                 )
 
     def compare(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
-        """Tell whether the value of a key fits, and what was expected if that is not the value itself."""
+        """Return whether the value of a key fits, and what was expected if that is not the value itself."""
         rule = self._rules.get((name,))
         expectation = tell(rule, expected) if rule else ""
         if not fits((name,), expected, actual, self._rules, equal_json):

@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
     @property
     def costs(self) -> bool:
-        """Tell whether the metric lowers the combination."""
+        """Return whether the metric lowers the combination."""
         return self.score is not None and self.score < 1
 
     def to_data(self) -> dict[str, Any]:

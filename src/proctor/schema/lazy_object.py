@@ -22,7 +22,7 @@ class LazyObject:
         """Fill in the missing attributes, and become a plain object."""
         raise NotImplementedError
 
-    if not TYPE_CHECKING:  # a type checker would assume that every attribute exists
+    if not TYPE_CHECKING:  # otherwise a type checker would assume that every attribute exists
 
         def __getattr__(self, name: str) -> Any:
             _settle(self)

@@ -1,7 +1,6 @@
-"""How far verdicts agree with those of people, and what a rate of verdicts says when the judge errs.
-
-Small statistics, without a library; intervals are two-sided and hold their level for few labels and near 0 and 1
-(`tests/stats/test_agreement.py` measures how often they cover the truth).
+"""Agreement between judge verdicts and human labels, and the correction of a pass rate for judge errors.
+All functions use only the standard library. Intervals are two-sided and keep their coverage for few labels and near 0
+and 1 (`tests/stats/test_agreement.py` measures the coverage).
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from proctor.stats.intervals import normal_quantile, wilson
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its interval."""
+    """A point estimate with its confidence interval."""
 
     value: float | None
-    """`None` where it is not defined: a rate of nothing, an agreement of two who only ever say one thing."""
+    """`None` if it is undefined: a rate over no items, or kappa if both raters gave one and the same verdict throughout."""
     low: float
     high: float
 
@@ -28,22 +27,22 @@ class Estimate:
 
     @property
     def width(self) -> float:
-        """How far the interval reaches from end to end."""
+        """The length of the interval."""
         return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often the judge and people said what of the same things."""
+    """The confusion matrix of judge verdicts against human labels."""
 
     both_pass: int = 0
-    """True passes: people pass it, the judge passes it."""
+    """True passes: human label pass, judge verdict pass."""
     judge_fails: int = 0
-    """False fails: people pass it, the judge does not."""
+    """False fails: human label pass, judge verdict fail."""
     judge_passes: int = 0
-    """False passes: people fail it, the judge passes it."""
+    """False passes: human label fail, judge verdict pass."""
     both_fail: int = 0
-    """True fails."""
+    """True fails: human label fail, judge verdict fail."""
 
     def __post_init__(self) -> None:
         if min(self.both_pass, self.judge_fails, self.judge_passes, self.both_fail) < 0:
@@ -51,7 +50,7 @@ class Confusion:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Confusion:
-        """Count pairs of what people said and what the judge said."""
+        """Count pairs of (human label, judge verdict)."""
         counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
         for human, judge in pairs:
             counts[human, judge] += 1
@@ -59,32 +58,32 @@ class Confusion:
 
     @property
     def total(self) -> int:
-        """How many things were looked at by both."""
+        """The number of items with both a human label and a judge verdict."""
         return self.both_pass + self.judge_fails + self.judge_passes + self.both_fail
 
     @property
     def human_passes(self) -> int:
-        """How many of them people pass."""
+        """The number of items with the human label pass."""
         return self.both_pass + self.judge_fails
 
     @property
     def human_fails(self) -> int:
-        """How many of them people fail."""
+        """The number of items with the human label fail."""
         return self.judge_passes + self.both_fail
 
 
 def accuracy(found: Confusion, *, confidence: float = 0.95) -> Estimate:
-    """Return the share of things of which both say the same, with its Wilson interval."""
+    """Return the share of items on which judge and human label agree, with its Wilson interval."""
     return _share(found.both_pass + found.both_fail, found.total, confidence)
 
 
 def true_pass_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
-    """Return TPR (sensitivity): of what people pass, the share that the judge passes, with its Wilson interval."""
+    """Return the true positive rate (sensitivity): the share of human passes that the judge passes, with its Wilson interval."""
     return _share(found.both_pass, found.human_passes, confidence)
 
 
 def true_fail_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
-    """Return TNR (specificity): of what people fail, the share that the judge fails, with its Wilson interval."""
+    """Return the true negative rate (specificity): the share of human fails that the judge fails, with its Wilson interval."""
     return _share(found.both_fail, found.human_fails, confidence)
 
 
@@ -96,12 +95,12 @@ def _share(count: int, total: int, confidence: float) -> Estimate:
 
 
 def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
-    """Return Cohen's kappa, the agreement beyond chance (1: complete, 0: as by chance), with its interval, in -1 to 1.
+    """Return Cohen's kappa, the agreement beyond chance (1: complete, 0: as by chance), with its interval within -1 to 1.
 
-    `None` where both only ever say one and the same thing, so that agreement says nothing, and without labels.
+    The value is `None` without labels, or if both raters gave one and the same verdict throughout: kappa is then undefined.
 
-    The interval is the large-sample one on the table with one more in each of its four cells, which keeps it from
-    closing up on 1 where a few labels happen to agree; it reaches at least to the estimate.
+    The interval is the large-sample interval of the table with 1 added to each of its four cells. Without the addition it
+    would shrink to the point 1 if a few labels happen to agree. It always contains the estimate.
 
     Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20
     (1960), 37-46. Standard error: J. L. Fleiss, J. Cohen, B. S. Everitt, "Large sample standard errors of kappa and
@@ -121,7 +120,7 @@ def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
 
 
 def _kappa(found: Confusion, *, added: int) -> tuple[float | None, float]:
-    """Kappa and its standard error, with so many `added` to each cell."""
+    """Return kappa and its standard error, with `added` added to each cell."""
     total = found.total + 4 * added
     if not total:
         return None, inf
@@ -139,37 +138,37 @@ def _kappa(found: Confusion, *, added: int) -> tuple[float | None, float]:
     return kappa, sqrt(max(0.0, spread) / total) / (1 - by_chance)
 
 
-# --- a rate of verdicts, corrected for what the judge gets wrong -----------------------------------------------------
+# --- a pass rate, corrected for judge errors -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedRate:
-    """The share that people would pass, told from the share that a judge passes."""
+    """The share that humans would pass, estimated from the share that a judge passes."""
 
     apparent: Estimate
     """The share that the judge passes."""
     corrected: Estimate
-    """What that says of the share that people would pass. Its value is `None` where the judge tells nothing: no
-    labels of one kind, or no better than a coin. Within 0 and 1."""
+    """The estimate of the share that humans would pass, within 0 and 1. Its value is `None` if the labels contain only one
+    class, or if the judge is no better than chance."""
     unclipped: float | None
-    """The estimate as the formula gives it: below 0 or above 1 where labels and verdicts hardly fit together."""
+    """The estimate before clipping: below 0 or above 1 if labels and verdicts are hardly consistent."""
 
 
 def corrected_rate(passed: int, total: int, found: Confusion, *, confidence: float = 0.95) -> CorrectedRate:
-    """Correct the share of `passed` of `total` verdicts of a judge for its errors, as `found` among human labels.
+    """Correct a judge's pass rate, `passed` of `total` verdicts, for the errors that `found` counts against human labels.
 
-    The estimate is (share + TNR - 1) / (TPR + TNR - 1). The interval takes in what the verdicts and the labels leave
-    open together: it holds every rate r for which (share + TNR - 1) - r * (TPR + TNR - 1) does not lie further from 0
-    than its standard error allows, with counts adjusted first, so that it does not close up on a rate of 0 or 1. Solved
-    for r that is a quadratic, and needs no division by what may be 0: a judge that tells nothing leaves 0 to 1.
-    Where no rate within 0 and 1 fits, labels and verdicts contradict each other, and 0 to 1 is all that can be said.
+    The estimate is (share + TNR - 1) / (TPR + TNR - 1). The interval accounts for the uncertainty of both verdicts and
+    labels: it contains every rate r for which (share + TNR - 1) - r * (TPR + TNR - 1) differs from 0 by no more than its
+    standard error allows. Counts are adjusted first, so that the interval does not shrink to a point at 0 or 1. The
+    condition is a quadratic in r and needs no division by a value that may be 0: an uninformative judge gives the interval
+    0 to 1. If no rate within 0 and 1 satisfies it, labels and verdicts contradict each other; the interval is 0 to 1, too.
 
     Sources: W. J. Rogan, B. Gladen, "Estimating prevalence from the results of a screening test", American Journal of
     Epidemiology 107 (1978), 71-76. Adjusted counts and the standard error: Zs. Lang, J. Reiczigel, "Confidence limits
     for prevalence of disease adjusted for estimated sensitivity and specificity", Preventive Veterinary Medicine 113
     (2014), 13-22. A ratio's interval by its quadratic: E. C. Fieller, "Some problems in interval estimation", Journal
-    of the Royal Statistical Society B 16 (1954), 175-185; it holds where that of 2014 does not: with few labels of one
-    kind.
+    of the Royal Statistical Society B 16 (1954), 175-185; it keeps its coverage with few labels of one class, where the
+    interval of 2014 does not.
 
     Raises:
         ValueError: not 0 <= passed <= total, or not 0 < confidence < 1.
@@ -205,13 +204,13 @@ def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tupl
 
 
 def _adjusted(count: int, total: int, added: float) -> tuple[float, float]:
-    """A share with `added` successes and as many failures, and its variance."""
+    """Return a share with `added` successes and `added` failures, and its variance."""
     share = (count + added) / (total + 2 * added)
     return share, share * (1 - share) / (total + 2 * added)
 
 
 def _where_not_above_zero(a: float, b: float, c: float) -> tuple[float, float]:
-    """The ends of what lies within 0 and 1 and makes a*r*r + b*r + c at most 0; nothing does: 0 and 1."""
+    """Return the smallest and largest r within 0 and 1 with a*r*r + b*r + c <= 0; 0 and 1 if there is none."""
     ends = [end for end in (0.0, 1.0) if (a * end + b) * end + c <= 0]
     ends += [root for root in _roots(a, b, c) if 0 < root < 1]
     return (min(ends), max(ends)) if ends else (0.0, 1.0)
@@ -221,5 +220,5 @@ def _roots(a: float, b: float, c: float) -> list[float]:
     inside = b * b - 4 * a * c
     if inside < 0:
         return []
-    half = -(b + (sqrt(inside) if b >= 0 else -sqrt(inside))) / 2  # of the two signs the one that adds up
+    half = -(b + (sqrt(inside) if b >= 0 else -sqrt(inside))) / 2  # the sign that avoids cancellation
     return [top / bottom for top, bottom in ((half, a), (c, half)) if bottom]

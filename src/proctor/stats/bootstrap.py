@@ -1,6 +1,5 @@
-"""Two measurements of the same cases: by how much they differ, and the interval that the difference lies in.
-
-As in `paired`, each case is one number: what its trials differ by, on the mean.
+"""The mean difference between two measurements of the same cases, with its bootstrap confidence interval.
+As in `paired_tests`, each case contributes one number: the mean difference of its trials.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from proctor.stats.paired_tests import finite
 
 @dataclass(frozen=True, slots=True)
 class MeanDifference:
-    """The mean difference over cases, and the interval it lies in."""
+    """The mean difference over cases, with its confidence interval."""
 
     value: float
     low: float
@@ -29,26 +28,25 @@ class MeanDifference:
 def mean_difference(
     differences: Iterable[float], *, confidence: float = 0.95, reach: float | None = None
 ) -> MeanDifference:
-    """Return the mean of the differences, one a case, with its bootstrap interval.
+    """Return the mean of the differences, one per case, with its bootstrap interval.
+    The interval holds the middle `confidence` of the means of resampled cases. No random numbers are used: the saddlepoint
+    approximation gives the bootstrap distribution, so the same runs always give the same interval. Three measures keep
+    the coverage for few cases. First, the interval is widened by the ratio of Student's t to the normal quantile. Second,
+    up to four pseudo-cases are added: half of them unchanged, the others better or worse by `reach`. All four are added if
+    no case has changed, which does not prove that none can; fewer are added the more cases have changed. Third, cases are
+    resampled, not trials, because the trials of one case are correlated.
 
-    The interval holds the middle `confidence` of the means of cases drawn anew from these. Nothing is drawn: that
-    distribution is worked out by its saddlepoint approximation, so that the same runs always give the same interval.
-    Three things keep its promise for few cases: it is widened as Student's t is wider than the normal distribution; up
-    to four cases stand beside those seen, half of them unchanged, the others better or worse by `reach` (all four where
-    nothing has changed, which does not prove that nothing can; the less the more cases have); and it is of cases, not of
-    trials, which resemble each other.
-
-    `reach` is how far a case can differ at most: 1 for pass rates. By default the largest difference seen, or 1.
+    `reach` is the largest possible difference of a case: 1 for pass rates. It defaults to the largest observed difference, or 1.
 
     Sources: A. C. Davison and D. V. Hinkley, "Saddlepoint approximations in resampling methods", Biometrika 75 (1988),
     417-431 (here in the form of O. E. Barndorff-Nielsen's r*); T. C. Hesterberg, "What teachers should know about the
     bootstrap", The American Statistician 69 (2015), 371-386, section 4.3 (the expanded percentile interval); A. Agresti
     and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in Medicine 24
-    (2005), 729-740 (cases beside those seen; they take two. How many hold the level is simulated in
-    benchmarks/false_alarms.py).
+    (2005), 729-740 (pseudo-cases; they add two. The coverage is
+    simulated in benchmarks/false_alarms.py).
 
     Raises:
-        ValueError: a difference is no finite number, or not 0 < confidence < 1, or the reach is not positive.
+        ValueError: a difference is not a finite number, or not 0 < confidence < 1, or the reach is not positive.
     """
     if not 0 < confidence < 1 or (reach is not None and not reach > 0):
         raise ValueError(f"expected 0 < confidence < 1 and a positive reach; got {confidence}, {reach}")
@@ -60,7 +58,7 @@ def mean_difference(
         return MeanDifference(0.0, -most, most, 0.0, 0)
     scaled: Counter[float] = (
         Counter()
-    )  # to at most 1: squares of what is huge, or next to nothing, are no numbers
+    )  # to at most 1: squares of very large or very small values overflow or vanish
     for each, count in counts.items():
         scaled[each / most] += count
     value = fsum(each * count for each, count in scaled.items()) / cases
@@ -73,10 +71,10 @@ def mean_difference(
 
 
 def most_lost(lost: float, cases: int, *, error: float) -> float:
-    """Return the share of cases that may be lost where `lost` of `cases` were, and none was gained.
+    """Return the upper limit of the share of cases that can be lost, if `lost` of `cases` were lost and none was gained.
 
-    Where each is lost or as it was, a larger share is no more probable than `error`: exactly, by the binomial distribution.
-    Between whole numbers of cases it lies in proportion.
+    Each case is either lost or unchanged. A share above the limit gives so few losses with a probability of at most
+    `error`, exactly by the binomial distribution. Between whole numbers of cases the limit is interpolated.
 
     Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
     binomial", Biometrika 26 (1934), 404-413.
@@ -107,11 +105,11 @@ def _upper_share(lost: int, cases: int, error: float) -> float:
 
 
 _LEAST = 0.1
-"""How much of a case stands at either end beside those seen, however many of these have changed."""
+"""The weight of the pseudo-cases at either end, at least, however many cases have changed."""
 
 
 def _weight_beside(counts: Counter[float], cases: int) -> float:
-    """How much of a case stands at either end: all of it where no case has changed, little where half of them have."""
+    """Return the weight of the pseudo-cases at either end: 1 if no case has changed, small if half of them have."""
     changed = cases - counts[0.0]
     return max(_LEAST, 1 - 2 * changed / cases)
 
@@ -128,7 +126,7 @@ def _interval(counts: Counter[float], cases: int, most: float, confidence: float
 
 
 class _ResampledMean:
-    """The distribution of the mean of so many values drawn from weighted ones, by its saddlepoint approximation."""
+    """The distribution of the mean of values drawn from weighted ones, by its saddlepoint approximation."""
 
     def __init__(self, weights: dict[float, float], drawn: float) -> None:
         whole = fsum(weights.values())
@@ -140,7 +138,7 @@ class _ResampledMean:
         self._first = 1 / sqrt(variance * drawn)
 
     def at(self, z: float) -> float:
-        """Return the mean that is as probable as a standard normal variable to lie below `z`, which is not 0."""
+        """Return the mean whose cumulative probability is that of the standard normal quantile `z`, which is not 0."""
         sign = 1.0 if z > 0 else -1.0
         near, far = 0.0, self._first * abs(z)
         while self._rank(sign * far)[0] * sign < abs(z):
@@ -162,7 +160,7 @@ class _ResampledMean:
         return min(self._high - mean, mean - self._low) <= 1e-9 * (self._high - self._low)
 
     def _rank(self, tilt: float) -> tuple[float, float]:
-        """The normal quantile that belongs to the mean of the tilted distribution, and that mean."""
+        """Return the normal quantile that corresponds to the mean of the tilted distribution, and that mean."""
         cumulant, mean, variance = self._tilted(tilt)
         gain = max(0.0, tilt * mean - cumulant)
         r = sqrt(2 * self._drawn * gain) * (1 if tilt > 0 else -1)
@@ -172,7 +170,7 @@ class _ResampledMean:
         return r + log(u / r) / r, mean
 
     def _tilted(self, tilt: float) -> tuple[float, float, float]:
-        """Cumulant generating function, mean and variance where each value weighs exp(tilt * value) times as much."""
+        """Return cumulant generating function, mean and variance if each value has the weight exp(tilt * value)."""
         top = self._high if tilt > 0 else self._low
         weights = [share * exp(tilt * (x - top)) for x, share in zip(self._values, self._shares, strict=True)]
         whole = fsum(weights)

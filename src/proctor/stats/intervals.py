@@ -1,4 +1,4 @@
-"""Small statistics, without a library."""
+"""Confidence intervals of proportions and means, pass^k and pass@k. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from math import ceil, comb, cos, isfinite, pi, sin, sqrt, tan
 def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson score interval (low, high) of a proportion, both within 0 and 1.
 
-    It holds its level for few trials and near 0 and 1, where the textbook interval does not. With no trials nothing
-    is known: (0, 1).
+    It keeps its coverage for few trials and near 0 and 1, where the normal-approximation interval does not. Without trials it is
+    (0, 1).
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
     American Statistical Association 22 (1927), 209-212; without continuity correction.
@@ -29,27 +29,27 @@ def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[flo
 
 
 def score_interval(rate: float, total: float, z: float) -> tuple[float, float]:
-    """Return what `wilson` does of a share of so many trials (also parts of one), `z` normal standard deviations wide."""
+    """Return the score interval of `rate` over `total` trials (which may be fractional), `z` normal standard deviations wide."""
     centre = (rate + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * sqrt(rate * (1 - rate) / total + (z / (2 * total)) ** 2)
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def normal_quantile(confidence: float) -> float:
-    """How many standard deviations the middle `confidence` of a normal distribution reaches to each side."""
+    """Return the number of standard deviations that the middle `confidence` of a normal distribution extends to each side."""
     from statistics import NormalDist  # slow to import, and needed only where an interval is shown
 
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def more_trials(successes: int, total: int, rate: float, *, confidence: float = 0.95) -> int | None:
-    """Return how many more trials it takes until the Wilson interval lies beside `rate`, if they go on as so far.
+    """Forecast how many more trials are needed until the Wilson interval excludes `rate`, if the pass rate does not change.
 
-    0: it does already. `None`: never, because the share so far is the very rate, or because there is no trial yet.
-    It is a forecast: a share that is close to `rate` needs many trials, and another share than the true one misleads.
+    0: the interval excludes it already. `None`: never, because the pass rate equals `rate`, or there is no trial yet.
+    A pass rate close to `rate` needs many trials; the forecast is wrong if the true rate differs from the observed one.
 
-    Source: the Wilson interval is what the score test does not reject (Wilson 1927, see `wilson`), so it leaves
-    `rate` out once total >= z**2 * rate * (1 - rate) / (share - rate)**2.
+    Source: the Wilson interval is what the score test does not reject (Wilson 1927, see `wilson`), so it excludes
+    `rate` once total >= z**2 * rate * (1 - rate) / (share - rate)**2.
 
     Raises:
         ValueError: as `wilson`, or not 0 <= rate <= 1.
@@ -61,7 +61,7 @@ def more_trials(successes: int, total: int, rate: float, *, confidence: float = 
         return 0
     share = successes / total if total else rate
     gap = (share - rate) ** 2
-    if not gap:  # the very rate, or so close that no number says by how much
+    if not gap:  # equal, or so close that the number overflows
         return None
     z = normal_quantile(confidence)
     needed = z * z * rate * (1 - rate) / gap
@@ -69,7 +69,7 @@ def more_trials(successes: int, total: int, rate: float, *, confidence: float = 
 
 
 def pass_hat(successes: int, total: int, k: int) -> float:
-    """Return pass^k: the probability that `k` trials all pass, estimated without bias from `total` trials.
+    """Return pass^k: the probability that `k` trials all pass, an unbiased estimate from `total` trials.
 
     It is the share of all choices of `k` of the trials in which every one passed: C(successes, k) / C(total, k).
 
@@ -83,7 +83,7 @@ def pass_hat(successes: int, total: int, k: int) -> float:
 
 
 def pass_at(successes: int, total: int, k: int) -> float:
-    """Return pass@k: the probability that of `k` trials at least one passes, estimated without bias from `total`.
+    """Return pass@k: the probability that at least one of `k` trials passes, an unbiased estimate from `total` trials.
 
     It is the share of all choices of `k` of the trials in which one passed: 1 - C(total - successes, k) / C(total, k).
 
@@ -106,30 +106,30 @@ def _check_choice(successes: int, total: int, k: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its uncertainty."""
+    """A mean with its standard error and confidence interval."""
 
     value: float
     standard_error: float | None
-    """`None` where there is only one case: nothing is known of how cases differ."""
+    """`None` if there is only one case: the variation between cases is unknown."""
     low: float | None
     high: float | None
-    """The interval at the confidence asked for, by Student's t with one degree of freedom less than cases."""
+    """The interval at the requested confidence, by Student's t with one degree of freedom less than there are cases."""
     cases: int
-    """Clusters: what was drawn independently."""
+    """The number of clusters: the independent units."""
     values: int
-    """Values in all clusters together."""
+    """The number of values in all clusters."""
 
 
 class ClusteredMean:
-    """The mean of values that come in clusters (the trials of a case), taken in one pass over the clusters.
+    """The mean of clustered values (the trials of a case are a cluster), computed in one pass over the clusters.
 
-    Trials of one case resemble each other, so that ten trials of four cases say little more than four values do. The
-    standard error is that of the ratio of sums over clusters, robust to any likeness within a cluster:
-    sqrt(G / (G - 1) * sum((total_g - count_g * mean)**2)) / sum(count_g), G clusters. With clusters of one size it is
-    the standard error of the clusters' means.
+    The trials of one case are correlated: ten trials of four cases carry little more information than four values. The
+    standard error is that of the ratio of sums over clusters, robust to any correlation within a cluster:
+    sqrt(G / (G - 1) * sum((total_g - count_g * mean)**2)) / sum(count_g), with G clusters. If all clusters have one size, it
+    is the standard error of the clusters' means.
 
-    Source: "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), 13-22, for a model with
-    nothing but a constant; its use for evaluations: "Adding Error Bars to Evals" (2024), arXiv:2411.00640, section 2.2.
+    Source: "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), 13-22, for an intercept-only
+    model; its use for evaluations: "Adding Error Bars to Evals" (2024), arXiv:2411.00640, section 2.2.
     """
 
     __slots__ = ("_clusters", "_count", "_high", "_low", "_origin", "_sums", "_total")
@@ -137,15 +137,17 @@ class ClusteredMean:
     def __init__(self) -> None:
         self._clusters = self._count = 0
         self._total = 0.0
-        self._origin: float | None = None  # near the values: what is alike comes to an error of exactly 0
+        self._origin: float | None = (
+            None  # close to the values, so that equal values have an error of exactly 0
+        )
         self._sums = (0.0, 0.0, 0)  # of total**2, total * count, count**2
         self._low = self._high = 0.0
 
     def add(self, mean: float, count: int, *, times: int = 1) -> None:
-        """Take a cluster (or so many `times` the like): the mean of its values, and how many they are; none: no cluster.
+        """Add a cluster: the mean of its values and their number; a cluster without values is ignored. `times`: repeat it.
 
         Raises:
-            ValueError: the mean is no finite number.
+            ValueError: the mean is not a finite number.
         """
         if count < 1 or times < 1:
             return
@@ -181,11 +183,11 @@ class ClusteredMean:
 
 
 _MANY = 100
-"""Degrees of freedom from which the series around the normal quantile is exact to nine digits."""
+"""The degrees of freedom from which the expansion around the normal quantile is exact to nine digits."""
 
 
 def student_quantile(confidence: float, degrees: int) -> float:
-    """Return the t for which Student's distribution lies between -t and t with probability `confidence`.
+    """Return the t for which a Student-distributed variable is between -t and t with probability `confidence`.
 
     Source: Handbook of Mathematical Functions (Abramowitz and Stegun, 1964), 26.7.3 and 26.7.4, solved by bisection;
     from 100 degrees of freedom on 26.7.5.
@@ -205,7 +207,7 @@ def student_quantile(confidence: float, degrees: int) -> float:
 
 
 def _student_within(angle: float, degrees: int) -> float:
-    """The probability of |t| <= sqrt(degrees) * tan(angle)."""
+    """Return the probability of |t| <= sqrt(degrees) * tan(angle)."""
     odd = degrees % 2
     term = cos(angle) if odd else 1.0
     series = 0.0

@@ -1,7 +1,6 @@
-"""Two measurements of the same cases: could chance alone have made them differ so much?
-
-Everything works on one number a case: the mean of its trials under the candidate less that under the base. What is
-alike within a case (its difficulty, its trials) is so taken account of: cases are what was drawn independently.
+"""Paired significance tests for two measurements of the same cases.
+Every test works on one number per case: the mean of its trials in the candidate minus the mean in the baseline. Cases are the
+independent units, so a case's difficulty and the correlation of its trials are accounted for.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ if TYPE_CHECKING:
     from random import Random
 
 RESAMPLES = 9_999
-"""Random sign patterns where not all can be counted: the smallest p-value is one in ten thousand."""
+"""Random sign patterns to draw if there are too many to enumerate: the smallest p-value is one in ten thousand."""
 
 _MOST_BITS = 4e9
-"""Bits to be touched by counting all sign patterns (about a tenth of a second); beyond, they are drawn."""
+"""The limit of bit operations for enumerating all sign patterns (about a tenth of a second); beyond it, patterns are drawn."""
 _MANY = 1_000
-"""Cases that differ from which on the saddlepoint approximation stands for drawing."""
+"""The number of changed cases from which the saddlepoint approximation replaces random sign patterns."""
 _FINEST = 10_000
-"""The largest common denominator by which differences are taken for multiples of one step."""
+"""The largest common denominator at which differences are treated as multiples of one step."""
 
 
 def mcnemar(fixed: int, broken: int) -> float:
     """Return the exact two-sided p-value of McNemar's test.
 
-    `fixed` cases failed before and pass now, `broken` ones passed before and fail now; those that did not change say
-    nothing. If nothing changed but chance, each of the changed ones is as likely to be the one as the other.
+    `fixed` cases failed before and pass now; `broken` cases passed before and fail now. Unchanged cases carry no information.
+    Under the null hypothesis each changed case is equally likely to be fixed or broken.
 
     Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
     Psychometrika 12 (1947), 153-157; exact by the binomial distribution.
@@ -53,11 +52,11 @@ def mcnemar(fixed: int, broken: int) -> float:
 def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
     """Return the two-sided p-value of the paired permutation test: is the mean difference 0?
 
-    If base and candidate do the same, every case's difference is as likely to have the other sign. The p-value is the
-    share of sign patterns whose mean is at least as far from 0 as the one that was seen. It is exact where differences
-    are multiples of one step (as of pass rates) and not too many; else patterns are drawn, and the one that was seen
-    counts as one of them, so that false alarms keep their rate; of more than a thousand cases the share is worked out by
-    its saddlepoint approximation. One trial a case, pass or fail: McNemar's exact test.
+    Under the null hypothesis the difference of every case is equally likely to have the opposite sign. The p-value is the
+    share of sign patterns whose mean is at least as far from 0 as the observed one. It is exact if the differences are
+    multiples of one step (as pass rates are) and not too many. Otherwise random patterns are drawn; the observed pattern
+    counts as one of them, which keeps the false-alarm rate. For more than a thousand cases the saddlepoint approximation
+    gives the share. With one trial per case, pass or fail, it equals McNemar's exact test.
 
     Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; drawn patterns: B. Phipson and G. K. Smyth,
     "Permutation P-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9 (2010);
@@ -65,7 +64,7 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     the Royal Statistical Society B 44 (1982), 91-101.
 
     Raises:
-        ValueError: a difference is no finite number.
+        ValueError: a difference is not a finite number.
     """
     values = [finite(value) for value in differences]
     changed = [value for value in values if value]
@@ -83,10 +82,10 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
 
 
 def finite(value: float) -> float:
-    """Return `value`, which must be a finite number.
+    """Return `value` if it is a finite number.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not.
     """
     if not isfinite(value):
         raise ValueError(f"expected finite differences, got {value}")
@@ -94,7 +93,7 @@ def finite(value: float) -> float:
 
 
 def _as_steps(values: Sequence[float]) -> list[int] | None:
-    """Return the values as whole multiples of one step; `None` where there is no step of a reasonable size."""
+    """Return the values as integer multiples of one step; `None` if there is no step of a reasonable size."""
     common = 1
     exact = {}
     for value in {*values}:
@@ -107,13 +106,13 @@ def _as_steps(values: Sequence[float]) -> list[int] | None:
 
 
 def _by_counting(steps: Sequence[int]) -> float:
-    """The share of sign patterns as far from 0, of all: a polynomial with a term for each sum, kept in one integer."""
-    width = len(steps) // 8 + 1  # bytes of a coefficient: there are 2**len(steps) patterns
+    """Return the share of all sign patterns as far from 0: a polynomial with a term for each sum, packed into one integer."""
+    width = len(steps) // 8 + 1  # bytes per coefficient: there are 2**len(steps) patterns
     patterns = 1
     for step in steps:
         patterns += patterns << (abs(step) * width * 8)
     whole, seen = sum(map(abs, steps)), abs(sum(steps))
-    tail = (whole - seen) // 2  # sums of the steps with a plus that lie as far out on one side
+    tail = (whole - seen) // 2  # sums of the positive steps that are as extreme on one side
     counted = (patterns & ((1 << ((tail + 1) * width * 8)) - 1)).to_bytes((tail + 1) * width, "little")
     below = sum(int.from_bytes(counted[at : at + width], "little") for at in range(0, len(counted), width))
     return 1.0 if seen == 0 else min(1.0, 2 * below / 2 ** len(steps))
@@ -122,14 +121,14 @@ def _by_counting(steps: Sequence[int]) -> float:
 def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
     from random import Random
 
-    # by size, so that neither the order of the cases nor which run is the base makes a difference
+    # sorted, so that neither the order of the cases nor which run is the baseline matters
     draw = _SignedSums(sorted(map(abs, values)), Random(seed))  # noqa: S311 - a test of significance needs no secrets
-    seen = abs(fsum(values)) * (1 - 1e-12)  # what is equal but for rounding counts as equal
+    seen = abs(fsum(values)) * (1 - 1e-12)  # values that are equal except for rounding count as equal
     return (1 + sum(abs(draw()) >= seen for _ in range(resamples))) / (1 + resamples)
 
 
 def _by_saddlepoint(values: Sequence[float], *, step: float) -> float:
-    """The share of sign patterns as far from 0, where there are many; sums lie two steps apart."""
+    """Return the share of sign patterns as far from 0, for many cases; adjacent sums differ by two steps."""
     counts = Counter(map(abs, values))
     whole = fsum(each * count for each, count in counts.items())
     seen = abs(fsum(values)) - step  # half way to the next sum
@@ -138,7 +137,7 @@ def _by_saddlepoint(values: Sequence[float], *, step: float) -> float:
     tilt, slope, spread = 0.0, 0.0, fsum(each * each * count for each, count in counts.items())
     for _ in range(
         50
-    ):  # Newton's steps: the slope is concave in the tilt, so that they approach from one side
+    ):  # Newton's method: the slope is concave in the tilt, so the iterates converge from one side
         tilt += (seen - slope) / spread
         slope = fsum(each * tanh(tilt * each) * count for each, count in counts.items())
         spread = fsum((each / cosh(min(tilt * each, 300.0))) ** 2 * count for each, count in counts.items())
@@ -156,7 +155,7 @@ def _log_cosh(x: float) -> float:
 
 
 class _SignedSums:
-    """Sums of values under random signs: for eight values at a time, all 256 sums are worked out once."""
+    """Sums of values under random signs: for each eight values, all 256 sums are computed once."""
 
     def __init__(self, values: Sequence[float], random: Random) -> None:
         self._random = random
@@ -175,9 +174,9 @@ def _signed_sums(values: Sequence[float]) -> list[float]:
 
 
 def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
-    """Return p-values adjusted for being several, in their order: the chance of any false alarm stays what is asked.
+    """Return p-values adjusted for multiple testing, in their order: the family-wise error rate stays as requested.
 
-    `weights` (positive) say what share of that chance each may take at first; alike by default.
+    `weights` (positive) are the shares of the error rate that each test may spend first; equal by default.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
     (1979), 65-70, weights in section 4.

@@ -1,4 +1,4 @@
-"""How many cases, and how many trials of each, it takes to find a difference between two builds."""
+"""The number of cases and trials that a comparison needs to detect a difference."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["cases_needed", "expected_deviation", "variance_within"]
 
 
 def cases_needed(detect: float, deviation: float, *, power: float = 0.8, confidence: float = 0.95) -> int:
-    """Return how many cases it takes to find a mean difference of `detect` with probability `power`.
+    """Return the number of cases needed to detect a mean difference of `detect` with probability `power`.
 
     `deviation` is the standard deviation of the differences over cases (see `expected_deviation`). At least 6: fewer
-    cases cannot differ significantly at 95 %, whatever happens in them.
+    cases cannot differ significantly at 95 %, whatever their results are.
 
     Source: W. C. Guenther, "Sample size formulas for normal theory t tests", The American Statistician 35 (1981),
     243-244.
@@ -29,16 +29,16 @@ def cases_needed(detect: float, deviation: float, *, power: float = 0.8, confide
     two_sided = normal_quantile(confidence)
     one_sided = normal_quantile(abs(2 * power - 1)) * (1 if power >= 0.5 else -1)
     needed = ((two_sided + one_sided) * deviation / detect) ** 2 + two_sided**2 / 2
-    fewest = ceil(1 - log2(1 - confidence))  # the p-value of so many changes that all go one way
+    fewest = ceil(1 - log2(1 - confidence))  # the p-value if every case changes in one direction
     return max(fewest, ceil(needed))
 
 
 def expected_deviation(detect: float, within: float, trials: int, *, reach: float = 1.0) -> float:
-    """Return the standard deviation of differences to expect over cases, where a change of `detect` hits a few of them whole.
+    """Return the expected standard deviation of differences over cases, if a change of `detect` affects few cases completely.
 
-    `within` is the variance of the trials of a case (of pass or fail: p * (1 - p), the mean over cases), `trials` how
-    many each case has in either run. To that comes what the change itself makes differ: most where it breaks a few
-    cases wholly (by `reach`) and leaves the others alone, which is what is assumed.
+    `within` is the variance of the trials of a case (for pass or fail p * (1 - p), averaged over cases); `trials` is the number
+    of trials per case in either run. The variance that the change itself causes is added. It is largest if the change
+    breaks a few cases completely (by `reach`) and does not affect the others; this is the assumption.
 
     Raises:
         ValueError: not 0 < detect <= reach, a variance below 0, or no trials.
@@ -51,7 +51,7 @@ def expected_deviation(detect: float, within: float, trials: int, *, reach: floa
 
 
 def variance_within(cases: Iterable[Sequence[float]]) -> float | None:
-    """Return the mean variance of the trials of a case, pooled over cases; `None` where no case has two trials."""
+    """Return the mean variance of the trials of a case, pooled over cases; `None` if no case has two trials."""
     squares, degrees = 0.0, 0
     for values in cases:
         if len(values) > 1:

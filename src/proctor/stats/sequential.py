@@ -1,14 +1,13 @@
-"""Looking at the trials while they come in, with the error of looking once.
-
-Whoever tests again after each trial, as if it were the only time, is wrong far more often than the test says. Here the
-chance of an error is spent bit by bit, so that all looks together have what was asked for.
+"""Sequential tests: interim looks at the trials of a run, with the error rate of a single look.
+Repeating an ordinary test after each trial makes false alarms far more frequent than the test's level. Here the looks spend
+the error probability gradually, so that all looks together have the requested error rate.
 
 Sources: K. K. G. Lan and D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983),
 659-663 (spending); P. C. O'Brien and T. R. Fleming, "A multiple testing procedure for clinical trials", Biometrics 35
 (1979), 549-556 (little of it early); P. Armitage, C. K. McPherson and B. C. Rowe, "Repeated significance tests on
 accumulating data", Journal of the Royal Statistical Society A 132 (1969), 235-244 (the recursion); D. J. Spiegelhalter,
 L. S. Freedman and P. R. Blackburn, "Monitoring clinical trials: conditional or predictive power?", Controlled Clinical
-Trials 7 (1986), 8-17 (when to give up).
+Trials 7 (1986), 8-17 (stopping for futility).
 """
 
 from __future__ import annotations
@@ -19,39 +18,39 @@ from functools import lru_cache
 from math import erfc, exp, pi, sqrt
 
 RHO = 2.0
-"""Of a share of a case's trials: the chance of an error by the n-th of N trials is (n / N)**RHO of all of it.
+"""The error spending of a pass rate: after n of N trials, (n / N)**RHO of the error probability is spent.
 
 Source: K. Kim and D. L. DeMets, "Design and analysis of group sequential tests based on the type I error spending rate
 function", Biometrika 74 (1987), 149-154.
 """
 FUTILE = 0.05
-"""Of a share of a case's trials: with less of a chance that the trials that are left decide it, they are not made."""
+"""The futility limit of a pass rate: remaining trials are not run if they decide with a lower probability than this."""
 _NEVER = 1e-15
-"""Probabilities that are left out of the recursion."""
+"""Probabilities below this are left out of the recursion."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareBounds:
-    """After each number of trials: with how many passes the share is known to lie on one side of a rate."""
+    """Stopping bounds by number of trials: the numbers of passes that show on which side of a rate the share is."""
 
     most: int
     below: tuple[int, ...]
-    """By number of trials: at most so many passes show that the share lies below the rate; -1: none do."""
+    """By number of trials: the largest number of passes that shows a share below the rate; -1: none does."""
     above: tuple[int, ...]
-    """At least so many show that it reaches the rate; more than there are trials: none do."""
+    """The smallest number of passes that shows a share of at least the rate; more than the number of trials: none does."""
     futile: tuple[range, ...]
-    """With so many passes the trials that are left would hardly decide it."""
+    """The numbers of passes with which the remaining trials would hardly decide."""
 
     def side(self, passed: int, total: int) -> int:
-        """Return -1 where the share is known to lie below the rate, 1 where it is known to reach it, else 0."""
+        """Return -1 if the share is shown to be below the rate, 1 if it is shown to reach it, else 0."""
         if passed <= self.below[total]:
             return -1
         return 1 if passed >= self.above[total] else 0
 
     def decided(self, passes: Iterable[bool]) -> tuple[int, int]:
-        """Return the side, and after how many of these trials, in their order, it was known: the first time counts.
+        """Return the side and the number of trials, in their order, after which it was decided first.
 
-        Trials beyond that, and beyond the most there can be, say nothing any more: they were not to be looked at.
+        Later trials, and trials beyond the maximum, do not count: the test does not plan a look at them.
         """
         passed = total = 0
         for one in passes:
@@ -64,9 +63,9 @@ class ShareBounds:
         return 0, total
 
     def more(self, passed: int, total: int) -> int:
-        """Return how many more trials it takes at least until the side can be known, or that the rest would hardly tell.
+        """Return the smallest number of further trials after which the test can decide or stop for futility.
 
-        0: they would hardly tell, or there are none.
+        0: the test has stopped for futility, or no trials remain.
         """
         if passed in self.futile[total]:
             return 0
@@ -81,15 +80,15 @@ class ShareBounds:
 
 @lru_cache(maxsize=128)
 def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
-    """Return the bounds for trials that pass or fail, looked at after each of `most` at most.
+    """Return the bounds for trials that pass or fail, with a look after each of at most `most` trials.
 
-    Where the share of trials that pass is below `rate`, it is said to reach it with a probability of at most half of 1 -
-    confidence; where it reaches it, to lie below likewise: exactly, by the binomial distribution, at the rate itself,
-    which is the worst case for either.
+    If the true share is below `rate`, the test concludes that it reaches the rate with a probability of at most half of
+    1 - confidence, and vice versa. The probabilities are exact by the binomial distribution at the rate itself, the
+    worst case for either side.
 
-    What is futile changes none of it: who goes on all the same errs no more often. The chance that the trials that are
-    left decide is worked out for every true share, and weighed by how well that fits those that were made (the predictive
-    power, with all shares alike beforehand).
+    Stopping for futility does not affect them: continuing despite futility does not increase the error rate. The
+    probability that the remaining trials decide is computed for every true share and weighted by its likelihood given the
+    trials so far (the predictive power, with a uniform prior).
 
     Raises:
         ValueError: not 0 < rate < 1, not 0 < confidence < 1, or no trials.
@@ -112,12 +111,12 @@ def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
 
 
 def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
-    """By number of trials: with which passes, of those that leave it undecided, the rest decides it too seldom."""
+    """Return by number of trials the numbers of passes, among the undecided ones, with which the rest decides too rarely."""
     found = [undecided[-1]]
     later, chances = undecided[-1], [0.0] * len(undecided[-1])
     for total in range(len(undecided) - 2, -1, -1):
         here = undecided[total]
-        # By Laplace's rule of succession the next trial passes with (passed + 1) / (total + 2); beyond `later` it is decided.
+        # By Laplace's rule of succession the next trial passes with (passed + 1) / (total + 2); beyond `later` the test has decided.
         after = [1.0] * (later.start - here.start) + chances[max(0, here.start - later.start) :]
         after += [1.0] * (len(here) + 1 - len(after))
         chances = [
@@ -131,7 +130,7 @@ def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
 
 
 def _one_more(undecided: dict[int, float], rate: float) -> dict[int, float]:
-    """The probabilities of each number of passes, after one more trial."""
+    """Return the probability of each number of passes after one more trial."""
     found: dict[int, float] = {}
     for passed, chance in undecided.items():
         if chance > _NEVER:
@@ -158,13 +157,13 @@ def _highest(undecided: dict[int, float], allowed: float, spent: float, total: i
     return bound, spent
 
 
-# --- looks at a mean that becomes more certain ---------------------------------------------------------------------------
+# --- looks at a mean whose standard error decreases ----------------------------------------------------------------------
 
 
 def spent_by(share: float, error: float, *, sides: int = 2) -> float:
-    """Return how much of `error` is spent once `share` of the information is there, as O'Brien and Fleming's bounds do.
+    """Return how much of `error` O'Brien-Fleming spending uses up once `share` of the information is available.
 
-    Source: Lan and DeMets 1983, the first of their functions: of an error to one side 2 - 2 * Phi(z / sqrt(share)), z
+    Source: Lan and DeMets 1983, the first of their functions: for a one-sided error 2 - 2 * Phi(z / sqrt(share)), z
     the normal quantile of half of it.
     """
     if share >= 1:
@@ -176,13 +175,13 @@ def spent_by(share: float, error: float, *, sides: int = 2) -> float:
 
 
 def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> list[float]:
-    """Return by look the p-value (of a test to so many `sides`) below which it decides, so that all looks err with `error`.
+    """Return for each look the significance level of a test with `sides` sides, so that all looks together have the error `error`.
 
-    `shares` are the shares of the information at the looks, rising, at most 1. The statistic is a mean whose certainty
-    grows: at two looks it is correlated by the root of the ratio of their information.
+    `shares` are the information fractions at the looks, increasing, at most 1. The statistic is a mean whose precision
+    increases: at two looks its correlation is the root of the ratio of their information.
 
     Raises:
-        ValueError: the shares do not rise, or lie outside 0 to 1; not 0 < error < 1; sides not 1 or 2.
+        ValueError: the shares do not increase, or are outside 0 to 1; not 0 < error < 1; sides not 1 or 2.
     """
     ordered = list(shares)
     if not all(a < b for a, b in zip([0.0, *ordered], [*ordered, 1.0 + 1e-9], strict=False)) or sides not in (
@@ -209,13 +208,13 @@ _FAR = 8.0
 
 
 class _Path:
-    """The density of the score (a Brownian motion at the time of a look) of what was not decided so far, on a grid."""
+    """The density of the score (a Brownian motion at the time of a look) of undecided paths, on a grid."""
 
     def __init__(self, points: Sequence[float] = (0.0,), weights: Sequence[float] = (1.0,)) -> None:
         self._points, self._weights = points, weights
 
     def bound(self, step: float, allowed: float, share: float, sides: int) -> float:
-        """Return the z from which on the look decides, with so much of the error to spend."""
+        """Return the critical z of the look, which spends `allowed` of the error."""
         low, high = 0.0, _FAR
         for _ in range(60):
             middle = (low + high) / 2
@@ -225,7 +224,7 @@ class _Path:
         return high
 
     def _beyond(self, step: float, score: float, sides: int) -> float:
-        """The probability to lie beyond `score` at the next look (to either side)."""
+        """Return the probability of a score beyond `score` at the next look (on either side)."""
         root = sqrt(step)
         found = sum(w * _upper((score - x) / root) for x, w in zip(self._points, self._weights, strict=True))
         if sides == 2:
@@ -235,7 +234,7 @@ class _Path:
         return found
 
     def beyond(self, step: float, score: float, sides: int) -> _Path:
-        """Return the path at the next look, of what does not lie beyond `score` there."""
+        """Return the path at the next look, limited to scores that are not beyond `score`."""
         root = sqrt(step)
         lowest = -score if sides == 2 else min(self._points) - _FAR * root
         width = (score - lowest) / _POINTS
@@ -257,7 +256,7 @@ def _upper(z: float) -> float:
 
 
 def _quantile(tail: float) -> float:
-    """The z beyond which `tail` of a normal distribution lies."""
+    """Return the z that a normal variable exceeds with probability `tail`."""
     from statistics import NormalDist  # slow to import
 
     return -NormalDist().inv_cdf(tail)

@@ -1,8 +1,7 @@
-"""Cases that two runs tried differently often: could chance alone have made their shares differ so much?
-
-Where both runs have as many trials of a case, chance makes its difference as likely to have the other sign (`paired`).
-Else it does not: of a case that passes nine times of ten, one trial is a little better than many in nine runs of ten, and
-much worse in one. So here the trials themselves are dealt out anew.
+"""Permutation test and interval for cases that have different numbers of trials in the two runs.
+If both runs have the same number of trials of a case, its difference is equally likely to have the opposite sign under the
+null hypothesis (`paired_tests`). With unequal numbers it is not: if a case passes nine times of ten, a single trial is a
+little better than the mean of many in nine runs of ten, and much worse in one. Therefore this test permutes the trials.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from math import erfc, exp, fsum, gcd, inf, lcm, lgamma, log, prod, sinh, sqrt
 from proctor.stats.intervals import normal_quantile, score_interval
 
 _MOST_SUMS = 200_000
-"""Sums that are counted one by one (about a tenth of a second); where there are more, they are approximated."""
+"""The limit of sums to enumerate (about a tenth of a second); beyond it, they are approximated."""
 _FINEST = 10**12
-"""Parts that the largest weight of a case is told in, where numbers of trials have no common multiple of a reasonable size."""
+"""The resolution of case weights, if the numbers of trials have no common multiple of a reasonable size."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoCounts:
-    """One case: how many of its trials passed in either run; parts of one where they stand for scores."""
+    """One case: the number of passed trials in either run; fractional if the trials have scores."""
 
     before: float
     trials_before: int
@@ -30,7 +29,7 @@ class TwoCounts:
     trials_now: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be counted.
+        """Validate the counts.
 
         Raises:
             ValueError: not 0 <= passed <= trials, or a run without a trial.
@@ -45,13 +44,13 @@ class TwoCounts:
 
 
 def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
-    """Return the two-sided p-value of the permutation test within cases: is the mean difference of shares 0?
+    """Return the two-sided p-value of the permutation test within cases: is the mean difference of pass rates 0?
 
-    If base and candidate do the same, each trial of a case might as well have been one of the other run: of those that
-    passed, the candidate has as many as chance deals out to it (the hypergeometric distribution). The p-value is twice the
-    probability of a mean difference that lies as far out, to its side. It is exact where the sums to be counted are not
-    too many, else worked out by the saddlepoint approximation. Where parts of a trial passed, the whole numbers beside them
-    are weighed, and of the two runs to deal to the one with the larger p-value counts.
+    Under the null hypothesis the trials of a case are exchangeable between baseline and candidate: the number of passed
+    trials that fall to the candidate has a hypergeometric distribution. The p-value is twice the probability of a mean
+    difference that is at least as extreme in the observed direction. It is exact if the number of sums to enumerate is small,
+    otherwise it is computed by the saddlepoint approximation. Fractional passes are interpolated between the two neighbouring
+    integers; the larger of the p-values from permuting to either run counts.
 
     Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; within cases: N. Mantel and W. Haenszel, Journal
     of the National Cancer Institute 22 (1959), 719-748; the approximation: R. Lugannani and S. Rice, Advances in Applied
@@ -61,24 +60,26 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     found = _dealt_out(known)
     if any(passed % 1 for case in known for passed in (case.before, case.now)):
         found = max(found, _dealt_out([case.swapped() for case in known]))
-    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the base
+    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the baseline
 
 
 def _dealt_out(known: Sequence[TwoCounts]) -> float:
-    """The probability of a mean difference that lies as far out, to the side where it does."""
+    """Return the one-sided probability of a mean difference at least as extreme as the observed one."""
     weights = _weights(known)
     counts = Counter(
         (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight)
         for case, weight in zip(known, weights, strict=True)
     )
     parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
-    parts.sort(key=lambda part: (part.weight, len(part.chances), part.cases))  # also of the runs exchanged
+    parts.sort(
+        key=lambda part: (part.weight, len(part.chances), part.cases)
+    )  # the same order if the runs are exchanged
     seen = fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
     return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
 
 
 def _weights(known: Iterable[TwoCounts]) -> list[int]:
-    """By how much the difference of a case grows with each pass that is dealt to the candidate, in whole numbers."""
+    """Return as integers by how much each pass that falls to the candidate increases the difference of its case."""
     counts = [(case.trials_before, case.trials_now) for case in known]
     common = lcm(*{count for pair in counts for count in pair})
     weights = [common // before + common // now for before, now in counts]
@@ -90,7 +91,7 @@ def _weights(known: Iterable[TwoCounts]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Cases that are alike: by passes of the candidate how probable they are, what one weighs, and how many cases."""
+    """Equal cases: the probability of each number of passes of the candidate, the weight of a pass, and the number of cases."""
 
     chances: Mapping[int, float]
     weight: int
@@ -101,14 +102,14 @@ class _Part:
 
 
 def _dealt(before: int, now: int, passed: float) -> dict[int, float]:
-    """How probable it is that so many of the trials that passed are the candidate's."""
+    """Return the distribution of the number of passed trials that fall to the candidate."""
     few = int(passed)
     found: dict[int, float] = {}
     for whole, share in ((few, 1 - (passed - few)), (few + 1, passed - few)):
         if share:
             for each, chance in _hypergeometric(before, now, whole).items():
                 found[each] = found.get(each, 0.0) + share * chance
-    # what is no number any more never happens
+    # drop probabilities that underflowed to 0
     return {each: chance for each, chance in found.items() if chance}
 
 
@@ -125,7 +126,7 @@ def _log_ways(count: int, chosen: int) -> float:
 
 
 def _beyond(parts: Sequence[_Part], seen: float) -> float:
-    """The probability that the sum is as large as what was seen, or larger."""
+    """Return the probability that the sum is at least the observed one."""
     sums = {0: 1.0}
     work, same = 0, _as_good_as_same(parts)
     for part in parts:
@@ -138,7 +139,7 @@ def _beyond(parts: Sequence[_Part], seen: float) -> float:
 
 
 def _as_good_as_same(parts: Iterable[_Part]) -> float:
-    """How far sums lie apart that are equal but for rounding: a millionth of a trial."""
+    """Return the tolerance within which sums are equal except for rounding: a millionth of a trial."""
     return 1e-6 * max((part.weight for part in parts), default=1)
 
 
@@ -152,7 +153,7 @@ def _added(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
 
 
 def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
-    """As `_beyond`, of many cases; what lies half a step from the sum that was seen counts as it does."""
+    """Approximate `_beyond` for many cases; sums within half a step of the observed one count as equal to it."""
     largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
     if seen > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
@@ -167,7 +168,7 @@ def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> f
 
 
 def _tilt_to(parts: Sequence[_Part], place: float) -> float:
-    """Return by how much to tilt so that the mean is `place`: by Newton's steps, or halfway where one leads astray."""
+    """Return the tilt at which the mean is `place`: by Newton's method, with bisection if a step leaves the bracket."""
     _, mean, variance = _tilted(parts, 0.0)
     low, tilt, high = 0.0, (place - mean) / variance, inf
     for _ in range(200):
@@ -183,7 +184,7 @@ def _tilt_to(parts: Sequence[_Part], place: float) -> float:
 
 
 def _tilted(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
-    """Cumulant generating function, mean and variance of the sum where each value weighs exp(tilt * value) times as much."""
+    """Return cumulant generating function, mean and variance of the sum if each value has the weight exp(tilt * value)."""
     cumulant = mean = variance = 0.0
     for part in parts:
         logs = {x: log(p) + tilt * part.weight * x for x, p in part.chances.items()}
@@ -199,11 +200,11 @@ def _tilted(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
 
 
 def two_shares_interval(cases: Iterable[TwoCounts], *, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval of the mean difference of shares over these cases, by how trials of a case differ.
+    """Return the confidence interval of the mean difference of pass rates, given the variation of trials within cases.
 
-    It is R. G. Newcombe's of two shares, each with Wilson's score interval: it knows that of a few trials which all passed
-    some might have failed. Trials of one case resemble each other, so that a share is as certain as that of more trials
-    that do not: of so many as have the variance that is pooled within cases (as if one more pair of trials had differed).
+    It is R. G. Newcombe's interval for two proportions, each with Wilson's score interval, which accounts for possible
+    failures even if a few trials all passed. The trials of one case are correlated: the effective number of trials is larger,
+    by the ratio of the total variance to the variance pooled within cases (as if one more pair of trials had differed).
 
     Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
     methods", Statistics in Medicine 17 (1998), 873-890, method 10.
@@ -231,14 +232,14 @@ class _Share:
 
     @classmethod
     def of(cls, counts: Sequence[tuple[float, int]], alike: float, z: float) -> _Share:
-        """The mean share of cases, and its score interval; trials say so many times as much as if cases were alike."""
+        """Return the mean pass rate of cases and its score interval; `alike` multiplies the effective number of trials."""
         value = min(1.0, fsum(passed / trials for passed, trials in counts) / len(counts))
         trials = len(counts) ** 2 / fsum(1 / trials for _, trials in counts)
         return cls(value, *score_interval(value, trials * alike, z))
 
 
 def _alike_within(cases: Iterable[TwoCounts]) -> float:
-    """How many times smaller the variance within cases is than that of all trials: at least 1."""
+    """Return the ratio of the variance of all trials to the variance within cases: at least 1."""
     counts = [
         pair for case in cases for pair in ((case.before, case.trials_before), (case.now, case.trials_now))
     ]

@@ -20,7 +20,7 @@ _MOST_FUNCTIONS = 200
 
 
 def uses_adk_classes(function: Callable[..., Any]) -> bool:
-    """Tell whether a function is written against `google.adk.evaluation`, and not against Proctor's mirror of it.
+    """Return whether a function is written against `google.adk.evaluation`, and not against Proctor's mirror of it.
 
     Where google-adk is loaded, one that names `google.genai` alone counts too, because google-adk's classes hold google-genai's.
     Nothing is imported.
@@ -99,7 +99,7 @@ def _module_of(value: Any) -> str:
 
 
 def _is_of_a_project(module: str) -> bool:
-    """Tell whether a module belongs to the user: not to Python, Proctor or Google, and not installed."""
+    """Return whether a module belongs to the user: not to Python, Proctor or Google, and not installed."""
     top = module.partition(".")[0]
     if not top or top in sys.stdlib_module_names or top in {"google", "proctor"}:
         return False

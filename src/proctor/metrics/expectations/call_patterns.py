@@ -35,11 +35,11 @@ class CallPattern:
     response: Template | None = None
 
     def names(self, made: Made) -> bool:
-        """Tell whether the call is of one of the tools."""
+        """Return whether the call is of one of the tools."""
         return made.name in self.tools or ANY_TOOL in self.tools
 
     def fits(self, made: Made) -> bool:
-        """Tell whether the call matches."""
+        """Return whether the call matches."""
         return self.names(made) and not self.differences(made)
 
     def differences(self, made: Made) -> list[ArgumentDifference]:
@@ -50,22 +50,22 @@ class CallPattern:
         return differences
 
     def takes_any(self) -> bool:
-        """Tell whether the pattern matches every call of its tools."""
+        """Return whether the pattern matches every call of its tools."""
         args = self.args is None or (
             self.other_args and all(each.fits(ABSENT) for each in self.args.values())
         )
         return args and (self.response is None or self.response.fits(ABSENT))
 
     def may_have(self, name: str) -> bool:
-        """Tell whether a matching call may have an argument of this name."""
+        """Return whether a matching call may have an argument of this name."""
         return self.args is None or self.other_args or name in self.args
 
     def takes_any_call(self) -> bool:
-        """Tell whether the pattern matches every call of every tool."""
+        """Return whether the pattern matches every call of every tool."""
         return ANY_TOOL in self.tools and self.takes_any()
 
     def covers(self, other: CallPattern, ignored: Collection[str] = ()) -> bool:
-        """Tell whether every call that matches `other` certainly matches this pattern; may miss some.
+        """Return whether every call that matches `other` certainly matches this pattern; may miss some.
 
         `ignored`: arguments whose value does not matter.
         """
@@ -125,7 +125,7 @@ def _difference(name: str, template: Template, actual: Any) -> ArgumentDifferenc
 
 
 def _is_within(one: Template, other: Template) -> bool:
-    """Tell whether every value that fits the one certainly fits the other."""
+    """Return whether every value that fits the one certainly fits the other."""
     if equal_json(one.source, other.source) or (isinstance(one, Plain) and other.fits(one.source)):
         return True
     if isinstance(one, OneOf):

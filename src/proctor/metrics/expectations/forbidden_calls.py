@@ -152,7 +152,7 @@ class Guards:
         return "; ".join(_unknown_warning(names))
 
     def declares(self) -> bool:
-        """Tell whether the agent declares its tools."""
+        """Return whether the agent declares its tools."""
         return bool(self.tools.names)
 
     def _guard_warnings(self, guard: Guard) -> Iterator[str]:

@@ -83,7 +83,7 @@ def optional(node: Node) -> Node:
 
 
 def may_be_empty(node: Node) -> bool:
-    """Tell whether no calls at all fit."""
+    """Return whether no calls at all fit."""
     if isinstance(node, Alternatives):
         return any(map(may_be_empty, node.items))
     if isinstance(node, InOrder | AnyOrder):
@@ -92,7 +92,7 @@ def may_be_empty(node: Node) -> bool:
 
 
 def takes_everything(node: Node) -> bool:
-    """Tell whether any list of calls fits.
+    """Return whether any list of calls fits.
 
     Only patterns of any tool and any arguments match every call, so this depends on the numbers of calls that such patterns
     alone can match.

@@ -103,7 +103,7 @@ def _fold(text: str) -> str:
 
 
 def is_one_slip_from(name: str, other: str) -> bool:
-    """Tell whether two names differ by one letter (missing, added, replaced, or swapped with the next), ignoring case and separators.
+    """Return whether two names differ by one letter (missing, added, replaced, or swapped with the next), ignoring case and separators.
 
     Names with different digits (`x1`, `x2`) are never a slip.
     """

@@ -67,7 +67,7 @@ class Expectation:
     """All call patterns in it."""
 
     def requires_calls(self) -> bool:
-        """Tell whether an agent without calls does not meet it."""
+        """Return whether an agent without calls does not meet it."""
         requires_listed = self.calls is not None and not may_be_empty(self.calls)
         return requires_listed or any(limit.least for limit in self.limits)
 

@@ -93,7 +93,7 @@ class ToolExpectations:
         return Statement.NEGATIVE if expected else Statement.NONE
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether there is an expectation for the case."""
+        """Return whether there is an expectation for the case."""
         turns = len(case.conversation or ())
         return stated(case, KEY) is not None or any(
             each.turn is None or each.turn < turns for each in self._common

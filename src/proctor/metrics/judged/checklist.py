@@ -93,5 +93,5 @@ def agreement_of(tallies: Sequence[Tally]) -> float | None:
 
 
 def checklist_is_final(votes: Sequence[Checked], left: int) -> bool:
-    """Tell whether `left` more votes cannot change the majority on any item."""
+    """Return whether `left` more votes cannot change the majority on any item."""
     return bool(votes) and all(is_majority_settled(_yes(items), left) for items in zip(*votes, strict=True))

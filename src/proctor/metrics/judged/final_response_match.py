@@ -58,7 +58,7 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
         self._prompt = read_prompt("proctor.metrics.judged.prompts", "final_response_match_v2.md")
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether any turn of the case has a reference answer."""
+        """Return whether any turn of the case has a reference answer."""
         return self._adk or not all(is_blank(self._reference(turn)) for turn in case.conversation or ())
 
     async def score(self, case: CaseView) -> MetricScore:

@@ -76,7 +76,7 @@ def _verdict(number: int, item: Mapping[str, str]) -> SentenceVerdict:
 
 
 def counts_for_answer(label: str) -> bool:
-    """Tell whether a sentence counts in favour of the answer: it is supported, or makes no claim."""
+    """Return whether a sentence counts in favour of the answer: it is supported, or makes no claim."""
     return label in _GROUNDED
 
 
@@ -90,7 +90,7 @@ def _sides(verdicts: Iterable[SentenceVerdict]) -> list[bool]:
 
 
 def sentences_are_final(votes: Sequence[Sentences], left: int) -> bool:
-    """Tell whether `left` more votes cannot change the side of any sentence."""
+    """Return whether `left` more votes cannot change the side of any sentence."""
     return bool(votes) and all(is_majority_settled(_sides(each), left) for each in zip(*votes, strict=True))
 
 

@@ -52,7 +52,7 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
     @staticmethod
     @abstractmethod
     def _is_final(votes: Sequence[Any], left: int) -> bool:
-        """Tell whether `left` more votes cannot change the outcome."""
+        """Return whether `left` more votes cannot change the outcome."""
 
     @abstractmethod
     def _score(self, asked: Asked[Any]) -> Score:

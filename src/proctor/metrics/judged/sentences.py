@@ -76,7 +76,7 @@ def _join(lines: list[str]) -> Iterator[str]:
 
 
 def _continues(before: str, line: str) -> bool:
-    """Tell whether a line continues the line before it: a table, or a sentence that was wrapped."""
+    """Return whether a line continues the line before it: a table, or a sentence that was wrapped."""
     if _is_row(before) or _is_row(line):
         return _is_row(before) and _is_row(line)
     if not before.strip() or not line.strip():
@@ -107,7 +107,7 @@ def _split(block: str) -> Iterator[str]:
 
 
 def _ends_here(block: str, stop: re.Match[str]) -> bool:
-    """Tell whether a stop ends its sentence: not after an abbreviation, nor before a lower-case letter."""
+    """Return whether a stop ends its sentence: not after an abbreviation, nor before a lower-case letter."""
     if stop[0][0] in _WIDE_STOPS:
         return True
     after = _NEXT.match(block, stop.end())

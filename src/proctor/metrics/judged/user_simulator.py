@@ -138,7 +138,7 @@ def _faults(
 
 
 def ended_by_user(case: CaseView) -> bool:
-    """Tell whether the user ended the conversation, and not the limit of turns."""
+    """Return whether the user ended the conversation, and not the limit of turns."""
     played = case.trial.played_user if case.trial is not None else None
     return (
         played is None or not played.replies or played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED

@@ -19,7 +19,7 @@ def lower_median(grades: Sequence[int]) -> int:
 
 
 def median_is_final(grades: Sequence[int], left: int) -> bool:
-    """Tell whether up to `left` more grades cannot change the lower median."""
+    """Return whether up to `left` more grades cannot change the lower median."""
     ordered, total = sorted(grades), len(grades)
     for more in range(left + 1):
         middle = (total + more - 1) // 2

@@ -43,7 +43,7 @@ ABSENT: Final[Any] = _Absent()
 
 
 class Matcher(Protocol):
-    """Tells whether an actual value is the expected one."""
+    """A matcher: decides whether an actual value is the expected one."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
         """Compare two values; either may be `ABSENT`.
@@ -73,7 +73,7 @@ def ask(matcher: Matcher, expected: Any, actual: Any) -> bool:
 
 
 def holds_matcher(value: Any, depth: int = 0) -> bool:
-    """Tell whether there is a matcher anywhere inside a value."""
+    """Return whether there is a matcher anywhere inside a value."""
     if depth > DEEPEST:
         return False
     if isinstance(value, Mapping):

@@ -50,5 +50,5 @@ def contrary_values(value: Any) -> tuple[Any, ...]:
 
 
 def accepts_everything(accepts: Callable[[Any], bool], value: Any) -> bool:
-    """Tell whether `accepts` takes every contrary value of the kind of `value`."""
+    """Return whether `accepts` takes every contrary value of the kind of `value`."""
     return all(map(accepts, contrary_values(value)))

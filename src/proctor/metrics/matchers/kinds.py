@@ -65,7 +65,7 @@ class Present:
     """Any value, but not none."""
 
     def fits(self, expected: Any, actual: Any) -> bool:
-        """Tell whether there is a value."""
+        """Return whether there is a value."""
         return actual is not ABSENT
 
     def unreadable(self, expected: Any) -> str:

@@ -277,7 +277,7 @@ _ACCEPTING_KINDS = frozenset({"ignore", "present", "regex"})
 
 
 def _cannot_fail(template: Matched, kind: str) -> bool:
-    """Tell whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
+    """Return whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
     value = DATES[0] if kind == "date" else template.value
     if kind == "number" and value is ABSENT:
         value = 0

@@ -23,7 +23,7 @@ class Template(Protocol):
         """The JSON as it was written."""
 
     def fits(self, actual: Any) -> bool:
-        """Tell whether a value, or `ABSENT`, is the expected one."""
+        """Return whether a value, or `ABSENT`, is the expected one."""
 
     def tell(self) -> str:
         """Return what is expected, in words."""
@@ -69,7 +69,7 @@ class OneOf:
     options: Sequence[Template]
 
     def fits(self, actual: Any) -> bool:
-        """Tell whether one of them fits."""
+        """Return whether one of them fits."""
         return any(option.fits(actual) for option in self.options)
 
     def tell(self) -> str:

@@ -134,7 +134,7 @@ class ByMatchers:
 
 
 def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:
-    """Tell whether the value at `path` fits: by the rule for it, by those for values inside, or else by value."""
+    """Return whether the value at `path` fits: by the rule for it, by those for values inside, or else by value."""
     if (rule := rules.get(path)) is not None:
         return _apply(rule, expected, actual)
     if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
@@ -215,7 +215,7 @@ def _fits_everywhere(rule: Template, wanted: Any, made: Any, path: Path) -> bool
 
 
 def _is_informative(rule: Template, expected: Any) -> bool:
-    """Tell whether the rule's text adds something to the case's value, or to its absence."""
+    """Return whether the rule's text adds something to the case's value, or to its absence."""
     if not isinstance(rule, Matched) or rule.value is not ABSENT:
         return True
     needs_none = isinstance(rule.matcher, Pattern | Present)

@@ -183,7 +183,7 @@ def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> st
 
 
 def _has_equal_values(call: CallPattern, one: Path, other: Path) -> bool:
-    """Tell whether a call certainly has equal values at two paths, so that it is a pair with itself."""
+    """Return whether a call certainly has equal values at two paths, so that it is a pair with itself."""
     if one == other:
         return True
     value, other_value = ((call.args or {}).get(str(path[0])) for path in (one, other))
@@ -201,7 +201,7 @@ def _implied_names(pattern: CallPattern, same: Pairs) -> set[str]:
 
 
 def _is_strict(value: Template) -> bool:
-    """Tell whether a template may distinguish values that are equal under `same`: 1 and 1.0."""
+    """Return whether a template may distinguish values that are equal under `same`: 1 and 1.0."""
     return isinstance(value, Matched) and isinstance(value.matcher, Json) and value.matcher.strict
 
 

@@ -83,7 +83,7 @@ class TrajectoryRules:
             self.facts = replace(self.facts, statement=prohibition)
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether there is a rule for the case."""
+        """Return whether there is a rule for the case."""
         return bool(self._common) or stated(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:

@@ -43,5 +43,5 @@ def intermediate_texts(invocation: Invocation) -> list[IntermediateText]:
 
 
 def is_unnamed(author: str) -> bool:
-    """Tell whether an author is unknown: older files have a role in its place, or nothing."""
+    """Return whether an author is unknown: older files have a role in its place, or nothing."""
     return author in {"", "model"}

@@ -94,7 +94,7 @@ def unchecked_keywords(schema: Schema) -> Iterator[str]:
 
 
 class SchemaSurvey:
-    """Tells whether any schema is stated, and finds keywords in them that are not checked."""
+    """Detects whether any schema is stated, and finds keywords in them that are not checked."""
 
     def __init__(self, schema: Schema | None = None, *, formats: bool = False) -> None:
         self._is_stated = schema is not None

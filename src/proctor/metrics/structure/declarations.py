@@ -101,7 +101,7 @@ def _tools_of_agents(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:
-    """Tell whether an object under this schema may have undeclared keys, or the schema does not determine it."""
+    """Return whether an object under this schema may have undeclared keys, or the schema does not determine it."""
     return "properties" not in schema or any(
         keyword in schema and not (keyword == "additionalProperties" and schema[keyword] is False)
         for keyword in OPEN

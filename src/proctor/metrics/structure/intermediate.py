@@ -84,7 +84,7 @@ class IntermediateResponseMatch:
             )
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether any turn states intermediate responses."""
+        """Return whether any turn states intermediate responses."""
         return any(intermediate_texts(turn) for turn in case.conversation or [])
 
     def why_not(self, case: EvalCase) -> str:

@@ -96,7 +96,7 @@ class Schema:
         )
 
     def fits(self, value: Any) -> bool:
-        """Tell whether a value fits the schema."""
+        """Return whether a value fits the schema."""
         return next(self._errors(value), None) is None
 
     def mistakes(self, value: Any) -> list[Mistake]:

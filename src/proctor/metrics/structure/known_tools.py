@@ -41,11 +41,11 @@ class KnownTools(ToolCallMetric[KnownToolsCriterion]):
         return [Declaration(name) for name in self.criterion.tools]
 
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
-        """Tell whether the tool exists."""
+        """Return whether the tool exists."""
         return bool(tools.of(call.name, author))
 
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
-        """Return that there is no such tool, and the name that was probably intended."""
+        """Return the message for an unknown tool, with the name that was probably intended."""
         return [] if self.is_right(call, author, tools) else [{"message": unknown_tool(call.name, tools)}]
 
     def all_is_well(self, calls: int) -> str:

@@ -88,7 +88,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
             raise misfit(self.facts.name, [f"schema: {error}"]) from None
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether there is a schema for the case."""
+        """Return whether there is a schema for the case."""
         return self._expected is not None or stated(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:

@@ -50,7 +50,7 @@ class ToolCallMetric(ABC, Generic[C]):
 
     @abstractmethod
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
-        """Tell whether a call has no mistake."""
+        """Return whether a call has no mistake."""
 
     @abstractmethod
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:

@@ -101,7 +101,7 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         return ""
 
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
-        """Tell whether the arguments fit one of the declarations."""
+        """Return whether the arguments fit one of the declarations."""
         declared = tools.of(call.name, author)
         return any(self._fits(call, each) for each in declared)
 
@@ -192,7 +192,7 @@ class DeclarationSurvey:
 
 
 def _checks_nothing(schema: Schema | None) -> bool:
-    """Tell whether any arguments fit: they are always an object."""
+    """Return whether any arguments fit: they are always an object."""
     return schema is None or schema.checked <= {"type"}
 
 

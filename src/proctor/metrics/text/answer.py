@@ -113,11 +113,11 @@ class AnswerMetric(ABC, Generic[C]):
         return [] if is_blank(reference) else [reference]
 
     def asks(self, expected: Expected) -> bool:
-        """Tell whether there is anything to compare an answer with."""
+        """Return whether there is anything to compare an answer with."""
         return bool(expected)
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether any turn has an expected value; one that cannot be read is an error when it is scored."""
+        """Return whether any turn has an expected value; one that cannot be read is an error when it is scored."""
         if self._expected is not None:
             return True
         turns = case.conversation or []

@@ -82,7 +82,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         return () if expected is None and self.criterion.forbidden else expected
 
     def asks(self, expected: Expected) -> bool:
-        """Tell whether there is a text to search for, required or forbidden."""
+        """Return whether there is a text to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
     def parse_reference(self, reference: str) -> Expected:

@@ -53,7 +53,7 @@ def comparable(text: str, criterion: LooseTextCriterion) -> str:
 
 
 def stands_alone(part: str, text: str, start: int) -> bool:
-    """Tell whether `part`, found in `text` at `start`, is not part of a longer word.
+    """Return whether `part`, found in `text` at `start`, is not part of a longer word.
 
     Scripts without spaces have no longer words.
     """
@@ -64,5 +64,5 @@ def stands_alone(part: str, text: str, start: int) -> bool:
 
 
 def _joins(pair: str) -> bool:
-    """Tell whether two neighbouring characters belong to one word."""
+    """Return whether two neighbouring characters belong to one word."""
     return len(pair) == 2 and all(kind in "lhdm" for kind in kinds(pair))

@@ -45,7 +45,7 @@ class ResponseMatch:
         self._adk = is_adk_compatible(check_criterion(self.facts, criterion, BaseCriterion))
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether any turn of the case has a reference answer."""
+        """Return whether any turn of the case has a reference answer."""
         return self._adk or not all(is_blank(self._text(each)) for each in case.conversation or ())
 
     def why_not(self, case: EvalCase) -> str:

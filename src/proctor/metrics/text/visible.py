@@ -41,7 +41,7 @@ def _is_unseen(character: str) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether a text has no visible character."""
+    """Return whether a text has no visible character."""
     return not trimmed(text)
 
 
@@ -79,7 +79,7 @@ def with_flags_apart(text: str) -> str:
 
 
 def stands_whole(part: str, text: str, start: int) -> bool:
-    """Tell whether `part`, found in `text` at `start`, does not split a visible character.
+    """Return whether `part`, found in `text` at `start`, does not split a visible character.
 
     A following accent, vowel sign, skin tone, rest of a family of emoji, or half a flag would be split off; optional points
     of Arabic and Hebrew may be missing. A part that begins with such a mark is searched unchanged.

@@ -58,10 +58,10 @@ class Matching(Protocol):
 
     @property
     def is_equivalence(self) -> bool:
-        """Tell whether two calls that are the same as a third are the same as each other."""
+        """Return whether two calls that are the same as a third are the same as each other."""
 
     def same(self, wanted: Call, made: Call) -> bool:
-        """Tell whether the actual call is the expected one."""
+        """Return whether the actual call is the expected one."""
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """Return how the arguments of two calls of one tool differ; empty exactly if the calls are the same."""
@@ -129,7 +129,7 @@ def argument_differences(
 
 
 def equal_strictly(expected: Any, actual: Any) -> bool:
-    """Tell whether two JSON values are equal, with 1 and 1.0 different. Whole numbers beyond 64 bits count as floats."""
+    """Return whether two JSON values are equal, with 1 and 1.0 different. Whole numbers beyond 64 bits count as floats."""
     if isinstance(expected, int | float) or isinstance(actual, int | float):
         one, other = _in_64_bits(expected), _in_64_bits(actual)
         return bool(type(one) is type(other) and one == other)
@@ -137,7 +137,7 @@ def equal_strictly(expected: Any, actual: Any) -> bool:
 
 
 def equal_in_javascript(expected: Any, actual: Any) -> bool:
-    """Tell whether the JSON texts are equal: nested keys in the same order, all numbers doubles."""
+    """Return whether the JSON texts are equal: nested keys in the same order, all numbers doubles."""
     return bool(_text(expected) == _text(actual))
 
 

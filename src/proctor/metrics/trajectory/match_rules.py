@@ -35,7 +35,7 @@ Same = Callable[[Call, Call], bool]
 
 
 def same(wanted: Call, made: Call) -> bool:
-    """Tell whether one call matches another as google-adk compares them."""
+    """Return whether one call matches another as google-adk compares them."""
     return wanted.name == made.name and wanted.args == made.args
 
 

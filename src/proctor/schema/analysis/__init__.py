@@ -1,4 +1,4 @@
-"""The results that concern several runs: comparisons, histories, calibrations, labels, baselines, power plans.
+"""Results about several runs: comparisons, histories, calibrations, labels, baselines, power plans.
 
 One model per module; `analysis` computes them.
 """

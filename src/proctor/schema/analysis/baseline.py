@@ -1,4 +1,4 @@
-"""A baseline: what a comparison needs to know of one run, under a name; small enough to be kept beside the code."""
+"""A baseline: the data of one run that a comparison needs, under a name; small enough to commit to a repository."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from proctor.schema.results.outcome import Outcome
 
 VERSION = 1
 _MOST = 10**9
-"""Of anything that is counted: what is more is a slip of the pen."""
+"""The limit of any count; a larger number is a mistake."""
 _Count = Annotated[int, Field(ge=0, le=_MOST)]
 
 _Trials = Annotated[int, Field(ge=0, le=10**6)]
-"""Of one case: each of them is looked at where runs are compared."""
+"""The number of trials of one case; its limit is lower because a comparison iterates over trials."""
 
 CaseRow = tuple[str, str, str, Outcome, _Trials, _Trials, _Trials, list[FiniteFloat | None]]
 """Eval set, case, hash of its content, outcome; trials that passed, that failed, others; the metrics' means."""
 
 
 class Baseline(BaseModel):
-    """One run as a baseline keeps it."""
+    """A run in the form in which a baseline stores it."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -36,17 +36,17 @@ class Baseline(BaseModel):
     against: str = ""
     cost: float | None = None
     manifest: Manifest
-    """What it was, as far as another run is told apart by it."""
+    """The manifest of the run: the properties in which another run can differ."""
     judging: Judging
-    """How it was judged."""
+    """The judging: with which configs and metrics the run was scored."""
     metrics: list[str]
-    """The columns of the cases."""
+    """The metrics, in the order of the means in `cases`."""
     cases: list[CaseRow]
-    """By eval set and id; those of one id in their order."""
+    """The cases, sorted by eval set and id; those with one id in their original order."""
 
 
 class NamedBaseline(BaseModel):
-    """A baseline that is there, in a list."""
+    """An entry in the list of baselines."""
 
     name: str
     run_id: str
@@ -56,5 +56,5 @@ class NamedBaseline(BaseModel):
     num_runs: int
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the entry as plain data."""
         return self.model_dump(mode="json")

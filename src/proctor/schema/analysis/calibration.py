@@ -1,4 +1,4 @@
-"""How well a judge agreed with people, kept by what it holds for: one metric, one prompt, one model."""
+"""Judge calibration: the agreement of one metric, prompt and model with human labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proctor.stats.agreement import Confusion, CorrectedRate, Estimate
 
 
 class Figure(WireModel):
-    """A figure with its interval; without a value it is not defined."""
+    """An estimate with its confidence interval; without a value it is undefined."""
 
     value: float | None = None
     low: float = 0.0
@@ -24,7 +24,7 @@ class Figure(WireModel):
 
     @classmethod
     def of(cls, estimate: Estimate) -> Figure:
-        """Take an estimate."""
+        """Convert an estimate."""
         return cls(value=estimate.value, low=estimate.low, high=estimate.high)
 
     def __str__(self) -> str:
@@ -32,58 +32,58 @@ class Figure(WireModel):
 
 
 class Agreement(WireModel):
-    """How often a judge and people said what, and what that comes to."""
+    """The confusion matrix of judge verdicts against human labels, and the figures computed from it."""
 
     both_pass: int = 0
     judge_fails: int = 0
-    """People pass it, the judge does not."""
+    """False fails: human label pass, judge verdict fail."""
     judge_passes: int = 0
-    """People fail it, the judge does not."""
+    """False passes: human label fail, judge verdict pass."""
     both_fail: int = 0
     accuracy: Figure = Field(default_factory=Figure)
     tpr: Figure = Field(default_factory=Figure)
-    """Of what people pass, the share that the judge passes."""
+    """The true positive rate: the share of human passes that the judge passes."""
     tnr: Figure = Field(default_factory=Figure)
-    """Of what people fail, the share that the judge fails."""
+    """The true negative rate: the share of human fails that the judge fails."""
     kappa: Figure = Field(default_factory=Figure)
 
     @property
     def confusion(self) -> Confusion:
-        """The four counts."""
+        """The four counts as a confusion matrix."""
         return Confusion(self.both_pass, self.judge_fails, self.judge_passes, self.both_fail)
 
     @property
     def labels(self) -> int:
-        """How many labels it rests on."""
+        """The number of labels."""
         return self.confusion.total
 
 
 class Calibration(WireModel):
-    """What a judge was found to be worth, and for what that holds."""
+    """The calibration of a judge, with the metric, prompt and model for which it is valid."""
 
     metric: str
     model: str
     prompt: str
     threshold: float | None = None
-    """At which scores were told apart; of no account where rubrics were labelled."""
+    """The score from which a trial or turn counted as passed; irrelevant for labelled rubrics."""
     unit: str = "trial"
-    """What was labelled: `trial`, `turn` or `rubric`."""
+    """The kind of the labelled items: `trial`, `turn` or `rubric`."""
     created_at: float = 0.0
     """Unix seconds."""
     run_id: str = ""
     confidence: float = 0.95
     held_out: float = 1.0
-    """The share of the cases whose labels the figures rest on."""
+    """The share of cases whose labels the figures are computed from."""
     agreement: Agreement = Field(default_factory=Agreement)
 
     @property
     def badge(self) -> str:
-        """In one line: `calibrated: kappa 0.81 [0.70, 0.90], 120 labels`."""
+        """A summary in one line: `calibrated: kappa 0.81 [0.70, 0.90], 120 labels`."""
         count = self.agreement.labels
         return f"calibrated: kappa {self.agreement.kappa}, {count} label{'' if count == 1 else 's'}"
 
     def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
-        """Return what is another one now, so that this says nothing of it; empty where it holds."""
+        """Return the properties that have changed and make this calibration invalid; empty if it is valid."""
         found = []
         if by.model != self.model:
             found.append(f"the model is {by.model}, it was {self.model}")
@@ -102,9 +102,9 @@ VOID = "calibration void"
 
 
 def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) -> str:
-    """Return what is known of who gave a metric's verdicts: the badge, why it is void, or nothing.
+    """Return the summary of a metric's judge calibration: the badge, the reason why it is invalid, or an empty text.
 
-    `known`: all calibrations of the metric, oldest first; the newest that holds counts.
+    `known`: all calibrations of the metric, oldest first; the newest valid one counts.
     """
     of_metric = [one for one in known if one.metric == by.metric]
     for one in reversed(of_metric):
@@ -118,7 +118,7 @@ def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) ->
 def badges_of(
     known: list[Calibration], judged_by: Iterable[JudgedBy], thresholds: Mapping[str, set[float | None]]
 ) -> dict[str, str]:
-    """Return what is known of each metric's judge: of several judges or thresholds, first what does not hold."""
+    """Return the calibration summary of each metric; with several judges or thresholds, invalid calibrations come first."""
     found: dict[str, str] = {}
     for by in judged_by:
         for threshold in sorted(thresholds.get(by.metric, {None}), key=lambda one: one or 0.0):
@@ -128,27 +128,27 @@ def badges_of(
     return found
 
 
-# --- what is found when a judge is held against people ----------------------------------------------------------------
+# --- results of comparing a judge with human labels -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One thing of which the judge says something else than people."""
+    """An item on which the judge and the human label disagree."""
 
     label: Labelled
     judge_passes: bool
     reason: str
-    """Why, as the judge says it."""
+    """The judge's reason."""
     asked: str
-    """What the user said."""
+    """The user's message."""
     answered: str
-    """What the agent said."""
+    """The agent's answer."""
     held_out: bool
 
 
 @dataclass(slots=True)
 class JudgedAgain:
-    """What came of judging a run again: its verdicts now."""
+    """The verdicts after re-scoring the run."""
 
     counts: dict[Outcome, int]
     """Cases by outcome."""
@@ -157,24 +157,24 @@ class JudgedAgain:
 
 @dataclass(slots=True, kw_only=True)
 class CalibrationReport:
-    """What a judge is worth, seen from the labels of one run."""
+    """The calibration of a judge by the human labels of one run."""
 
     calibration: Calibration
-    """The figures, of the labels that were held out; kept in the store."""
+    """The figures over the held-out labels; saved in the store."""
     rest: Agreement | None = None
-    """The same of the other labels, with which the judge may have been set up; `None` where there are none."""
+    """The same figures over the other labels, which may have been used to tune the judge; `None` if there are none."""
     pass_rate: CorrectedRate
-    """The share of the run's verdicts that pass, and what that says of the share that people would pass."""
+    """The judge's pass rate in the run, and the corrected estimate of the share that humans would pass."""
     verdicts: int
-    """How many verdicts that share is of."""
+    """The number of verdicts behind that pass rate."""
     without_verdict: int = 0
-    """Things in the run of which the judge gave none; they are left out."""
+    """The number of items in the run without a verdict; they are excluded."""
     unjudged: list[Labelled] = field(default_factory=list)
-    """Labels for which there is no verdict: they are left out."""
+    """Labels of items without a verdict; they are excluded."""
     unsaid: list[Labelled] = field(default_factory=list)
-    """Labels of what the metric had nothing to do with (not applicable): they are left out."""
+    """Labels of items to which the metric does not apply; they are excluded."""
     judged: JudgedAgain | None = None
-    """What came of it, where the run was judged again for this."""
+    """The result of re-scoring, if the run was re-scored for the calibration."""
     disagreements: list[Disagreement] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
-    """Why an earlier calibration of this metric does not hold here; empty where none is, or one does."""
+    """Why an earlier calibration of the metric is invalid here; empty if there is none or one is valid."""

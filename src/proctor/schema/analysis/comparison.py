@@ -1,4 +1,4 @@
-"""What the comparison of two runs found: an outcome, what it rests on, and what is different case by case."""
+"""The result of comparing two runs: the outcome, its statistics, and the differences case by case."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from enum import StrEnum
 from proctor.schema.results.outcome import refuse_truth
 
 PASSED = "passed"
-"""The name under which pass and fail are measured."""
+"""The name of the pass rate among the measures."""
 TRIAL_SECONDS, TRIAL_COST = "trial_seconds", "trial_cost"
-"""Those of what a trial took: seconds, and the agent's US dollars, where the evidence tells."""
+"""The names of the measures of duration (seconds) and of the agent's cost (US dollars), if the evidence has them."""
 
 
 class Change(StrEnum):
     """What a comparison came to."""
 
     REGRESSION = "regression"
-    """Pass or fail, or a metric that decides, is significantly worse."""
+    """The pass rate, or a gating metric, is significantly worse."""
     ERROR = "error"
-    """Cases that passed could not be judged this time, or nothing could be paired: nothing is said of a regression."""
+    """Cases that passed could not be scored in the candidate, or no cases could be paired: a regression cannot be ruled out."""
     INCONCLUSIVE = "inconclusive"
-    """Neither worse for certain, nor certainly no worse than by the margin."""
+    """Not significantly worse, and a drop larger than the margin cannot be ruled out."""
     IMPROVEMENT = "improvement"
-    """Significantly better, and nothing is worse."""
+    """Significantly better, and nothing is significantly worse."""
     NO_REGRESSION = "no_regression"
-    """The pass rate has fallen by less than the margin, if it has."""
+    """The 95 % CI rules out a drop of the pass rate larger than the margin."""
 
     def __bool__(self) -> bool:
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
+        """The exit code: 0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
         return _EXIT_CODES[self]
 
 
@@ -46,34 +46,34 @@ class CaseChange(StrEnum):
     """How one case differs, in the order in which they are listed."""
 
     REGRESSION = "regression"
-    """Its verdict went from passed to failed."""
+    """Its verdict changed from passed to failed."""
     IN_ERROR = "in_error"
-    """It passed at least one trial, and could not be judged in full this time: an error, or it was not run."""
+    """It passed at least one trial in the baseline, and was not scored completely in the candidate: an error, or not run."""
     FIX = "fix"
-    """Its verdict went from failed to passed."""
+    """Its verdict changed from failed to passed."""
     FLAKY = "flaky"
-    """The verdict is as it was, but another share of its trials passes."""
+    """Its verdict is unchanged, but its pass rate differs."""
 
     __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """How the trials of one case ended."""
+    """The number of trials of one case by outcome."""
 
     passed: int
     failed: int
     other: int = 0
-    """In error, or not run: neither a pass nor a fail."""
+    """Trials in error, or not run: neither passed nor failed."""
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The number of all trials."""
         return self.passed + self.failed + self.other
 
     @property
     def rate(self) -> float | None:
-        """The share that passed, from 0 to 1; `None` where not all could be judged, or there are none."""
+        """The pass rate, from 0 to 1; `None` without trials, or if not all of them were scored."""
         return self.passed / self.total if self.total and not self.other else None
 
 
@@ -87,23 +87,23 @@ class ChangedCase:
     base: Trials
     candidate: Trials
     metric: str = ""
-    """The deciding metric that moved most; empty where none did."""
+    """The gating metric with the largest change; empty if none changed."""
     scores: tuple[float, float] | None = None
-    """Its score in the base and in the candidate."""
+    """Its score in the baseline and in the candidate."""
     reason: str = ""
-    """Why it failed, in a line: of a fix, what was wrong before."""
+    """Why the case failed, in one line: for a fix, why it failed in the baseline."""
 
     __bool__ = refuse_truth
 
     @property
     def name(self) -> str:
-        """`set/case`."""
+        """The name in the form `set/case`."""
         return f"{self.eval_set_id}/{self.eval_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One thing that was measured in both runs, paired by case: each case is the mean of its trials."""
+    """A measure of both runs, paired by case: the value of a case is the mean of its trials."""
 
     name: str
     """`passed`, or the name of a metric."""
@@ -111,45 +111,45 @@ class Measured:
     """The mean over the pairs."""
     candidate: float
     difference: float
-    """Candidate less base, with its interval `low` to `high`."""
+    """Candidate minus baseline; `low` to `high` is the confidence interval."""
     low: float
     high: float
     p_value: float
     """Two-sided: McNemar's exact test, or the paired permutation test."""
     pairs: int
-    """How many cases it rests on."""
+    """The number of paired cases."""
     decides: bool = False
-    """Whether it takes part in the outcome; the others are reported."""
+    """Whether the measure takes part in the outcome; other measures are only reported."""
     adjusted: float | None = None
-    """The p-value adjusted for the number of things that decide (Holm); `None` of others."""
+    """The p-value adjusted for the number of deciding measures (Holm); `None` if the measure does not decide."""
     lower_is_better: bool = False
-    """Of tokens, calls and seconds."""
+    """Whether lower is better, as for tokens, calls and seconds."""
     verdict: str = ""
-    """`worse` or `better` where the difference is significant, else empty."""
+    """`worse` or `better` if the difference is significant, else empty."""
     apart: bool = False
-    """Whether it was not judged alike in both runs (another option, judge …): it is reported, and decides nothing."""
+    """Whether the two runs scored it differently (another option, judge …): it is then only reported."""
 
     __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """One thing beside the agent's answers in which the two runs differ."""
+    """A difference between the two runs other than the agent's answers."""
 
     what: str
     """`case`, `cases`, `metric`, `option`, `threshold`, `gate`, `judge`, `prompt`, `code`, `user`, `config`, `trials`, `version`, `agent`."""
     text: str
-    """A sentence that names it."""
+    """A sentence that describes the difference."""
     expected: bool = False
-    """It is what is compared (the agent): said, not warned of."""
+    """Whether the difference is the subject of the comparison (the agent): reported without a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a run that was made until it was decided: how sure it must be, so that all looks err no more than one."""
+    """A sequential look at a run: its significance level, so that all looks together have the error rate of one test."""
 
     number: int
-    """From 1."""
+    """The number of the look, from 1."""
     of: int
     """Looks that there can be."""
     two_sided: float
@@ -163,13 +163,13 @@ class ComparedRun:
     """One of the two runs."""
 
     run_id: str
-    """Empty for a result that is not kept."""
+    """The id of the run; empty if the result is not stored."""
     agent: str
     cases: int
     num_runs: int = 1
     started_at: float = 0.0
     cost: float | None = None
-    """US dollars of the run; `None` where a price is not known."""
+    """The cost of the run in US dollars; `None` if a price is unknown."""
     against: str = ""
     """The run that it was made to be compared with, until that was decided."""
     most: int = 0
@@ -179,66 +179,66 @@ class ComparedRun:
 
 @dataclass(slots=True)
 class Comparison:
-    """What came of comparing two runs."""
+    """The result of comparing two runs."""
 
     base: ComparedRun
     candidate: ComparedRun
     outcome: Change
     sentence: str
-    """The outcome in a sentence, with what it rests on."""
+    """A sentence with the outcome and its statistics."""
     margin: float
-    """By how much the pass rate may fall and still be called no worse, from 0 to 1."""
+    """The largest acceptable drop of the pass rate, from 0 to 1."""
     confidence: float
     pairs: int = 0
     """Cases whose pass or fail could be compared."""
     more_cases: int | None = None
     """Of an inconclusive comparison: about so many more cases would tell."""
     more_trials: int | None = None
-    """Or about so many more trials of each case; `None` where trials alone would not."""
+    """Or about this many more trials of each case; `None` if more trials alone do not suffice."""
     measures: Sequence[Measured] = ()
     """`passed` first, then metrics that decide, then what is only reported."""
     cases: Sequence[ChangedCase] = ()
-    """Regressions (the worst first), newly in error, fixes, flaky ones."""
+    """Regressions (the largest first), new errors, fixes, flaky cases."""
     only_base: Sequence[str] = ()
     """`set/case` of cases that only the base has."""
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content is not the same in both runs."""
     look: Look | None = None
-    """The look of a candidate that was made until this comparison was decided; `None`: it was chosen beforehand."""
+    """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False
-    """Of an inconclusive look: the trials that are left would hardly decide it."""
+    """Whether an inconclusive look stopped for futility: the remaining trials would hardly decide."""
     undecided: int = 0
     """Cases left out of pass and fail: a trial of theirs was in error or not run."""
     unlike: list[Unlike] = field(default_factory=list)
     """What else differs between the runs."""
 
     def __bool__(self) -> bool:
-        return self.passed  # `assert comparison` must not be green by accident
+        return self.passed  # an `assert comparison` must not pass by accident
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.base.run_id or 'a run'} and {self.candidate.run_id or 'a run'}: {self.sentence}>"
 
     @property
     def passed(self) -> bool:
-        """Whether it found no regression, or an improvement."""
+        """Whether the comparison found no regression, or an improvement."""
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
+        """The exit code: 0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
         return self.outcome.exit_code
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the runs unlike, the agent aside."""
+        """The differences other than the agent that make the runs not comparable."""
         return [one.text for one in self.unlike if not one.expected]
 
     def measure(self, name: str) -> Measured:
-        """Return what was measured under `name`: `passed`, or a metric.
+        """Return the measure with the name `name`: `passed`, or a metric.
 
         Raises:
-            KeyError: the runs have nothing of that name in common.
+            KeyError: the runs have no common measure of this name.
         """
         for one in self.measures:
             if one.name == name:
@@ -246,5 +246,5 @@ class Comparison:
         raise KeyError(name)
 
     def changed(self, change: CaseChange) -> list[ChangedCase]:
-        """Return the cases that differ in this way."""
+        """Return the cases with this change."""
         return [case for case in self.cases if case.change is change]

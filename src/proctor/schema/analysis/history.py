@@ -1,4 +1,4 @@
-"""What many runs say of a case: since when it is as it is, how often it went back and forth, what changed meanwhile."""
+"""The history of cases over many runs: current state and since when, how often the verdict changed, and what differed."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ class Course(StrEnum):
     """What has become of a case over its runs, in the order in which cases are listed."""
 
     BROKE = "broke"
-    """It failed in its newest run, and passed in the one before."""
+    """It failed in its newest run, and passed in the previous one."""
     FAILING = "failing"
-    """It failed in its newest run, and before that, too."""
+    """It failed in its newest run and in the previous one."""
     UNDECIDED = "undecided"
-    """Its newest run could not judge it: an error, or not enough trials."""
+    """Its newest run gave no verdict: an error, or not enough trials."""
     FLAKY = "flaky"
-    """It comes out differently where nothing that is known of has changed, or goes back and forth."""
+    """Its verdict varies without a known difference between the runs, or changes back and forth."""
     FIXED = "fixed"
-    """It passed in its newest run, and failed in the one before."""
+    """It passed in its newest run, and failed in the previous one."""
     STEADY = "steady"
-    """It passed in its newest run, and nothing is to be said of it."""
+    """It passed in its newest run, and is in none of the states above."""
 
     __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRun:
-    """One of the runs that were looked at."""
+    """One of the runs in a history."""
 
     run_id: str
     short: str
-    """The beginning of its id that no other run shares."""
+    """The shortest prefix of its id that no other run has."""
     started_at: float
     """Unix seconds."""
     agent: str
     commit: str | None
-    """The git commit that its agent was at, with `+` behind it where files were changed."""
+    """The git commit of the agent, with the suffix `+` if files were modified."""
     version: str | None
     outcome: Outcome | None
     cases: int
@@ -54,7 +54,7 @@ class HistoryRun:
 
 @dataclass(frozen=True, slots=True)
 class MetricPoint:
-    """What one metric said in one run."""
+    """The score of one metric in one run."""
 
     score: float | None
     """`None`: it could not be computed, or did not apply."""
@@ -62,10 +62,10 @@ class MetricPoint:
     outcome: Outcome
     gate: bool = True
     low: float | None = None
-    """The 95 % interval over the trials of a case, or over cases; `None` where one value says nothing of it."""
+    """The 95 % CI over the trials of a case, or over cases; `None` if it cannot be computed from one value."""
     high: float | None = None
     count: int = 1
-    """Trials of the case, or cases, that it rests on."""
+    """The number of trials of the case, or of cases."""
 
     def __bool__(self) -> bool:
         return bool(self.outcome)
@@ -83,16 +83,16 @@ class CasePoint:
     """The place of the case in its run, from 0."""
     metrics: Mapping[str, MetricPoint] = field(default_factory=dict)
     content_hash: str = ""
-    """Of the case as it was run; empty where it is not known."""
+    """The hash of the case in this run; empty if unknown."""
     changed: Sequence[Unlike] = ()
-    """What was changed since the run before (the next older one with this case); only where one case is asked for."""
+    """The differences from the previous run with this case; only in the history of a single case."""
 
     def __bool__(self) -> bool:
         return bool(self.outcome)
 
     @property
     def counts(self) -> Trials:
-        """How its trials ended."""
+        """The number of trials by outcome."""
         passed, failed = (
             sum(one is wanted for one in self.trials) for wanted in (Outcome.PASSED, Outcome.FAILED)
         )
@@ -111,41 +111,41 @@ class CasePoint:
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """Where a case turned: from passing to not passing, or the other way."""
+    """A change of a case's verdict: from passing to not passing, or vice versa."""
 
     first: HistoryRun
     """The first run in which it was so."""
     before: HistoryRun | None
-    """The last run in which it was not; `None` where every run that was looked at is so."""
+    """The last run with the previous verdict; `None` if every run in the history has the current one."""
     changed: Sequence[Unlike] = ()
-    """What is known to differ between the two; what is not `expected` makes them unlike."""
+    """The known differences between the two runs; those that are not `expected` make them not comparable."""
     known: bool = False
-    """Whether another build of the agent would have been noticed: else that nothing is told to differ says little."""
+    """Whether a different build of the agent would have been detected; if not, the absence of differences proves little."""
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the two runs unlike, the agent aside: then the agent need not be what broke the case."""
+        """The differences other than the agent that make the two runs not comparable: the agent may not be the cause."""
         return [one.text for one in self.changed if not one.expected]
 
 
 @dataclass(slots=True)
 class CaseHistory:
-    """What the runs say of one case."""
+    """The history of one case."""
 
     eval_set_id: str
     eval_id: str
     course: Course
     points: list[CasePoint]
-    """Newest first; runs that did not reach the case are not among them."""
+    """Newest first; without runs that did not reach the case."""
     turn: Turning | None = None
-    """Where it broke, could not be judged any more, or was fixed; `None` of a steady case."""
+    """The run in which it broke, became undecided, or was fixed; `None` for a steady case."""
     decided: int = 0
     """Runs in which it passed or failed."""
     failed: int = 0
     flips: int = 0
-    """How often it went from passed to failed, or back, from one decided run to the next."""
+    """The number of verdict changes between consecutive decided runs."""
     unexplained: int = 0
-    """Those among them where nothing that is known of had changed between the two runs."""
+    """The verdict changes without a known difference between the two runs."""
     mixed: int = 0
     """Runs in which some of its trials passed and some failed."""
 
@@ -154,12 +154,12 @@ class CaseHistory:
 
     @property
     def name(self) -> str:
-        """`set/case`."""
+        """The name in the form `set/case`."""
         return f"{self.eval_set_id}/{self.eval_id}"
 
     @property
     def lasted(self) -> int:
-        """For how many runs it has been as it is now; 0 of a steady case."""
+        """The number of runs since the last change; 0 for a steady case."""
         if self.turn is None:
             return 0
         first = self.turn.first.run_id
@@ -168,32 +168,32 @@ class CaseHistory:
 
 @dataclass(slots=True)
 class RunHistory:
-    """What was found by looking back over runs."""
+    """The history of runs and their cases."""
 
     runs: list[HistoryRun]
-    """Those that were looked at, newest first; where one case is asked for, those that were to run it."""
+    """The runs in the history, newest first; for a single case, the runs that planned it."""
     older: int
-    """Runs beyond these that were not looked at."""
+    """The number of older runs that are not in the history."""
     cases: list[CaseHistory]
-    """Those that matter first; where one case is asked for, only that."""
+    """Cases that need attention first; for a single case, only this one."""
     case: str = ""
-    """The case asked for, as `set/case`; empty: all."""
+    """The requested case as `set/case`; empty: all."""
     sets: list[str] = field(default_factory=list)
-    """The eval sets of all runs that are kept, by their ids: what can be asked for."""
+    """The ids of the eval sets of all stored runs, for selection."""
     agents: list[str] = field(default_factory=list)
-    """Their agents."""
+    """The agents of all stored runs, for selection."""
     metrics: dict[str, dict[str, MetricPoint]] = field(default_factory=dict)
-    """By metric and run: the mean over the cases. `passed` is the share of the cases which passed, of those that were run."""
+    """By metric and run: the mean over the cases. `passed` is the share of cases that passed, among those that ran."""
 
     __bool__ = refuse_truth
 
     def counts(self) -> dict[Course, int]:
-        """Return how many cases have which course."""
+        """Return the number of cases by course."""
         found = dict.fromkeys(Course, 0)
         for case in self.cases:
             found[case.course] += 1
         return found
 
     def of(self, course: Course) -> list[CaseHistory]:
-        """Return the cases of this course."""
+        """Return the cases with this course."""
         return [case for case in self.cases if case.course is course]

@@ -1,4 +1,4 @@
-"""How large a run must be to see a drop: cases and trials, and what that takes."""
+"""A power plan: the number of cases and trials that a run needs to detect a drop, with cost and duration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SizeRow:
-    """One way to see the drop: so many cases, each run so often."""
+    """A combination of cases and trials per case that detects the drop."""
 
     trials: int
     """Trials of each case, in either run."""
@@ -16,45 +16,45 @@ class SizeRow:
     total: int
     """Trials of one run; a comparison takes two runs."""
     cost: float | None = None
-    """US dollars of one run, by what a trial of the run took; `None`: not known."""
+    """The cost of one run in US dollars, from the cost of a trial in the given run; `None`: unknown."""
     seconds: float | None = None
-    """Seconds of one run, as many trials at once as there were; `None`: not known."""
+    """The duration of one run in seconds, with the same number of parallel trials; `None`: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureSize:
-    """What it takes to see a drop in one thing that is measured."""
+    """The run size that is needed to detect a drop in one measure."""
 
     name: str
     """`passed`, or the name of a metric."""
     mean: float
     """Over the cases of the run."""
     detect: float
-    """The drop to be seen, in the measure's own units: 0.05 of `passed` is 5 points."""
+    """The drop to detect, in the measure's own units: 0.05 of `passed` is 5 percentage points."""
     within: float
     """Variance of the trials of one case."""
     between: float
-    """Variance of the cases' own rates or scores; it does not matter to a comparison, which is paired by case."""
+    """The variance of the cases' own rates or scores; irrelevant to a comparison, which is paired by case."""
     level: float
-    """The p-value that is asked of this measure in the outcome of a comparison: its part of 1 - confidence."""
+    """The significance level of this measure in the outcome of a comparison: its part of 1 - confidence."""
     rows: Sequence[SizeRow]
     detectable: float | None
-    """The smallest drop that a run like this one finds with the power asked for; `None`: none that there can be."""
+    """The smallest drop that a run of this size detects with the requested power; `None`: no possible drop."""
     more_trials: int | None = None
-    """Trials of each of the run's cases that would find `detect`; `None` where trials alone do not."""
+    """The number of trials of each case in the run that would detect `detect`; `None` if trials alone do not suffice."""
     notes: Sequence[str] = ()
     """What is assumed, and what is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSize:
-    """What it takes to see a drop between two runs, by one run of the cases."""
+    """The run size that is needed to detect a drop between two runs, estimated from one run of the cases."""
 
     run_id: str
-    """Empty for a result that is not kept."""
+    """The id of the run; empty if the result is not stored."""
     agent: str
     cases: int
-    """Cases that it goes by: those of which every trial could be judged."""
+    """The number of cases that the plan uses: those with a verdict on every trial."""
     left_out: int
     """Cases of which not every trial could be judged."""
     trials: int
@@ -62,5 +62,5 @@ class RunSize:
     power: float
     confidence: float
     measures: Sequence[MeasureSize]
-    """`passed`, or the metrics that were asked for."""
+    """`passed`, or the requested metrics."""
     sentence: str

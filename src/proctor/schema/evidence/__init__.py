@@ -1,4 +1,4 @@
-"""What a trial recorded: events, the turns of a trial, spans, and faults of the simulated user.
+"""The evidence of a trial (its transcript): events, turns, spans, and faults of the simulated user.
 
 Evidence is recorded first and never changed; metrics read it. Start with `trial` and `event`.
 """

@@ -1,4 +1,4 @@
-"""What an agent emits while it answers: one `Event` at a time."""
+"""Events that an agent emits while it answers."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,16 @@ from proctor.schema.lazy_object import LazyObject
 
 
 class Event(WireModel):
-    """What an agent emits at one moment: a text, tool calls or their responses, a change of state, usage.
+    """One event of an agent: a text, tool calls or their responses, a change of state, usage.
 
-    The fields are those of google-adk's events that matter to an evaluation; anything else is kept as it came.
-    `Event.said`, `.called`, `.returned` and `.changed` build the common ones.
+    The fields are those of google-adk's events that matter to an evaluation; other keys are preserved unchanged.
+    `Event.said`, `.called`, `.returned` and `.changed` build the common events.
     """
 
     author: str = "agent"
     content: Content | None = None
     partial: bool | None = None
-    """True for a piece of a streamed answer; the whole follows in an event of its own."""
+    """True for a fragment of a streamed answer; a separate event with the complete answer follows."""
     state_delta: dict[str, Any] | None = None
     """Session state keys that this event sets."""
     usage_metadata: UsageMetadata | None = None
@@ -43,7 +43,7 @@ class Event(WireModel):
 
     @classmethod
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
-        """Return an event in which the agent says `text`."""
+        """Return an event with the agent's message `text`."""
         if cls is Event and not fields and type(text) is str and (author == "agent" or _is_an_agent(author)):
             fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
@@ -61,7 +61,7 @@ class Event(WireModel):
         author: str = "agent",
         **fields: Any,
     ) -> "Event":
-        """Return an event in which the agent calls the tool `name` with `args`."""
+        """Return an event with a call of the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
@@ -80,7 +80,7 @@ class Event(WireModel):
         author: str = "agent",
         **fields: Any,
     ) -> "Event":
-        """Return an event in which the tool `name` answers with `response`."""
+        """Return an event with the response `response` of the tool `name`."""
         if cls is Event and not fields and (size := _size_of_call(author, id, name, response)) is not None:
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
             put_recipe(event, ("function_response", author, size, name, id, response.copy()))
@@ -95,14 +95,14 @@ class Event(WireModel):
 
     @classmethod
     def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> "Event":
-        # one call of the validator for all that is nested: agents make events by the thousand
+        # one call of the validator for all nested values: agents emit thousands of events
         event = {**fields, "content": {"role": role, "parts": [part]}}
         made: Event = cls.__pydantic_validator__.validate_python(event)
         return made
 
     @classmethod
     def from_adk(cls, event: dict[str, Any]) -> "Event":
-        """Read google-adk's event JSON, where state changes and flags stand under `actions`.
+        """Read google-adk's event JSON, which has state changes and flags under `actions`.
 
         Raises:
             pydantic.ValidationError: a field has the wrong type.
@@ -114,10 +114,10 @@ class Event(WireModel):
         return cls.model_validate({**event, **lifted})
 
     def is_final_response(self) -> bool:
-        """Tell whether this event ends the agent's turn, by google-adk's rule.
+        """Return whether this event ends the agent's turn, by google-adk's rule.
 
-        True with long-running tool ids or skipped summarisation, or an error code (not partial, no function
-        calls); else true without function calls and responses, not partial, and not ending in a code result.
+        True with long-running tool ids or skipped summarization, or an error code (not partial, no function
+        calls); otherwise true without function calls and responses, not partial, and not ending in a code result.
         """
         if self.skip_summarization or self.long_running_tool_ids:
             return True
@@ -134,22 +134,22 @@ class Event(WireModel):
         return not responded and not (parts and parts[-1].code_execution_result)
 
 
-# Agents make events by the thousand, and nobody looks at most of them. Where everything given is plainly valid, the
-# validator has nothing to add, and the models can wait. Whatever is not goes through it, and gets its message.
+# Agents emit thousands of events, and most of them are never read. If all arguments are plainly valid, validation adds
+# nothing, and the models are built on first access. Other arguments go through the validator, which gives the message.
 
 Recipe = tuple[Any, ...]
-"""What an event that waits is made of: `text`, its author, a size and the text; or `function_call` or `function_response`,
-its author, a size, the tool, the id, and arguments or response, in a dict that nobody else has (what is in it somebody may).
-The size is in characters, of what can be kept as it is, or -1 where that takes a closer look."""
+"""The arguments of a lazy event: `text`, its author, a size and the text; or `function_call` or `function_response`, its author,
+a size, the tool, the id, and arguments or response, in a dict that is not shared (its values may be). The size is the number
+of characters of values that can be stored unchanged, or -1 if they need a closer inspection."""
 
 
 class WaitingEvent(LazyObject, Event):
-    """An event that nobody has looked at yet; whoever does finds an `Event`. The engine reads its recipe instead."""
+    """A lazy event: it becomes an `Event` on first access. The engine reads its recipe instead."""
 
     __slots__ = ()
 
     def settle(self) -> None:
-        """Become the event."""
+        """Become the complete event."""
         if (recipe := recipe_of(self)) is not None:
             _fill(self, recipe)
         _class_of.__set__(self, Event)
@@ -160,7 +160,7 @@ class WaitingEvent(LazyObject, Event):
     if not TYPE_CHECKING:
 
         def __getattribute__(self, name: str) -> Any:
-            """Unlike `__getattr__`, this is asked for methods and for `__dict__`, too."""
+            """Settle on any access: unlike `__getattr__`, this also handles methods and `__dict__`."""
             WaitingEvent.settle(self)
             return getattr(self, name)
 
@@ -180,14 +180,14 @@ new_event = _new = object.__new__
 
 
 def waiting_event(recipe: Recipe) -> Event:
-    """Return the event that is made of `recipe`, when somebody looks at it."""
+    """Return a lazy event that is built from `recipe` on first access."""
     event = new_event(WaitingEvent)
     put_recipe(event, recipe)
     return event
 
 
 def recipe_of(event: Event) -> Recipe | None:
-    """Return the recipe of an event that waits; `None` where another thread has just looked at it."""
+    """Return the recipe of a lazy event; `None` if another thread has just settled it."""
     try:
         recipe: Recipe = get_recipe(event)
     except AttributeError:
@@ -196,7 +196,7 @@ def recipe_of(event: Event) -> Recipe | None:
 
 
 def call_of(recipe: Recipe) -> FunctionCall:
-    """Return the call of such an event."""
+    """Return the call of a lazy event."""
     _, _, _, name, call_id, args = recipe
     stated = _CALL.copy()
     stated["id"], stated["args"], stated["name"] = call_id, args, name
@@ -216,9 +216,9 @@ count_as_given(FunctionCall, ("id", "name", "args"))
 
 
 def _fill(event: Event, recipe: Recipe) -> None:
-    """Put the models in their places that the validator would have made of what was given."""
+    """Set the models that the validator would have built from the recipe."""
     kind, value, role = recipe[0], recipe[3], "model"
-    if kind == "function_call":  # with a dict of its own: several events may be made of one recipe
+    if kind == "function_call":  # with a separate dict: several events may be built from one recipe
         value = call_of((*recipe[:5], recipe[5].copy()))
     elif kind == "function_response":
         value = _answer({**_ANSWER, "id": recipe[4], "name": value, "response": recipe[5].copy()})
@@ -233,7 +233,7 @@ def _is_an_agent(author: object) -> bool:
 
 
 def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:
-    """Return the size that a recipe has of texts that are texts, and a dict whose keys are texts; `None` of any other."""
+    """Return the size for a recipe if the texts are texts and the dict has text keys; `None` for anything else."""
     if not (type(name) is str and type(given) is dict and (author == "agent" or _is_an_agent(author))):
         return None
     if call_id is not None and type(call_id) is not str:

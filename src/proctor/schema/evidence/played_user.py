@@ -1,4 +1,4 @@
-"""What a user simulator said in a trial: evidence, as what the agent did is."""
+"""The replies of the user simulator in a trial, as evidence."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from proctor.schema.format.wire_model import WireModel
 
 
 class NextStatus(StrEnum):
-    """What asking a user simulator came to."""
+    """The status of one request to a user simulator."""
 
     SUCCESS = "success"
-    """There is a message."""
+    """The simulator gave a message."""
     TURN_LIMIT_REACHED = "turn_limit_reached"
     STOP_SIGNAL_DETECTED = "stop_signal_detected"
-    """It wants to end the conversation."""
+    """The simulator ends the conversation."""
     NO_MESSAGE_GENERATED = "no_message_generated"
 
 
 class UserReply(WireModel):
-    """What came of asking the simulator once."""
+    """One reply of the user simulator."""
 
     turn: int
     """The turn that its message begins, or would have begun, from 0."""
     status: NextStatus = NextStatus.NO_MESSAGE_GENERATED
     text: str = ""
-    """Its reply as it came."""
+    """The unprocessed reply."""
     model: str = ""
-    """The model that answered, as its provider names it."""
+    """The model that answered, by its provider's name."""
     prompt: str = ""
-    """Hash of all that the model was told: the instructions, with the conversation so far in its place."""
+    """The hash of the complete prompt: the instructions with the conversation history filled in."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    """US dollars; `None` where the price is not known."""
+    """US dollars; `None` if the price is unknown."""
     seconds: float = 0.0
 
 
 class PlayedUser(WireModel):
-    """Who played the user, and every reply."""
+    """The simulated user of a trial, with every reply."""
 
     simulator: str
     """`llm_backed` or `function`."""
     model: str = ""
-    """As users name it; of a function, its name."""
+    """The name of the model in the config; for a function, the name of the function."""
     prompt: str = ""
-    """Hash of the template of the instructions."""
+    """The hash of the template of the instructions."""
     instructions: str = ""
-    """What the model was told each time; the conversation so far, which the turns have, stands for
-    `{{ conversation_history }}`."""
+    """The instructions for the model; `{{ conversation_history }}` is kept in place of the conversation, which the turns
+    contain."""
     opening: int | None = None
-    """How many turns were recorded and said word for word before anybody played; `None`: none."""
+    """The number of recorded opening turns, sent verbatim before the simulation starts; `None`: none."""
     replies: list[UserReply] = Field(default_factory=list)
-    """In order. The starting prompt is no reply: nobody was asked for it."""
+    """The replies in order. The starting prompt is not a reply: it is given, not simulated."""
     faults: list[UserFault] = Field(default_factory=list)
-    """What it got wrong, as far as rules can tell; looked for when the conversation was over."""
+    """The faults that rules detect; searched for at the end of the conversation."""

@@ -1,4 +1,4 @@
-"""Evidence and cases as the bytes that are kept, and the hash that they are known by."""
+"""Serialization of evidence and cases to bytes, and their content hashes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proctor.schema.format.wire_model import WireModel
 
 
 def kept_json(model: WireModel) -> bytes:
-    """Return a model as JSON (UTF-8). Half a character, which no file can hold, becomes U+FFFD."""
+    """Return a model as JSON (UTF-8). An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD."""
     try:
         if type(model) is Trial:
             return _trial_json(model)
@@ -30,12 +30,12 @@ def kept_json(model: WireModel) -> bytes:
 
 
 def _trial_json(trial: Trial) -> bytes:
-    """The same without a serializer, which takes as long to make as a short run, and makes models of events that wait."""
+    """Serialize a trial without a pydantic serializer, which takes as long to build as a short run and settles lazy events."""
     return to_json(_plain(trial), by_alias=False, exclude_none=True, bytes_mode="base64", inf_nan_mode="null")
 
 
 def _plain(value: Any) -> Any:
-    """Models as dicts of what is not null; the rest is left to `to_json`."""
+    """Convert models to dicts without null values; `to_json` handles the rest."""
     kind = type(value)
     if kind in _ATOMS:
         return value
@@ -45,7 +45,7 @@ def _plain(value: Any) -> Any:
         return _plain_event(recipe)
     if not isinstance(value, WireModel):
         return value
-    made = {  # a call less for most: this runs for every trial
+    made = {  # one call less for most values: this runs for every trial
         name: each if type(each) in _ATOMS else _plain(each)
         for name, each in value.__dict__.items()
         if each is not None
@@ -59,7 +59,7 @@ _ATOMS = frozenset({str, int, float, bool, dict, bytes})
 
 
 def _plain_event(recipe: Recipe) -> dict[str, Any]:
-    """What the event that is made of `recipe` says."""
+    """Return the data of the event that `recipe` describes."""
     kind, author, _, given = recipe[:4]
     role = "user" if kind == "function_response" else "model"
     if kind != "text":
@@ -78,15 +78,15 @@ HASH_BYTES = 16
 
 
 def content_hash(content: bytes) -> str:
-    """Return the name of some content: 128 bits of BLAKE2b, in hex."""
+    """Return the content hash: 128 bits of BLAKE2b, in hex."""
     return blake2b(content, digest_size=HASH_BYTES).hexdigest()
 
 
 def hash_of_many(first: bytes = b"") -> blake2b:
-    """Return what `content_hash` says of contents one after the other: `update` it, then `hexdigest`."""
+    """Return the hash object of `content_hash` for contents in sequence: `update` it, then `hexdigest`."""
     return blake2b(first, digest_size=HASH_BYTES)
 
 
 def case_hash(case: WireModel) -> bytes:
-    """Return the hash of what a case says, however its file spells it: 16 bytes."""
+    """Return the hash of a case's content, independent of spelling in its file: 16 bytes."""
     return blake2b(kept_json(case), digest_size=HASH_BYTES).digest()

@@ -1,4 +1,4 @@
-"""A conversation that its played user spoiled, as a failure: it is no evidence about the agent."""
+"""The failure of a trial by its simulated user: the conversation is not evidence about the agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WHERE = "simulator"
 
 
 def spoiled_by(faults: Sequence[UserFault]) -> Failure:
-    """Return the failure that faults come to; the first one is told. None given: it is not known any more which."""
+    """Return the failure that describes the first of `faults`. Without faults, the failure names none."""
     if not faults:
         return Failure(where=_WHERE, kind=FailureKind.SPOILED, message="the played user was at fault")
     first = min(faults, key=lambda one: one.turn)

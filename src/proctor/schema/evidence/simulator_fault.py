@@ -1,4 +1,4 @@
-"""Faults of a played user: what was found when a conversation was over, as data."""
+"""Faults of a simulated user, detected at the end of a conversation."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from proctor.schema.format.wire_model import WireModel
 __all__ = ["USER_FAULTS", "FaultKind", "UserFault", "faults_in"]
 
 USER_FAULTS = "user_faults"
-"""The key in the `details` of a metric's score under which it tells the faults of the played user that it found."""
+"""The key in the `details` of a metric's score that lists the faults of the simulated user."""
 
 
 class FaultKind(StrEnum):
-    """What a played user can get wrong."""
+    """The kind of a simulated user's fault."""
 
     LEFT_PLAN = "left_plan"
-    """It fell out of its role, asked for something that is not in the plan, or said what the plan forbids."""
+    """It dropped its role, asked for something outside the plan, or used what the plan forbids."""
     LEAKED_ANSWER = "leaked_answer"
-    """It gave the agent what the agent was to find out."""
+    """It gave the agent the answer that the agent has to find."""
     STOPPED_EARLY = "stopped_early"
-    """It ended the conversation while something of the plan was open."""
+    """It ended the conversation although parts of the plan were open."""
     INVENTED_FACT = "invented_fact"
-    """It stated what nobody told it: a number, a date, a name."""
+    """It stated something that is not in its instructions: a number, a date, a name."""
     REPEATED_ITSELF = "repeated_itself"
-    """It said again what it had said, without a reason."""
+    """It repeated a message without a reason."""
     IGNORED_QUESTION = "ignored_question"
-    """It did not answer what was asked, or asked again what was answered."""
+    """It did not answer a question, or repeated a question that the agent had answered."""
     NO_MESSAGE = "no_message"
-    """It said nothing, was cut off, took too long or raised: there is no conversation that could be judged."""
+    """It gave no message, was cut off, timed out or raised: there is no conversation to score."""
 
     @property
     def words(self) -> str:
-        """How it is told to people."""
+        """The kind as text for people."""
         return _WORDS[self]
 
 
@@ -49,19 +49,19 @@ _WORDS = {
 
 
 class UserFault(WireModel):
-    """One fault of a played user."""
+    """One fault of a simulated user."""
 
     kind: FaultKind
     turn: int
-    """The turn that the message at fault begins, from 0; after an end that came too early the one that would have come."""
+    """The turn that the faulty message begins, from 0; for a premature end, the turn that would have followed."""
     evidence: str = ""
-    """What it said, word for word, or the part that matters; of an end, what was open."""
+    """The message verbatim, or its relevant part; for a premature end, what was open."""
     why: str = ""
-    """Why that is a fault, in a sentence."""
+    """Why it is a fault, in one sentence."""
     found_by: Literal["rule", "judge"] = "rule"
 
 
 def faults_in(details: dict[str, Any] | None) -> list[UserFault]:
-    """Return the faults that a metric tells in the details of its score; empty where it tells none."""
+    """Return the faults in the details of a metric's score; empty if there are none."""
     told = (details or {}).get(USER_FAULTS)
     return [UserFault.model_validate(one) for one in told] if isinstance(told, list) else []

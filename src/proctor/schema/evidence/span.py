@@ -1,4 +1,4 @@
-"""What was timed inside of a turn, where somebody traced it: OpenTelemetry spans, as they are kept with a trial."""
+"""OpenTelemetry spans of a turn, stored with the trial if the agent was traced."""
 
 from enum import StrEnum
 from typing import Any
@@ -9,49 +9,49 @@ from proctor.schema.format.wire_model import WireModel
 
 
 class SpanKind(StrEnum):
-    """What a span is about."""
+    """The kind of operation that a span describes."""
 
     AGENT = "agent"
     MODEL = "model"
     TOOL = "tool"
     STEP = "step"
-    """Anything else that was traced."""
+    """Any other operation."""
 
 
 class Span(WireModel):
-    """One timed thing of a turn. Texts are bounded and without secrets once they are evidence."""
+    """One span of a turn. Texts are truncated and redacted when they become evidence."""
 
     id: str
     trace_id: str | None = None
-    """Both as the tracing itself has them, in hex."""
+    """The ids from the trace, in hex."""
     parent_id: str | None = None
-    """The span around it; `None`, or one that is not there, for the outermost of the turn."""
+    """The parent span; `None`, or the id of a missing span, for a root span of the turn."""
     name: str = ""
     kind: SpanKind = SpanKind.STEP
     agent: str | None = None
-    """The agent that it belongs to, where the span says it."""
+    """The agent, if the span names it."""
     started_at: float | None = None
     """Unix seconds."""
     duration: float | None = None
-    """Seconds; `None` where it never ended, or its clock was set meanwhile."""
+    """Seconds; `None` if the span did not end, or its clock was set during the span."""
     error: str | None = None
-    """The error that it ended in; `None` where it ended well."""
+    """The error of the span; `None` if it succeeded."""
     call_id: str | None = None
-    """Of a tool: the id of the call that it was executed for."""
+    """For a tool span: the id of the function call."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     request: str | None = None
     """What a model was asked, or a tool called with: JSON, or text."""
     response: str | None = None
     attributes: dict[str, Any] = Field(default_factory=dict)
-    """What else it says."""
+    """Further attributes of the span."""
 
 
 class TurnTrace(WireModel):
-    """The spans of one turn, in order of time."""
+    """The spans of one turn, ordered by start time."""
 
     spans: list[Span] = Field(default_factory=list)
     left_out: int = 0
     """Spans beyond those that are kept."""
     notes: list[str] = Field(default_factory=list)
-    """What was cut or replaced in them; nothing of it touches what is judged."""
+    """What was truncated or replaced in the spans; this does not affect scores."""

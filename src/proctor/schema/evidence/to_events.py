@@ -1,4 +1,4 @@
-"""From invocations back to events: what stands in a file, as an agent would have emitted it."""
+"""Conversion of invocations to events, as an agent would have emitted them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from proctor.schema.format.invocation import IntermediateData, Invocation, Invoc
 
 
 def events_of(invocation: Invocation) -> list[Event]:
-    """Return events that read back as the same calls, responses and final text; they share nothing with it."""
+    """Return events that read back as the same calls, responses and final text; they share no objects with `invocation`."""
     data = invocation.intermediate_data
     if isinstance(data, InvocationEvents):
         events = [Event.model_validate(step.model_dump(exclude_none=True)) for step in data.invocation_events]
     else:
         events = _from_older(data or IntermediateData())
     for event in events:
-        if event.author.lower() == "user":  # else its calls would be the user's
+        if event.author.lower() == "user":  # otherwise its calls would count as the user's
             event.author = "agent"
     own = [event for event in events if event.content is None]
     final = _final_event(invocation.final_response, own[-1] if own else None)
@@ -29,7 +29,7 @@ def events_of(invocation: Invocation) -> list[Event]:
 
 
 def _from_older(data: IntermediateData) -> list[Event]:
-    """Texts first, then each call and its response; responses without a call at the end. The order is not recorded."""
+    """Return texts first, then each call with its response, then responses without a call. The form does not record the order."""
     events = [
         Event(author=author or "agent", content=Content(role="model", parts=_copied(parts)))
         for author, parts in data.intermediate_responses
@@ -54,9 +54,9 @@ def _event(role: str, part: Part) -> Event:
 
 
 def _final_event(content: Content | None, own: Event | None) -> Event | None:
-    """Return the event of the final response, with usage and model version of its `own` recorded event.
+    """Return the event of the final response, with usage and model version of its recorded event `own`.
 
-    Calls within a final response are recorded as events of their own: here they would count twice.
+    Calls within a final response are recorded as separate events; here they would count twice.
     """
     parts = [
         p for p in (content.parts or () if content else ()) if not (p.function_call or p.function_response)
@@ -71,7 +71,7 @@ def _final_event(content: Content | None, own: Event | None) -> Event | None:
 
 
 def _hold_back(events: list[Event]) -> None:
-    """Where no final text is expected, no text on the way may pass for one."""
+    """Mark intermediate texts so that none is read as the final text, if no final text is expected."""
     for event in events:
         if event.is_final_response() and text_parts(event):
             event.partial = True
@@ -83,5 +83,5 @@ def _copied(parts: Sequence[Part]) -> list[Part]:
 
 
 def text_parts(event: Event) -> list[Part]:
-    """Return the parts of an event that say something."""
+    """Return the parts of an event that have text."""
     return [part for part in (event.content and event.content.parts) or () if part.text]

@@ -1,4 +1,4 @@
-"""From events to invocations: evidence is stored as events, metrics look at invocations."""
+"""Conversion of events to invocations: evidence is stored as events, metrics read invocations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def to_invocations(events: Iterable[Event]) -> list[Invocation]:
 def invocation_of(
     turn: Turn, *, invocation_id: str, app_details: AppDetails | dict[str, Any] | None = None
 ) -> Invocation:
-    """Return what the agent did in `turn`, with its timings. Contents are those of the events, not copies.
+    """Return the invocation of `turn`, with its durations. Contents are shared with the events, not copied.
 
-    `app_details` is what the agent said about itself, as a model or as plain data.
+    `app_details` is the agent's description of itself, as a model or as plain data.
     """
     invocation = _built(invocation_id, turn.user_content, turn.started_at, turn.events, turn)
     if app_details is not None:
@@ -38,17 +38,17 @@ def invocation_of(
 
 
 class Recorded(Sequence[Invocation]):
-    """A trial's invocations, made when somebody looks at one: many metrics need the facts only."""
+    """The invocations of a trial, built on first access: many metrics need only the facts."""
 
     __slots__ = ("_made", "_trial", "_turns")
 
     def __init__(self, trial: Trial) -> None:
-        """Take the trial whose turns these are."""
+        """Create the invocations of `trial`."""
         self._trial, self._turns = trial, trial.turns
         self._made: list[Invocation] | None = None
 
     def facts(self) -> list[TurnFacts]:
-        """What there is to count, turn by turn."""
+        """The facts of each turn."""
         return [facts_of_turn(turn) for turn in self._turns]
 
     @overload
@@ -68,27 +68,27 @@ class Recorded(Sequence[Invocation]):
 
 @dataclass(slots=True)
 class TurnFacts:
-    """What metrics count in one turn. Durations are seconds; `None` is "not recorded"."""
+    """The figures of one turn that metrics count. Durations are in seconds; `None` is "not recorded"."""
 
     tool_calls: list[FunctionCall]
-    """In order."""
+    """The tool calls in order."""
     usages: list[UsageMetadata]
-    """Those that were reported, in order."""
+    """The reported token usages, in order."""
     model_calls: int | None
-    """Events with token usage or a model's version; `None` where there are no events to count."""
+    """The number of events with token usage or a model version; `None` without events."""
     duration: float | None
     model_duration: float | None
     tool_duration: float | None
 
 
 def facts_of_turn(turn: Turn) -> TurnFacts:
-    """Read a turn's facts in one pass over its events; the same as those of the invocation made of it."""
+    """Read a turn's facts in one pass over its events; equal to the facts of its invocation."""
     calls: list[FunctionCall] = []
     usages: list[UsageMetadata] = []
     asked = 0
     known = (
         turn.__dict__
-    )  # one look-up in place of one per field, here and below: this runs for every turn of every trial
+    )  # one look-up instead of one per field, here and below: this runs for every turn of every trial
     for event in known["events"]:
         if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
             if recipe[0] == "function_call":
@@ -107,7 +107,7 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
 
 
 def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
-    """Tell whether there is anything in an event, where it `asks` a model; its calls are put into `calls`."""
+    """Return whether an event has content, where `asks` says that it calls a model; append its calls to `calls`."""
     shows = fields["grounding_metadata"] is not None
     if (content := fields["content"]) is not None:
         for part in content.__dict__["parts"] or ():
@@ -121,7 +121,7 @@ def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> 
 
 
 def facts_of_invocation(invocation: Invocation) -> TurnFacts:
-    """Read an invocation's facts; the older form of recorded data has no events, so no model calls to count."""
+    """Read an invocation's facts; the older form of intermediate data has no events, so no model calls are counted."""
     data = invocation.intermediate_data
     asked = None
     if isinstance(data, InvocationEvents):
@@ -148,11 +148,11 @@ def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:
 
 
 def _read(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent]]:
-    """Return the final response and the events that led to it. What the user said is neither.
+    """Return the final response and the events before it. The user's messages are in neither.
 
-    The final response is the content of the last final event that has parts; once one with text is found, only
-    another with text takes its place. Its event stays as a step without content, because its usage counts; one
-    that also calls a tool (a long-running one) keeps its content.
+    The final response is the content of the last final event that has parts; after a final event with text, only
+    another one with text replaces it. Its event remains as a step without content, because its usage counts; an event
+    that also calls a (long-running) tool keeps its content.
     """
     final: Event | None = None
     final_says_text = final_calls = False
@@ -162,7 +162,7 @@ def _read(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent
             continue
         parts = (event.content and event.content.parts) or ()
         says_text = calls = other = False
-        for part in parts:  # one plain loop for all questions: this runs for every event of every trial
+        for part in parts:  # one plain loop for all checks: this runs for every event of every trial
             if part.text:
                 says_text = True
             if part.function_call:

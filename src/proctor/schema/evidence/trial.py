@@ -1,4 +1,4 @@
-"""A trial's evidence: what one attempt at one case did. Written once, never changed."""
+"""The evidence (transcript) of a trial: one attempt at one case. It is written once and never changed."""
 
 from enum import StrEnum
 from typing import Any
@@ -14,45 +14,45 @@ from proctor.schema.format.wire_model import WireModel
 
 
 class FailureKind(StrEnum):
-    """What went wrong at a border."""
+    """The kind of a failure at an external boundary."""
 
     RAISED = "raised"
     TIMED_OUT = "timed_out"
     BROKE_CONTRACT = "broke_contract"
-    """It answered with something that is not an answer."""
+    """The agent returned something that is not an answer."""
     NOT_CONNECTED = "not_connected"
-    """An agent elsewhere could not be reached, or its server was too busy."""
+    """A remote agent was unreachable, or its server was too busy."""
     TRUNCATED = "truncated"
-    """An answer from elsewhere broke off before its end."""
+    """A remote answer ended prematurely."""
     CRASHED = "crashed"
-    """The process that an agent runs in ended before its answer did."""
+    """The agent's process exited before the answer was complete."""
     NOT_LOADED = "not_loaded"
     CANCELLED = "cancelled"
     UNUSABLE_ANSWER = "unusable_answer"
     NO_REPLY = "no_reply"
-    """A model could not be asked, or its provider failed; `Failure.type` says how."""
+    """The request to a model failed, or its provider did; `Failure.type` has the details."""
     REFUSED = "refused"
-    """A model would not answer."""
+    """A model refused to answer."""
     FILTERED = "filtered"
-    """A provider's content filter kept the answer back."""
+    """A provider's content filter blocked the answer."""
     CUT_OFF = "cut_off"
-    """A model's answer reached its greatest length before its end."""
+    """A model's answer was cut off at the maximum length."""
     EMPTY = "empty"
-    """A model answered nothing."""
+    """A model returned an empty answer."""
     NOT_ASKED = "not_asked"
-    """A cap on calls or cost was reached before."""
+    """The model was not called: a limit on calls or cost was reached."""
     SPOILED = "spoiled"
-    """The played user did not do what it was to do: the conversation says nothing about the agent."""
+    """The simulated user went off script: the conversation is not evidence about the agent."""
     HOOK = "hook"
-    """The set-up or tear-down of the case raised."""
+    """The set-up or tear-down hook of the case raised."""
 
 
 CONFIGURATION = "configuration"
-"""Where a failure is that ended a run before the first call."""
+"""The `where` of a failure that ended a run before the first call."""
 
 
 class Failure(WireModel):
-    """Why something could not be computed, attributed once, at the border it crossed."""
+    """Why something could not be computed, attributed once, at the boundary where it occurred."""
 
     where: str
     """`agent`, `metric`, `judge`, `simulator`, `setup` or `teardown` (the hooks), `file`, `store` or `configuration`."""
@@ -62,13 +62,13 @@ class Failure(WireModel):
     message: str = ""
     traceback: str | None = None
     turn: int | None = None
-    """The turn it happened in, counted from 0."""
+    """The turn in which it happened, from 0."""
     infrastructure: bool = False
     """About connections, rate limits, servers or time, so that another attempt may end better."""
 
     @property
     def cause(self) -> str:
-        """One line: what failed and why."""
+        """The cause in one line."""
         if self.where == CONFIGURATION:
             return f"configuration error: {self.message}"
         what = f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message
@@ -78,24 +78,24 @@ class Failure(WireModel):
 
 
 class Turn(WireModel):
-    """One user message and everything the agent emitted in answer to it."""
+    """One user message and all events of the agent's answer."""
 
     user_content: Content
     events: list[Event] = Field(default_factory=list)
     started_at: float = 0.0
     """Unix seconds."""
     duration: float | None = None
-    """Seconds on the clock, rounded to milliseconds."""
+    """Seconds by a monotonic clock, rounded to milliseconds."""
     model_duration: float | None = None
     tool_duration: float | None = None
     app_details: dict[str, Any] | None = None
-    """Instructions and tools of the agents that answered, where the framework tells them turn by turn."""
+    """Instructions and tools of the agents that answered, if the framework reports them by turn."""
     trace: TurnTrace | None = None
-    """What was timed inside, where it was traced."""
+    """The spans of the turn, if it was traced."""
 
 
 class Attempt(WireModel):
-    """An earlier attempt at the same trial, kept when an infrastructure error was retried."""
+    """An earlier attempt at the same trial, preserved after a retry of an infrastructure error."""
 
     turns: list[Turn] = Field(default_factory=list)
     failure: Failure | None = None
@@ -104,18 +104,18 @@ class Attempt(WireModel):
 
 
 class Trial(WireModel):
-    """One attempt at one case (case × repeat) and its evidence."""
+    """A trial, one repeat of a case, with its evidence."""
 
     eval_set_id: str
     eval_id: str
     number: int = 0
-    """The repeat, counted from 0."""
+    """The number of the repeat, from 0."""
     session_id: str = ""
     app_name: str = ""
     user_id: str = ""
     turns: list[Turn] = Field(default_factory=list)
     final_state: dict[str, Any] | None = None
-    """Session state after the last turn; `None` when the agent could not tell or did not get there."""
+    """The session state after the last turn; `None` if the agent does not report it or the trial ended earlier."""
     failure: Failure | None = None
     app_details: dict[str, Any] | None = None
     """What the agent said about itself: instructions and tools by agent name."""
@@ -123,13 +123,13 @@ class Trial(WireModel):
     duration: float = 0.0
     attempts: list[Attempt] = Field(default_factory=list)
     played_user: PlayedUser | None = None
-    """Who played the user, and what it said; `None` where the messages were recorded."""
+    """The simulated user and its replies; `None` if the user's messages are recorded ones."""
     notes: list[str] = Field(default_factory=list)
-    """What a reader should know about this evidence, for example that it was truncated."""
+    """Notes on this evidence, for example that it was truncated."""
 
     @property
     def invocations(self) -> list[Invocation]:
-        """What the agent did, one invocation per turn, derived from the events."""
+        """The invocations, one per turn, built from the events."""
         from proctor.schema.evidence.to_invocations import invocation_of
 
         return [

@@ -1,4 +1,4 @@
 """Metrics that grade by rubrics with an LLM judge.
 
-Start with `base`, which asks and counts; the other modules say which rubrics apply to what.
+Start with `base`, which calls the judge and counts; the other modules select the rubrics that apply.
 """

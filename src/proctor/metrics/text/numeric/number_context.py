@@ -55,12 +55,12 @@ BELOW = re.compile(
 
 
 def multiplies(unit: str) -> bool:
-    """Tell whether the unit after a number is a thousand, a million or similar."""
+    """Return whether the unit after a number is a thousand, a million or similar."""
     return SCALED.match(unit) is not None
 
 
 def is_negative(text: str, start: int) -> bool:
-    """Tell whether a minus (sign or word) precedes the number at `start`, without a number to subtract from."""
+    """Return whether a minus (sign or word) precedes the number at `start`, without a number to subtract from."""
     before = text[max(0, start - BEFORE) : start]
     if SIGN.search(before[-3:] if start > 2 else before):
         return True
@@ -81,13 +81,13 @@ def is_unsure(text: str, start: int) -> str:
 
 
 def _may_be_word(before: str) -> bool:
-    """Tell quickly whether a word may precede the number: a blank, or a letter of a script without blanks."""
+    """Return by a quick check whether a word may precede the number: a blank, or a letter of a script without blanks."""
     last = before.rstrip(_SYMBOLS)[-1:]
     return last.isspace() or (not last.isascii() and last.isalpha())
 
 
 def is_exponent(text: str, start: int) -> bool:
-    """Tell whether the number is an exponent, as in `m^2`."""
+    """Return whether the number is an exponent, as in `m^2`."""
     return RAISED.search(text[max(0, start - 4) : start]) is not None
 
 

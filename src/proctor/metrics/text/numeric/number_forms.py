@@ -121,7 +121,7 @@ def _figure(run: str, digits: str, exponent: str) -> Figure:
 
 
 def _is_range(first: str, last: str) -> bool:
-    """Tell whether two numbers with a hyphen in between are a range: not a month or a phone number."""
+    """Return whether two numbers with a hyphen in between are a range: not a month or a phone number."""
     if (len(first), len(last)) in {(4, 2), (3, 4)} and (first + last).isdigit():
         return False
     return not any(re.match("0[0-9]", each) for each in (first, last))

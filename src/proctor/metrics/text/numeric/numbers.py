@@ -88,7 +88,7 @@ def _digits(found: re.Match[str]) -> str:
 
 
 def _descends(words: str) -> bool:
-    """Tell whether each part is smaller than one of the part before: "two million three thousand", not "two, three million"."""
+    """Return whether each part is smaller than one of the part before: "two million three thousand", not "two, three million"."""
     parts = [(SCALES[part["scale"]], _value(part[0])) for part in SCALED.finditer(words)]
     return all(value < before for (before, _), (_, value) in pairwise(parts))
 

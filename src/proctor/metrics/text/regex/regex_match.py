@@ -83,7 +83,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         return self._compile_option("pattern")
 
     def asks(self, expected: Expected) -> bool:
-        """Tell whether there is a pattern to search for, required or forbidden."""
+        """Return whether there is a pattern to search for, required or forbidden."""
         return bool(expected or self._forbidden)
 
     def parse_reference(self, reference: str) -> Expected:
@@ -149,7 +149,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         if self.criterion.ignore_whitespace:
             text = BLANKS.sub(" ", text)
         required = [Search(pattern, self.criterion.match == "full", text) for pattern in expected]
-        # forbidden patterns are searched in the text as it was sent, and as a person reads it
+        # forbidden patterns are searched in the unchanged text and in the text that a person sees
         readings = dict.fromkeys([text, trimmed(folded(text))])
         return [
             *required,

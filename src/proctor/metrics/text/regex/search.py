@@ -80,7 +80,7 @@ def find(searches: Sequence[Search], seconds: float) -> list[Span]:
 
 
 def matches(search: Search, seconds: float) -> bool:
-    """Tell whether one text matches its pattern; raises as `find` does."""
+    """Return whether one text matches its pattern; raises as `find` does."""
     return find([search], seconds)[0] is not None
 
 

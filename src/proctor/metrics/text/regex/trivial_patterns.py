@@ -62,7 +62,7 @@ _SECONDS = 2.0
 
 
 def finds_always(pattern: re.Pattern[str]) -> bool:
-    """Tell whether searching any text for `pattern` succeeds.
+    """Return whether searching any text for `pattern` succeeds.
 
     A pattern that matches the empty text and does not look back matches at the end of every text. One that does not look
     ahead matches at the start of every text, unless a repeat consumes text and does not give it back.
@@ -76,13 +76,13 @@ def finds_always(pattern: re.Pattern[str]) -> bool:
 
 
 def matches_whole_lines(pattern: re.Pattern[str], *, full: bool) -> bool:
-    """Tell whether a pattern matches every text of one line, the empty one included (`^.*$`)."""
+    """Return whether a pattern matches every text of one line, the empty one included (`^.*$`)."""
     lines = [text for text in _trial_texts(pattern) if "\n" not in text]
     return _is_tried(pattern) and _accepts_all(pattern, ["", *lines], [_LINE], full=full)
 
 
 def matches_nonempty_texts(pattern: re.Pattern[str], *, full: bool, is_trimmed: bool) -> bool:
-    """Tell whether a pattern matches every text that is not empty.
+    """Return whether a pattern matches every text that is not empty.
 
     It must match all of very different texts, a very long one, and one of a single character: `[^€]` does not match
     "€", but no other answer fails it. `is_trimmed`: no blank text is tried.
@@ -96,7 +96,7 @@ def matches_nonempty_texts(pattern: re.Pattern[str], *, full: bool, is_trimmed: 
 
 
 def _is_tried(pattern: re.Pattern[str]) -> bool:
-    """Tell whether trials are conclusive: no small number of texts contains what a negative look-around excludes."""
+    """Return whether trials are conclusive: no small number of texts contains what a negative look-around excludes."""
     return not _LOOKS_FOR_ABSENCE.search(pattern.pattern)
 
 
@@ -121,7 +121,7 @@ def _literals(items: Iterable[Any]) -> Iterator[str]:
 
 
 def _accepts_all(pattern: re.Pattern[str], *batches: Sequence[str], full: bool) -> bool:
-    """Tell whether the pattern matches all texts; later batches are tried only if it matches the former ones."""
+    """Return whether the pattern matches all texts; later batches are tried only if it matches the former ones."""
     try:
         return all(
             None not in find([Search(pattern, full, text) for text in texts], _SECONDS) for texts in batches
@@ -177,7 +177,7 @@ with suppress(
 
 
 def finds_nothing(pattern: re.Pattern[str]) -> bool:
-    """Tell whether no text can match: the pattern needs text before the start, after the end, or something impossible."""
+    """Return whether no text can match: the pattern needs text before the start, after the end, or something impossible."""
     items = _parsed(pattern)
     return items is not None and _never(items, is_multiline=bool(pattern.flags & re.MULTILINE))
 
@@ -188,7 +188,7 @@ def _parsed(pattern: re.Pattern[str]) -> Any:
 
 
 def _never(items: Iterable[Any], *, is_multiline: bool) -> bool:
-    """Tell whether a sequence contains a part that cannot match there."""
+    """Return whether a sequence contains a part that cannot match there."""
     width_before, is_after_end, is_after_line_end = 0, False, False
     for op, argument in items:
         width = _min_width(op, argument)
@@ -222,7 +222,7 @@ def _is_impossible(op: Any, argument: Any, *, is_multiline: bool) -> bool:
 
 
 def _is_every_kind(members: Any) -> bool:
-    """Tell whether a set has a category of characters and all others: `\\s\\S`."""
+    """Return whether a set has a category of characters and all others: `\\s\\S`."""
     categories = {str(value) for kind, value in members if kind is constants.CATEGORY}
     return any(each.replace("CATEGORY_", "CATEGORY_NOT_") in categories for each in categories)
 
@@ -234,7 +234,7 @@ def _is_start(op: Any, argument: Any, *, is_multiline: bool) -> bool:
 
 
 def _excludes_line_break(op: Any, argument: Any) -> bool:
-    """Tell whether an item certainly begins with another character than the line break that may follow `$`."""
+    """Return whether an item certainly begins with another character than the line break that may follow `$`."""
     if op in _REPEATS and argument[0] > 0 and len(argument[2]):
         return _excludes_line_break(*argument[2][0])
     return (op is constants.LITERAL and chr(argument) != "\n") or (
