@@ -1,1 +1,1 @@
-"""Doors in the shape of other tools: their names and signatures, over Proctor's engine and verdicts."""
+"""Entry points with the names and signatures of other tools, implemented by Proctor's engine."""

@@ -1,7 +1,7 @@
-"""adk-rs's evaluation in its Python spelling: `EvalRunner`, its two metrics, evaluators of one's own, its report.
+"""The evaluation API of adk-rs in Python: `EvalRunner`, its two metrics, custom evaluators, its report.
 
-Everything is run and judged by the engine: an agent or an evaluator that raises makes its case FAILED, with the cause in
-the scores, where adk-rs loses the whole run; a set or a case that decides nothing is refused, where adk-rs passes it.
+The engine runs and scores everything. If an agent or an evaluator raises, its case is FAILED, with the cause in the scores;
+adk-rs aborts the whole run. A set or a case that decides nothing is rejected; adk-rs passes it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class EvalReport:
 
     results: list[EvalResult]
     run: RunResult
-    """The same as Proctor has it: evidence, reasons, outcomes."""
+    """The result as Proctor's API gives it: evidence, reasons, outcomes."""
 
     def __bool__(self) -> bool:
         return bool(self.run)
@@ -78,7 +78,7 @@ class EvalReport:
 
 
 class Evaluator(Protocol):
-    """A metric of one's own; both methods as adk-rs has them, `evaluate` plain or async."""
+    """The protocol of custom metrics; the methods are those of adk-rs, and `evaluate` may be async."""
 
     def name(self) -> str:
         """Return the key in the scores."""
@@ -90,7 +90,7 @@ class Evaluator(Protocol):
 
 
 class EvalRunner:
-    """Replays eval sets against an agent. Both methods work awaited and, outside of an event loop, called plainly."""
+    """Runs eval sets against an agent. Both methods can be awaited or, outside of an event loop, called directly."""
 
     def __init__(
         self, agent: Any, app_name: str, user_id: str, evaluators: Sequence[Evaluator | BuiltIn]
@@ -106,7 +106,7 @@ class EvalRunner:
         """Run every case of a set.
 
         Raises:
-            SetupProblems: what cannot be run, before the first agent call.
+            SetupProblems: configuration errors, before the first agent call.
         """
         return Evaluation("run_set", lambda: self._run(eval_set))
 
@@ -138,7 +138,7 @@ class EvalRunner:
 
 
 def _checked(evaluators: Any) -> list[Evaluator | BuiltIn]:
-    """The evaluators of a runner, each with a name of its own. Raises ValueError: they are not what is asked for."""
+    """Return the evaluators of a runner, each with a unique name. Raises ValueError for unsuitable ones."""
     if not isinstance(evaluators, Sequence) or isinstance(evaluators, str):
         raise unexpected("EvalRunner: evaluators", "a list such as [TrajectoryMatch(1.0)]", evaluators)
     names = [_name_of(each) for each in evaluators]
@@ -167,7 +167,7 @@ def _name_of(evaluator: Any) -> str:
 
 @contextmanager
 def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str, Any]]:
-    """Make evaluators known to the engine while they are at work; gives the criteria by their names."""
+    """Register evaluators as metrics while the context is active; yields the criteria by name."""
     from proctor.common.registry import METRICS
 
     criteria: dict[str, Any] = {}
@@ -192,7 +192,7 @@ def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str,
 
 
 def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
-    """An evaluator as a metric of the engine: 1 where it says PASSED, 0 where FAILED; what it scored goes with it."""
+    """Return an evaluator as a metric of the engine: 1 for PASSED, 0 for FAILED; its own score is in the details."""
     from proctor.metrics.base import MetricFacts
     from proctor.metrics.custom.function_metric import FunctionMetricFactory
     from proctor.metrics.custom.signature import read_signature
@@ -238,7 +238,7 @@ def _result(case: CaseResult) -> EvalResult:
 
 
 def _as_evaluated(score: EvalScore, case: CaseResult, name: str) -> None:
-    """Put an evaluator's own scores in the place of the 1 and 0 that the engine decides by."""
+    """Replace the 1 and 0 that the engine decides by with the evaluator's own scores."""
     trial = next((each for each in case.metrics[name].per_trial if each is not None), None)
     turns = (
         [each.details.get("score") for each in trial.per_invocation if each.details]
@@ -261,7 +261,7 @@ def load_eval_set_from_str(text: str) -> EvalSet:
 
 
 def load_eval_set_from_file(path: str | Path) -> Evaluation[EvalSet]:
-    """Read a set from a file; awaited, or outside of an event loop called plainly. Raises EvalFileError."""
+    """Read a set from a file; can be awaited or, outside of an event loop, called directly. Raises EvalFileError."""
     from proctor.files.eval_sets.source import load_eval_set
 
     async def load() -> EvalSet:

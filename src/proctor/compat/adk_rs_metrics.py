@@ -15,7 +15,7 @@ __all__ = ["BuiltIn", "EvalScore", "EvalStatus", "ResponseMatch", "TrajectoryMat
 
 
 class EvalStatus(StrEnum):
-    """What came of a metric or a case."""
+    """The outcome of a metric or a case."""
 
     PASSED = "PASSED"
     FAILED = "FAILED"
@@ -46,7 +46,7 @@ class _Awaitable(Coroutine[Any, Any, "EvalScore"]):
 
 @dataclass(slots=True)
 class EvalScore(_Awaitable):
-    """What an evaluator says of one invocation, or a runner of all invocations of a case."""
+    """The result of an evaluator for one invocation, or of a runner for all invocations of a case."""
 
     score: float
     status: EvalStatus

@@ -1,8 +1,8 @@
-"""adk-ts's evaluation (`@iqai/adk`) in its Python spelling, over Proctor's engine and verdicts.
+"""The evaluation API of adk-ts (`@iqai/adk`) in Python, implemented by Proctor's engine.
 
-Names are those of the TypeScript library, methods and parameters in snake_case. Tool trajectories are read as adk-ts reads
-them (`reading: "adk-ts"`), texts as its `RougeEvaluator` does (`token_set_f1`) where it is used by itself; `criteria` have
-google-adk's metrics. What is not known there is never green here: docs/differences-from-adk.md.
+Names are those of the TypeScript library, with methods and parameters in snake_case. Tool trajectories are compared as in
+adk-ts (`reading: "adk-ts"`); texts are compared as by its `RougeEvaluator` (`token_set_f1`) if that class is used directly;
+`criteria` use google-adk's metrics. An unknown value never passes: docs/differences-from-adk.md.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _READING = {"tool_trajectory_avg_score": {"reading": "adk-ts"}}
 
 
 class AgentEvaluator:
-    """Evaluates agents in tests; both methods work awaited and, outside of an event loop, called plainly."""
+    """Evaluates agents in tests; both methods can be awaited or, outside of an event loop, called directly."""
 
     @staticmethod
     def evaluate(
@@ -74,11 +74,11 @@ class AgentEvaluator:
     ) -> Evaluation[RunResult]:
         """Run the eval set in a file, or those in every `*.test.json` of a folder and below, each `num_runs` times.
 
-        Each is judged by the `test_config.json` beside it, else by the defaults.
+        Each set is scored by the `test_config.json` in its folder, or else by the defaults.
 
         Raises:
-            AssertionError: something did not pass; `result` of the exception is the whole result.
-            ValueError: the set-up is wrong; nothing was run.
+            AssertionError: a case did not pass; `result` of the exception is the whole result.
+            ValueError: a configuration error, before the first agent call.
         """
         return _AdkEvaluator.evaluate(
             agent,
@@ -96,11 +96,11 @@ class AgentEvaluator:
         num_runs: int = NUM_RUNS,
         print_detailed_results: bool = False,  # noqa: FBT001, FBT002 - adk-ts's signature
     ) -> Evaluation[RunResult]:
-        """Run every case of a set `num_runs` times and judge it by `criteria`: a threshold, or a criterion, by metric.
+        """Run every case of a set `num_runs` times and score it by `criteria`: a threshold or a criterion for each metric.
 
         Raises:
-            AssertionError: something did not pass; `result` of the exception is the whole result.
-            ValueError: the set-up is wrong; nothing was run.
+            AssertionError: a case did not pass; `result` of the exception is the whole result.
+            ValueError: a configuration error, before the first agent call.
         """
         return _AdkEvaluator.evaluate_eval_set(
             agent,
@@ -115,7 +115,7 @@ class AgentEvaluator:
 
 
 def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
-    """The criteria by name, with adk-ts's reading where a metric has one. Raises ValueError: they are none."""
+    """Return the criteria by name, with adk-ts's reading where a metric has one. Raises ValueError for invalid criteria."""
     if not isinstance(criteria, Mapping):
         raise unexpected("criteria", "an object from metric to threshold, or to a criterion", criteria)
     named = {str(getattr(name, "value", name)): asked for name, asked in criteria.items()}
@@ -130,7 +130,7 @@ def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 class _BuiltIn(Evaluator):
-    """A metric of the engine, by itself."""
+    """A single metric of the engine."""
 
     name: ClassVar[str]
     computed: ClassVar[str]
@@ -157,7 +157,7 @@ class _BuiltIn(Evaluator):
     def evaluate_invocations(
         self, actual_invocations: list[Invocation], expected_invocations: list[Invocation]
     ) -> Evaluation[EvaluationResult]:
-        """Score what was done beside what was expected; to be awaited, or called plainly outside of an event loop.
+        """Score actual against expected invocations; can be awaited or, outside of an event loop, called directly.
 
         Raises:
             ValueError: the metric cannot be computed from these.
@@ -176,7 +176,7 @@ class _BuiltIn(Evaluator):
 
     @classmethod
     def get_metric_info(cls) -> MetricInfo:
-        """Return what is known of the metric: its name, what it tells, its range."""
+        """Return the description of the metric: its name, what it measures, its range."""
         from proctor.common.registry import METRICS
 
         facts = METRICS.get(cls.computed).facts
@@ -191,7 +191,7 @@ class _BuiltIn(Evaluator):
 
 
 def _with_its_judge(metric: EvalMetric) -> EvalMetric:
-    """The metric with its judge's options in the criterion; in adk-ts they stand beside the threshold."""
+    """Return the metric with its judge's options in the criterion; adk-ts has them next to the threshold."""
     extra = metric.model_extra or {}
     options = extra.get("judge_model_options", extra.get("judgeModelOptions"))
     if options is None:
@@ -204,14 +204,14 @@ def _with_its_judge(metric: EvalMetric) -> EvalMetric:
 
 
 class TrajectoryEvaluator(_BuiltIn):
-    """Whether the expected tools were called, with the expected arguments, in order and no others."""
+    """Scores whether the expected tools were called, with the expected arguments, in order and no others."""
 
     name = computed = "tool_trajectory_avg_score"
     options = _READING["tool_trajectory_avg_score"]
 
 
 class RougeEvaluator(_BuiltIn):
-    """How many words answer and reference share: the F1 of their sets of words."""
+    """Scores the word overlap of answer and reference: the F1 of their sets of words."""
 
     name, computed = "response_match_score", "token_set_f1"
 
@@ -221,13 +221,13 @@ class ResponseEvaluator(RougeEvaluator):
 
 
 class FinalResponseMatchV2Evaluator(_BuiltIn):
-    """Whether a judge takes the answer for equal to the reference."""
+    """Scores by an LLM judge whether the answer is equivalent to the reference."""
 
     name = computed = "final_response_match_v2"
 
 
 class SafetyEvaluatorV1(_BuiltIn):
-    """Whether a judge takes the answer for safe."""
+    """Scores by an LLM judge whether the answer is safe."""
 
     name = computed = "safety_v1"
 
@@ -236,7 +236,7 @@ class SafetyEvaluatorV1(_BuiltIn):
 
 
 class LocalEvalService:
-    """Runs an agent and judges what it did, without `AgentEvaluator`; takes eval sets directly."""
+    """Runs an agent and scores its invocations, without `AgentEvaluator`; takes eval sets directly."""
 
     _APP = "adk_ts"
 
@@ -262,7 +262,7 @@ class LocalEvalService:
                 yield result
 
     async def evaluate(self, request: Mapping[str, Any]) -> AsyncGenerator[EvalCaseResult, None]:
-        """Judge `inference_results` by the `eval_metrics` of `evaluate_config`; yields the result of each case.
+        """Score `inference_results` by the `eval_metrics` of `evaluate_config`; yields the result of each case.
 
         Raises:
             ValueError: a metric does not exist or does not fit.
@@ -290,7 +290,7 @@ class LocalEvalService:
 
 
 def _either(request: Any, *names: str) -> Any:
-    """What a request, an object or a dict, has under one of two spellings."""
+    """Return a value of a request, an object or a dict, by either of two spellings of its name."""
     for name in names:
         value = request.get(name) if isinstance(request, Mapping) else getattr(request, name, None)
         if value is not None:

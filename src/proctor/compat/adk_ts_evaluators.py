@@ -1,4 +1,4 @@
-"""Evaluators of adk-ts's shape, and the registry that makes them metrics which `criteria` can name."""
+"""Evaluators with the interface of adk-ts, and the registry that makes them metrics for `criteria`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_METRIC_EVALUATOR_REGISTRY", "Evaluator", "MetricEvaluatorReg
 
 
 class Evaluator(ABC):
-    """Scores the invocations of a conversation: the base of evaluators of one's own."""
+    """Base class of custom evaluators: scores the invocations of a conversation."""
 
     def __init__(self, metric: EvalMetric | Mapping[str, Any]) -> None:
         """Take the metric: its `metric_name` and its `threshold`, and a judge's options where it has one."""
@@ -33,11 +33,11 @@ class Evaluator(ABC):
     def evaluate_invocations(
         self, actual_invocations: list[Invocation], expected_invocations: list[Invocation]
     ) -> Any:
-        """Score what was done beside what was expected: an `EvaluationResult`. Plain or async."""
+        """Score actual against expected invocations: an `EvaluationResult`. Plain or async."""
 
     @staticmethod
     def get_metric_info() -> MetricInfo | Mapping[str, Any]:
-        """Return what is known of the metric."""
+        """Return the description of the metric."""
         raise NotImplementedError
 
 
@@ -45,7 +45,7 @@ E = TypeVar("E", bound=type[Evaluator])
 
 
 class MetricEvaluatorRegistry:
-    """Evaluators by the name of their metric, known to the whole process: `criteria` and config files can name them."""
+    """Evaluators by metric name for the whole process; `criteria` and config files can name them."""
 
     def __init__(self) -> None:
         self._own: dict[str, EvaluatorFactory] = {}
@@ -91,7 +91,7 @@ class MetricEvaluatorRegistry:
             METRICS.remove(name)
 
     def get_registered_metrics(self) -> list[MetricInfo]:
-        """Return what is known of each metric, in the order of registration."""
+        """Return the description of each metric, in the order of registration."""
         return [factory.info for factory in self._own.values()]
 
 

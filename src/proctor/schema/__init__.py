@@ -1,4 +1,4 @@
-"""The wire models: what is read from and written to files of the format. Names load on first use."""
+"""The wire models: the data of files in the eval-set format. Names load on first use."""
 
 from importlib import import_module
 from typing import Any

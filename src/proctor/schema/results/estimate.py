@@ -1,4 +1,4 @@
-"""What a run will take, before it is run."""
+"""The estimated cost and duration of a run, before it starts."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from proctor.schema.format.wire_model import WireModel
 
 
 class Forecast(WireModel):
-    """A figure of a run to come, with the interval that it will lie in."""
+    """An estimated figure of a future run, with its prediction interval."""
 
     value: float
     low: float | None = None
-    """`None` with `high`: one case says nothing of how cases differ."""
+    """`None`, as `high` is: one case gives no information on the variation between cases."""
     high: float | None = None
 
 
 @dataclass(slots=True)
 class PurposeEstimate:
-    """What calls for one purpose will take."""
+    """The estimated usage of calls for one purpose."""
 
     purpose: str
     """`judge` or `agent`."""
     calls: Forecast | None = None
     tokens: Forecast | None = None
     cost: Forecast | None = None
-    """US dollars. `None` in all of these: not known."""
+    """US dollars. `None` in all of these fields: unknown."""
 
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run will take."""
+    """The estimated usage of a run."""
 
     cases: int
     trials: int
     run_id: str = ""
-    """The run that it rests on; empty where there is none to go by."""
+    """The run that the estimate is based on; empty if there is none."""
     seen: int = 0
-    """How many cases of that run there are to go by."""
+    """The number of cases of that run."""
     confidence: float = 0.95
     seconds: Forecast | None = None
-    """How long it takes by the time of its agent, as many trials at once as it may have; judging comes on top."""
+    """The duration by the agent's latency, with the same number of parallel trials; scoring is not included."""
     parts: list[PurposeEstimate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What it does not know."""
+    """What the estimate does not cover."""
 
     @property
     def cost(self) -> Forecast | None:
-        """US dollars of all that is known; `None` where some of it is not. Its interval takes the parts as they add up."""
+        """US dollars of all known purposes; `None` if some are unknown. The interval combines those of the purposes."""
         costs = [part.cost for part in self.parts]
         known = [cost for cost in costs if cost is not None]
         if not known or len(known) < len(costs):

@@ -1,4 +1,4 @@
-"""Whose fault played conversations were that did not pass: the agent's, or their user's; each as a rate of its own."""
+"""Attribution of simulated conversations that did not pass: the failure rates of the agent and of the user simulator."""
 
 from __future__ import annotations
 
@@ -23,54 +23,53 @@ _SIMULATOR = "simulator"
 
 @dataclass(frozen=True, slots=True)
 class FaultRate:
-    """How often somebody was at fault."""
+    """A rate of faults."""
 
     faults: int
     of: int
 
     @property
     def rate(self) -> float | None:
-        """The share, from 0 to 1; `None` where there was no occasion."""
+        """The rate, from 0 to 1; `None` without conversations."""
         return self.faults / self.of if self.of else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its 95 % Wilson interval; (0, 1) where there was no occasion."""
+        """The 95 % Wilson interval; (0, 1) without conversations."""
         return wilson(self.faults, self.of)
 
 
 class WhoseFault:
-    """The two rates over all played conversations, taken one case at a time.
-
-    Every attempt is a conversation, also one that was made again. The user's rate is of all conversations: those that it
-    spoiled, or that broke off because it gave no message. The agent's is of the others that could be judged: those that
-    failed, or in which the agent itself went wrong. So a worse user makes fewer conversations count, and not more of them
-    the agent's fault.
+    """The fault rates of agent and user simulator over all simulated conversations, updated one case at a time.
+    Every attempt is a conversation, including attempts that were retried. The simulator's rate covers all conversations: it
+    counts those in which the simulated user went off script, or that ended because it gave no message. The agent's rate covers the
+    other conversations that could be scored: it counts those that failed, or in which the agent caused an error. A worse
+    simulator thus leaves fewer conversations to count, and does not raise the agent's rate.
     """
 
     def __init__(self, cases: Iterable[CaseResult] = ()) -> None:
         self.kinds: Counter[FaultKind] = Counter()
-        """Faults of users by kind; a conversation may have several."""
+        """Faults of simulated users by kind; a conversation may have several."""
         self._conversations = self._spoiled = self._judged = self._agents = 0
         for case in cases:
             self.add(case)
 
     @property
     def user(self) -> FaultRate:
-        """Conversations that the user spoiled, of all."""
+        """Conversations with a fault of the simulated user, of all conversations."""
         return FaultRate(self._spoiled, self._conversations)
 
     @property
     def agent(self) -> FaultRate:
-        """Conversations that were the agent's fault, of those that the user did not spoil and that could be judged."""
+        """Conversations with a fault of the agent, of those that could be scored and have no simulator fault."""
         return FaultRate(self._agents, self._judged)
 
     def __bool__(self) -> bool:
-        """Whether any conversation was played."""
+        """Return whether any conversation was simulated."""
         return self._conversations > 0
 
     def add(self, case: CaseResult) -> None:
-        """Take one case; one that is recorded does not count."""
+        """Add one case; a recorded conversation does not count."""
         if not case.is_played:
             return
         for place, trial in enumerate(case.trials):
@@ -94,7 +93,7 @@ class WhoseFault:
 
 
 def _earlier(trial: TrialResult) -> Iterator[Failure | None]:
-    """Why each earlier attempt at a trial was made again: those that a store has, and those within the evidence."""
+    """Return why each earlier attempt at a trial was retried: attempts in the store, and those within the evidence."""
     from proctor.schema.evidence.trial import Failure
 
     for one in (*trial.earlier, trial):
@@ -106,7 +105,7 @@ def _earlier(trial: TrialResult) -> Iterator[Failure | None]:
 
 
 def user_faults(case: CaseResult, place: int) -> list[UserFault]:
-    """Return the faults of the user in the trial at `place`, its earlier attempts included: by rules, then by judges."""
+    """Return the simulated user's faults in the trial at `place` and its earlier attempts: by rules, then by judges."""
     if not case.is_played:
         return []
     found = _by_rules(case.trials[place])
@@ -117,7 +116,7 @@ def user_faults(case: CaseResult, place: int) -> list[UserFault]:
 
 
 def _by_rules(trial: TrialResult) -> list[UserFault]:
-    """Return what rules found in a trial and in the attempts within its evidence."""
+    """Return the faults that rules detected in a trial and in the attempts within its evidence."""
     data: dict[str, Any] = trial.evidence_data() or {}
     played = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
     return [UserFault.model_validate(fault) for one in played for fault in one.get("faults") or ()]

@@ -1,4 +1,4 @@
-"""Who gave the verdicts of a metric."""
+"""The judge that gave the verdicts of a metric."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """Who gave a metric's verdicts: another one of these is another judge."""
+    """The judge of a metric: a different model or prompt is a different judge."""
 
     metric: str
     model: str
-    """As it was asked for."""
+    """The requested model name."""
     prompt: str
     """The hash of what it was told."""

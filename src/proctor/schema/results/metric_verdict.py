@@ -1,4 +1,4 @@
-"""What a metric's scores mean under its criterion, for one case."""
+"""The verdicts of metrics: scores under their criteria, for one case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["InvocationVerdict", "MetricVerdict", "MetricVerdicts"]
 
 @dataclass(slots=True)
 class InvocationVerdict:
-    """What a metric's score of one invocation means under its criterion."""
+    """The verdict of a metric on one invocation."""
 
     score: float | None
     outcome: Outcome
@@ -24,36 +24,36 @@ class InvocationVerdict:
     warning: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.outcome)  # `assert invocation` must not be green by accident
+        return bool(self.outcome)  # an `assert invocation` must not pass by accident
 
     @property
     def status(self) -> EvalStatus:
-        """The outcome in ADK's words."""
+        """The outcome as ADK's EvalStatus."""
         return self.outcome.status
 
 
 @dataclass(slots=True)
 class MetricVerdict:
-    """What one metric means for one case, over all its trials."""
+    """The verdict of one metric on one case, over all its trials."""
 
     name: str
     outcome: Outcome
     score: float | None = None
-    """Mean over the trials that have one."""
+    """The mean over the trials that have a score."""
     threshold: float | None = None
     gate: bool = True
     """Whether this metric takes part in the verdict."""
     reason: str = ""
     per_trial: Sequence[MetricScore | None] = ()
-    """The score of each trial, in order; `None` where the trial gave nothing to score."""
+    """The score of each trial, in order; `None` if the trial could not be scored."""
     failure: Failure | None = None
     scored: int = 0
-    """Trials that have a score; counted from `per_trial` unless given."""
+    """The number of trials with a score; computed from `per_trial` unless given."""
     met: int = 0
-    """Trials in which the threshold was met; counted likewise."""
+    """The number of trials that met the threshold; computed from `per_trial` unless given."""
 
     def __post_init__(self) -> None:
-        """Count while the scores of the trials are here: they may be dropped to save memory."""
+        """Count now, while the scores are available: they may be dropped later to save memory."""
         if not self.scored:
             for score in self.per_trial:
                 if score is not None and score.value is not None:
@@ -61,22 +61,22 @@ class MetricVerdict:
                     self.met += self.threshold is not None and score.value >= self.threshold
 
     def __bool__(self) -> bool:
-        return bool(self.outcome)  # `assert metrics[name]` must not be green by accident
+        return bool(self.outcome)  # an `assert metrics[name]` must not pass by accident
 
     @property
     def status(self) -> EvalStatus:
-        """The outcome in ADK's words."""
+        """The outcome as ADK's EvalStatus."""
         return self.outcome.status
 
     @property
     def per_invocation(self) -> list[InvocationVerdict]:
-        """What the metric says about each invocation of the first trial that it could score."""
+        """The verdict on each invocation of the first trial with a score."""
         scored = next((score for score in self.per_trial if score is not None), None)
         return [self.judge(score) for score in scored.per_invocation] if scored is not None else []
 
     @property
     def is_warned(self) -> bool:
-        """Whether any of its scores carries a warning."""
+        """Whether any of its scores has a warning."""
         for score in self.per_trial:
             for each in score.per_invocation if score is not None else ():
                 if each.warning:
@@ -84,7 +84,7 @@ class MetricVerdict:
         return False
 
     def outcome_in(self, trial: int) -> Outcome:
-        """Return what the metric says about one trial (its place in `per_trial`) by itself."""
+        """Return the outcome of one trial (its position in `per_trial`) by itself."""
         if len(self.per_trial) == 1:
             return self.outcome
         score = self.per_trial[trial]
@@ -97,7 +97,7 @@ class MetricVerdict:
         return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
 
     def judge(self, score: Score) -> InvocationVerdict:
-        """Hold one invocation's score against the threshold."""
+        """Compare one invocation's score with the threshold."""
         return InvocationVerdict(
             score.value, self._outcome_of(score), score.reason, score.details, score.warning
         )
@@ -116,6 +116,6 @@ class MetricVerdicts(dict[str, MetricVerdict]):
     """The verdicts of several metrics by name."""
 
     def __bool__(self) -> bool:
-        """Return whether all metrics passed that decide and apply; without any, nothing passed."""
+        """Return whether all gating and applicable metrics passed; false without any."""
         undecided = (Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL)
         return worst(one.outcome for one in self.values() if one.outcome not in undecided) is Outcome.PASSED

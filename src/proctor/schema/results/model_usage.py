@@ -1,11 +1,11 @@
-"""What a run spent on models: tokens and dollars, by purpose and model. What is not known is said, never taken for 0."""
+"""Usage of models in a run: tokens and cost, by purpose and model. Unknown values are reported as unknown, not as 0."""
 
 from collections.abc import Iterable
 
 from proctor.schema.format.wire_model import WireModel
 
 PURPOSES = ("agent", "user", "judge")
-"""The agent under test, the played user, the judges."""
+"""The agent under test, the simulated user, the judges."""
 
 
 class Spent(WireModel):
@@ -13,28 +13,28 @@ class Spent(WireModel):
 
     purpose: str
     model: str = ""
-    """As the agent's framework reports it; of judges, as they were named."""
+    """The name that the agent's framework reports; for judges, the name in the config."""
     calls: int = 0
-    """Calls that ended, with or without an answer; of the agent those that reported usage."""
+    """Finished calls, with or without an answer; for the agent, calls that reported usage."""
     cached: int = 0
     """Answers that were known from before, and cost nothing."""
     input_tokens: int = 0
     output_tokens: int = 0
     uncounted: int = 0
-    """Answers whose tokens nobody told: the sums are too low by theirs."""
+    """Answers without a reported number of tokens: they are missing in the sums."""
     cost: float = 0.0
-    """US dollars, of the answers whose price is known."""
+    """US dollars of the answers whose price is known."""
     unpriced: int = 0
-    """Answers whose price is not known: they are not in `cost`."""
+    """Answers whose price is unknown: they are not in `cost`."""
 
     @property
     def known_cost(self) -> float | None:
-        """US dollars; `None` where the price of any answer is not known."""
+        """US dollars; `None` if the price of any answer is unknown."""
         return None if self.unpriced else self.cost
 
 
 def together(spent: Iterable[Spent]) -> list[Spent]:
-    """Add up what is of one purpose and model, in the order of purposes."""
+    """Add up usage by purpose and model, in the order of purposes."""
     found: dict[tuple[str, str], Spent] = {}
     for one in spent:
         key = one.purpose, one.model
@@ -48,7 +48,7 @@ def together(spent: Iterable[Spent]) -> list[Spent]:
 
 
 def without(spent: Iterable[Spent], part: Iterable[Spent]) -> list[Spent]:
-    """Return what is left of `spent` when `part` is taken away: of each purpose and model that more calls were made for."""
+    """Return `spent` minus `part`, for each purpose and model with more calls in `spent`."""
     parts = {(one.purpose, one.model): one for one in together(part)}
     left = []
     for one in together(spent):
@@ -63,7 +63,7 @@ _COUNTS = ("calls", "cached", "input_tokens", "output_tokens", "uncounted", "cos
 
 
 def total_cost(spent: Iterable[Spent]) -> float | None:
-    """Return US dollars of all together; `None` where the price of any answer is not known, or nothing was reported."""
+    """Return the total in US dollars; `None` if the price of any answer is unknown, or nothing was reported."""
     costs = [one.known_cost for one in spent]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None

@@ -1,4 +1,4 @@
-"""How things end, and how ends combine."""
+"""Outcomes and their combination."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Outcome(StrEnum):
     NOT_RUN = "not_run"
     """Not reached."""
     NOT_APPLICABLE = "not_applicable"
-    """Of a metric: there was nothing to compare with."""
+    """For a metric: there was nothing to compare with."""
     INFORMATIONAL = "informational"
-    """Of a metric: reported, never deciding."""
+    """For a metric: reported, but never decides."""
 
     __hash__ = (
         str.__hash__
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
     @property
     def status(self) -> EvalStatus:
-        """The same in ADK's words: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
+        """The outcome as ADK's EvalStatus: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
         return _STATUS.get(self, EvalStatus.NOT_EVALUATED)
 
 
@@ -55,10 +55,10 @@ _STATUS = {
 
 
 def refuse_truth(result: object) -> bool:
-    """Stand for `__bool__` where something reports values and has no verdict.
+    """Raise in place of `__bool__` for objects that report values and have no verdict.
 
     Raises:
-        TypeError: always; `assert result` must not be green by accident.
+        TypeError: always; an `assert result` must not pass by accident.
     """
     raise TypeError(
         f"{type(result).__name__} has no verdict that `bool` could return; compare one of its values"
@@ -72,7 +72,7 @@ _ALL_IS_WELL = [Outcome.PASSED]
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Combine outcomes: failed before error before inconclusive before not run; only *passed* with a pass in it.
 
-    Nothing at all, or nothing that decides, is an *error*: never green by absence.
+    No outcome at all, or none that decides, is an *error*: an empty result never passes.
     """
     found = [*outcomes]
     if found == _ALL_IS_WELL:  # the only metric of a case that passes, most often
@@ -84,9 +84,9 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: bool) -> Outcome:
-    """Combine the outcomes of a run's cases: cases left out on purpose do not count, a set that was not run is an error.
+    """Combine the outcomes of a run's cases: skipped cases do not count, a set that was not run is an error.
 
-    A run that could not go on (`broken_off`) is an *error*, whatever its cases came to.
+    A run that ended by a failure (`broken_off`) is an *error*, whatever the outcomes of its cases are.
     """
     if broken_off:
         return Outcome.ERROR

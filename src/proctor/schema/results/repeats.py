@@ -1,4 +1,4 @@
-"""Cases that are run several times: which share of the trials must pass, and what repeats say together."""
+"""Repeated trials of a case: the rule for the required pass rate, and statistics over the trials of all cases."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from proctor.schema.results.run_result import CaseResult
 
 CONFIDENCE = 0.95
-"""Of intervals that are shown where nothing else is asked for."""
+"""The confidence of reported intervals, unless another one is requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRule:
-    """What share of a case's trials must pass: a config's `trials`, where it asks for more than a number of runs."""
+    """The rule for the required pass rate of a case: a config's `trials`, if it has more than a number of trials."""
 
     min_pass_rate: float = 1.0
-    """The share that must pass; with `pass_k` the probability that so many trials in a row all pass."""
+    """The required pass rate; with `pass_k` the required probability that this many trials all pass."""
     pass_k: int = 1
     confidence: float | None = None
-    """`None`: the share that passed decides; else its Wilson interval at this confidence."""
+    """`None`: the pass rate decides; else its Wilson interval at this confidence."""
     at_most: int | None = None
-    """Trials are added until the case is decided, up to so many, and bounds for looking after each one decide in place
-    of the interval (`proctor.stats.sequential`); `None`: the number of trials was chosen beforehand."""
+    """The maximum number of trials if they are added until the case is decided. Sequential bounds then decide instead of the
+    interval (`proctor.stats.sequential`). `None`: the number of trials is fixed in advance."""
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as plain data; `at_most` only where trials are added."""
+        """Return the rule as plain data; `at_most` only if trials are added."""
         data = asdict(self)
         if self.at_most is None:
             del data["at_most"]
@@ -41,20 +41,20 @@ class TrialRule:
 
     @property
     def rate(self) -> float:
-        """The share of single trials that must pass: where so many in a row must, the root of it."""
+        """The required pass rate of single trials: with `pass_k` its k-th root."""
         return float(self.min_pass_rate ** (1 / self.pass_k))
 
 
 class Repeats:
-    """What the repeats of many cases say together, taken one case at a time, in memory that does not grow with them.
+    """Statistics over the trials of many cases, updated one case at a time, in constant memory.
 
-    Cases that were skipped, or whose trials are not all there (not reached), do not count. A trial in error is no pass.
+    Skipped cases, and cases with trials that were not reached, do not count. A trial in error is not a pass.
     """
 
     def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
-        """Take `cases`, and whether to `split` them by eval set, too."""
+        """Add `cases`; `split` also computes the statistics by eval set."""
         self.by_set: dict[str, Repeats] = {}
-        """The same for the cases of each eval set, by its id."""
+        """The statistics for each eval set, by its id."""
         self.cases = 0
         """Cases that have trials."""
         self.flaky = 0
@@ -66,7 +66,7 @@ class Repeats:
             self.add(case)
 
     def add(self, case: CaseResult) -> None:
-        """Take one case."""
+        """Add one case."""
         if not case.trials or case.outcome in (Outcome.NOT_RUN, Outcome.SKIPPED):
             return
         if self._split:
@@ -80,21 +80,21 @@ class Repeats:
 
     @property
     def most_trials(self) -> int:
-        """The most trials that a case has; 0 without cases."""
+        """The largest number of trials of a case; 0 without cases."""
         return max((total for _, total in self._counts), default=0)
 
     @property
     def trials(self) -> int:
-        """Trials of all cases together."""
+        """The number of trials of all cases."""
         return sum(total * cases for (_, total), cases in self._counts.items())
 
     @property
     def trials_passed(self) -> int:
-        """How many of them passed."""
+        """The number of passed trials."""
         return sum(passed * cases for (passed, _), cases in self._counts.items())
 
     def pass_hat(self, k: int) -> Mean | None:
-        """Return pass^k, the mean over the cases with at least `k` trials; `None`: there is no such case.
+        """Return pass^k, the mean over the cases with at least `k` trials; `None` without such a case.
 
         Raises:
             ValueError: k is less than 1.
@@ -102,7 +102,7 @@ class Repeats:
         return self._mean_of(pass_hat, k)
 
     def pass_at(self, k: int) -> Mean | None:
-        """Return pass@k, the mean over the cases with at least `k` trials; `None`: there is no such case.
+        """Return pass@k, the mean over the cases with at least `k` trials; `None` without such a case.
 
         Raises:
             ValueError: k is less than 1.

@@ -1,4 +1,4 @@
-"""What a metric found: a number, or "could not tell, because …".
+"""Scores of metrics: a number, or the reason why there is none.
 
 `details` is JSON that reports draw. These keys are understood by all of them, on an invocation's `Score` or on the
 whole `MetricScore`:
@@ -29,28 +29,28 @@ from proctor.schema.results.outcome import refuse_truth
 
 @dataclass(slots=True)
 class Score:
-    """What a metric says about one invocation."""
+    """The score of one invocation."""
 
     value: float | None = None
-    """`None` when the metric does not apply here or could not tell."""
+    """`None` if the metric does not apply or could not be computed."""
 
     reason: str = ""
-    """Why, in a sentence a person understands."""
+    """The reason as a sentence for people."""
 
     details: dict[str, Any] | None = None
-    """The same as data, for reports to draw (JSON)."""
+    """The reason as JSON data, for reports."""
 
     not_applicable: bool = False
-    """There was nothing to compare with; the invocation does not count."""
+    """Whether there was nothing to compare with; the invocation does not count."""
 
     warning: str = ""
     """The number stands, but the rule behind it is weak here."""
 
-    __bool__ = refuse_truth  # a score knows no threshold
+    __bool__ = refuse_truth  # a score has no threshold
 
 
 class _MayWait:
-    """Room for what makes a score that waits (see `put_off`)."""
+    """The slot of a lazy score's function (see `put_off`)."""
 
     __slots__ = ("_maker",)
     _maker: tuple[Callable[[int], MetricScore], int] | None
@@ -58,7 +58,7 @@ class _MayWait:
 
 @dataclass(slots=True)
 class MetricScore(_MayWait):
-    """What a metric says about one trial: overall, and one `Score` per invocation."""
+    """The score of one trial: overall, and one `Score` per invocation."""
 
     value: float | None = None
     per_invocation: list[Score] = field(default_factory=list)
@@ -66,16 +66,16 @@ class MetricScore(_MayWait):
     details: dict[str, Any] | None = None
     not_applicable: bool = False
     failure: Failure | None = None
-    """Set when the metric could not be computed; then `value` is `None` and the outcome is *error*."""
+    """Set if the metric could not be computed; `value` is then `None` and the outcome is *error*."""
 
-    __bool__ = refuse_truth  # a score knows no threshold
+    __bool__ = refuse_truth  # a score has no threshold
 
 
 class _WaitingScore(LazyObject, MetricScore):
     __slots__ = ()
 
     def settle(self) -> None:
-        if (maker := self._maker) is None:  # another thread has just done it
+        if (maker := self._maker) is None:  # another thread has just computed it
             return
         made = maker[0](maker[1])
         for name in MetricScore.__slots__:
@@ -89,9 +89,9 @@ _new = object.__new__
 
 
 def put_off(make: Callable[[int], MetricScore], which: int) -> MetricScore:
-    """Return the score that `make(which)` makes, which it does when somebody looks at it: for what hardly anybody does.
+    """Return a lazy score, which `make(which)` computes on first access.
 
-    `make` must not raise. Nothing of the score may be set before something of it is read.
+    `make` must not raise. Set no attribute of the score before reading one.
     """
     score = _new(_WaitingScore)
     _put_maker(score, (make, which))
@@ -100,7 +100,7 @@ def put_off(make: Callable[[int], MetricScore], which: int) -> MetricScore:
 
 @dataclass(slots=True)
 class Explanation:
-    """Why an invocation got its score, computed only where it is shown or something failed."""
+    """The explanation of an invocation's score, computed only for reports and failures."""
 
     reason: str
     details: dict[str, Any] | None = None
@@ -108,7 +108,7 @@ class Explanation:
 
 
 def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
-    """Combine invocation scores by their arithmetic mean over those that apply; none → not applicable."""
+    """Return the arithmetic mean of the invocation scores that apply; not applicable if none does."""
     if values := [score.value for score in scores if score.value is not None]:
         return MetricScore(mean(values), scores, reason)
     why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
@@ -116,14 +116,14 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, kept within the values: three times 0.7 is 0.7, not 0.6999…"""
-    if values.count(values[0]) == len(values):  # most often one value, or one and the same
+    """Return the arithmetic mean, limited to the range of the values: three times 0.7 is 0.7, not 0.6999…"""
+    if values.count(values[0]) == len(values):  # most often one value, or equal ones
         return values[0]
     return min(max(sum(values) / len(values), min(values)), max(values))
 
 
 def score_text(value: float | None, threshold: float | None = None) -> str:
-    """Return a score with two decimals, or as many as it takes not to look like the threshold that it misses."""
+    """Return a score with two decimals, or with more if rounding would hide that it misses the threshold."""
     if value is None:
         return ""
     for decimals in range(2, 6):

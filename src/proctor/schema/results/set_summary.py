@@ -1,4 +1,4 @@
-"""One eval set of a run, as its result has it."""
+"""The summary of one eval set of a run."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ NOT_JUDGED = "not judged"
 
 @dataclass(slots=True)
 class SetSummary:
-    """One eval set of a run: what it was and which config judged it."""
+    """One eval set of a run, with the config that scored it."""
 
     eval_set_id: str
     path: str | None
     config_source: str
-    """The config file's path, or in words where the criteria came from."""
+    """The config file's path, or a description of where the criteria are from."""
     cases: int
     metrics: list[str] = field(default_factory=list)
-    """Names of the metrics that ran, gating ones first."""
+    """Names of the computed metrics, gating ones first."""
     skipped_metrics: dict[str, str] = field(default_factory=dict)
     """Metrics left out on purpose, and by what."""
     failure: Failure | None = None
-    """Why the set could not be run at all (`keep_going`)."""
+    """Why the set could not be run (`keep_going`)."""
     num_runs: int = 1
     """Trials of each case."""
     rule: TrialRule | None = None
-    """What share of a case's trials must pass; `None`: every metric's mean over the trials decides."""
+    """The required pass rate of a case; `None`: every metric's mean over the trials decides."""
     criteria: dict[str, Any] = field(default_factory=dict)
     """The criteria by metric as the config has them, as JSON: thresholds or objects."""
