@@ -1,13 +1,13 @@
-"""The six classic trajectory metrics, and F1: how the calls that were made relate to those that were expected.
+"""The six classic trajectory metrics, and F1: agreement of the actual tool calls with the expected ones.
 
-The definitions are those of the Gen AI evaluation service. What they leave open:
+The definitions are those of the Gen AI evaluation service. Proctor decides what they leave open:
 
-* a call that occurs more often on one side: precision and recall ask whether it occurs at all on the other
-  (`"duplicates": "membership"`), `trajectory_any_order_match` wants it as often as expected (`"multiset"`); either
-  can be told otherwise;
-* no call made where some are expected: precision and recall are 0 (with `compat` precision is not applicable, as there);
-  nothing made and nothing expected: precision is not applicable; nothing expected: recall is not applicable, and the matches
-  are those of google-adk (exact: nothing may be called; the other two: 1, with a warning where something was called);
+* a call that occurs more often on one side: precision and recall check only whether it occurs on the other side
+  (`"duplicates": "membership"`), `trajectory_any_order_match` requires it as often as expected (`"multiset"`); the option
+  changes either;
+* no actual call although some are expected: precision and recall are 0 (with `compat` precision is not applicable, as in the
+  service); no calls on either side: precision is not applicable; no expected calls: recall is not applicable, and the
+  matches are those of google-adk (exact: no call is allowed; the other two: 1, with a warning if there are actual calls);
 * arguments: equal as JSON values, missing arguments being `{}` (`equality`).
 """
 
@@ -48,17 +48,17 @@ Duplicates = Literal["membership", "multiset"]
 
 
 class _Match(TrajectoryMetric[CallsCriterion]):
-    """1 or 0."""
+    """Base class of metrics with the scores 1 and 0."""
 
     kind = CallsCriterion
     order_matters = True
 
     @abstractmethod
     def holds(self, wanted: Calls, made: Calls) -> bool:
-        """The rule."""
+        """Return whether the calls match."""
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """1 where the rule holds."""
+        """Return 1 if the calls match, else 0."""
         return Score(1.0 if self.holds(wanted, made) else 0.0)
 
 
@@ -72,11 +72,11 @@ class ExactMatch(_Match):
     )
 
     def holds(self, wanted: Calls, made: Calls) -> bool:
-        """Position by position."""
+        """Compare position by position."""
         return exact(wanted, made, self.matching.same)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """Whatever differs."""
+        """Describe all differences."""
         return describe(alignment)
 
 
@@ -90,15 +90,15 @@ class InOrderMatch(_Match):
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """1 where the rule holds, with a warning where it holds of anything."""
+        """Return 1 if the calls match, with a warning if any calls would match."""
         return open_to_any(super().compare(wanted, made), wanted, made)
 
     def holds(self, wanted: Calls, made: Calls) -> bool:
-        """A subsequence."""
+        """Return whether the expected calls are a subsequence of the actual ones."""
         return in_order(wanted, made, self.matching.same)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing or in another order."""
+        """Describe missing and reordered calls."""
         return describe(alignment, extra_allowed=True)
 
 
@@ -126,24 +126,24 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
     kind = _AnyOrderCriterion
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """1 where all are found, with a warning where nothing is sought."""
+        """Return 1 if all expected calls were made, with a warning if none is expected."""
         count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
         holds = count(wanted, made, self.matching.same) == len(wanted)
         return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing."""
+        """Describe missing calls."""
         repeats = self.criterion.duplicates == "membership"
         return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
 
 
 class _Share(TrajectoryMetric[_CountedCriterion]):
-    """A share of the calls."""
+    """Base class of metrics that score a share of the calls."""
 
     kind = _CountedCriterion
 
     def hits(self, wanted: Calls, made: Calls) -> tuple[int, int]:
-        """How many expected calls were made, and how many of those made were expected."""
+        """Return how many expected calls were made, and how many actual calls were expected."""
         same = self.matching.same
         if self.criterion.duplicates == "multiset":
             pairs = found(wanted, made, same)
@@ -152,7 +152,7 @@ class _Share(TrajectoryMetric[_CountedCriterion]):
 
     @property
     def repeats_allowed(self) -> bool:
-        """Whether a call that occurs on both sides counts each time it occurs."""
+        """Return whether a call that occurs on both sides counts each time it occurs."""
         return self.criterion.duplicates == "membership"
 
 
@@ -174,20 +174,20 @@ class Precision(_Share):
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """0 where calls are expected and none was made: what the agent does not do must not drop a gate."""
+        """Return precision; 0 if calls are expected and none was made, because an inactive agent must not bypass a gate."""
         if not made and (not wanted or is_adk_compatible(self.criterion)):
             return Score(reason=NO_CALLS_MADE if wanted else NEITHER, not_applicable=True)
         return Score(self.hits(wanted, made)[1] / len(made) if made else 0.0)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What was called without need, or that nothing was called."""
+        """Describe the unexpected calls, or that nothing was called."""
         if wanted and not made:
             return NO_CALLS_MADE
         said = _unasked(self, alignment)
         return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
 
     def tell_full(self, wanted: Calls) -> str:
-        """Precision does not see what is missing."""
+        """Explain full precision, which ignores missing calls."""
         return "every call made was expected"
 
 
@@ -204,21 +204,21 @@ class Recall(_Share):
     )
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn expects a call."""
+        """Return whether any turn expects a call."""
         return _expects_calls(case)
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks if the metric does not apply."""
         return "no turn of the case expects a tool call"
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Not applicable where nothing is expected."""
+        """Return recall; not applicable if no call is expected."""
         if not wanted:
             return Score(reason=NONE_EXPECTED, not_applicable=True)
         return Score(self.hits(wanted, made)[0] / len(wanted))
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing."""
+        """Describe missing calls."""
         said = _missed(self, alignment)
         return (
             f"{self.hits(wanted, made)[0]} of {len(wanted)} expected calls were made; {said}" if said else ""
@@ -238,7 +238,7 @@ class F1(_Share):
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Not applicable where neither side has a call; 0 where one side has none."""
+        """Return F1; not applicable if neither side has a call, 0 if one side has none."""
         if not wanted and not made:
             return Score(reason=NEITHER, not_applicable=True)
         recalled, precise = self.hits(wanted, made)
@@ -248,14 +248,14 @@ class F1(_Share):
         return Score(2 * precision * recall / (precision + recall))
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What is missing and what was called without need."""
+        """Describe missing and unexpected calls."""
         said = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
         recalled, precise = self.hits(wanted, made)
         shares = f"{recalled} of {len(wanted)} expected calls were made, {precise} of {len(made)} made were expected"
         return f"{shares}; {said}" if said else ""
 
     def tell_full(self, wanted: Calls) -> str:
-        """Both shares are full."""
+        """Explain a full score: both shares are 1."""
         return "every expected call was made, and no others"
 
 

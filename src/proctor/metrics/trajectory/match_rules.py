@@ -1,6 +1,6 @@
-"""Do the tool calls that an agent made match the expected ones? Closed rules, each a share from 0 to 1 or a yes or no.
+"""Rules that match actual tool calls with expected ones. Each gives a count, or a yes or no.
 
-What "the same call" means is handed in (see `matching`); without it two calls are the same as google-adk compares them:
+The caller passes the equality of calls (see `call_equality`). By default two calls are equal as google-adk compares them:
 equal names, and arguments equal as Python values (`1 == 1.0 == true`; the order of keys does not count, that of lists
 does; null arguments differ from `{}`).
 """
@@ -19,28 +19,28 @@ __all__ = [
 
 
 class Call(Protocol):
-    """A tool call, as far as trajectories look at it."""
+    """A tool call, as far as trajectory metrics read it."""
 
     @property
     def name(self) -> str | None:
-        """The tool."""
+        """The name of the tool."""
 
     @property
     def args(self) -> dict[str, Any] | None:
-        """The arguments; `None` where none were stated."""
+        """The arguments; `None` if none are stated."""
 
 
 Same = Callable[[Call, Call], bool]
-"""Whether the second call, one that was made, is the first, an expected one."""
+"""A predicate of an expected and an actual call: are they equal?"""
 
 
 def same(wanted: Call, made: Call) -> bool:
-    """Return whether one call matches another as google-adk compares them."""
+    """Return whether two calls are equal as google-adk compares them."""
     return wanted.name == made.name and wanted.args == made.args
 
 
 def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same | None = None) -> bool:
-    """The same calls in the same order, and no others."""
+    """Return whether the actual calls are the expected ones, in the same order, and no others."""
     if len(expected) != len(actual):
         return False
     if same is not None:
@@ -52,23 +52,23 @@ def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same | None = 
 
 
 def in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
-    """The expected calls in this order; others may stand between. Nothing expected: always true."""
+    """Return whether the expected calls occur in this order, with others in between. Nothing expected: true."""
     made = iter(actual)
     return all(any(same(wanted, call) for call in made) for wanted in expected)
 
 
 def contained(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
-    """The expected calls, as often as expected, in any order among others. Nothing expected: always true."""
+    """Return whether the expected calls occur, as often as expected, in any order among others. Nothing expected: true."""
     return found(expected, actual, same) == len(expected)
 
 
 def in_place(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many calls stand at the very position where they are expected."""
+    """Return the number of calls at exactly the expected position."""
     return sum(map(same, expected, actual))
 
 
 def found_in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many expected calls, at most, were made in their order (the longest common subsequence)."""
+    """Return the length of the longest common subsequence: expected calls that were made in their order."""
     longest = [0] * (len(actual) + 1)
     for wanted in expected:
         diagonal = 0
@@ -80,16 +80,16 @@ def found_in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same 
 
 
 def found(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many expected calls, at most, were made, each call counting once."""
+    """Return the largest number of expected calls that were made, with each actual call matched once."""
     count = found_at_first(expected, actual, same)
     if count == min(len(expected), len(actual)) or _is_equivalence(same):
         return count
-    # where a call may fit several that do not fit each other, the first that fits may be needed elsewhere
+    # if a call equals several that differ from each other, another expected call may need the first match
     return len(most_pairs(len(expected), len(actual), lambda i, j: same(expected[i], actual[j])))
 
 
 def found_at_first(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many expected calls were made when each takes the first that fits; the most there are where `same` is an equivalence."""
+    """Return the number of expected calls made if each takes its first match; the maximum if `same` is an equivalence."""
     left = list(actual)
     count = 0
     for wanted in expected:
@@ -102,15 +102,15 @@ def found_at_first(expected: Sequence[Call], actual: Sequence[Call], same: Same 
 
 
 def _is_equivalence(same: Same) -> bool:
-    """`same` is most often the method of a `Matching`, which says so."""
+    """Return whether `same` is an equivalence; most often it is the method of a `Matching`, which has the information."""
     return bool(getattr(getattr(same, "__self__", None), "is_equivalence", True))
 
 
 def made_of_those_expected(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many expected calls occur among those made; one that was made serves any number of equal ones."""
+    """Return how many expected calls occur among the actual ones; an actual call may match several equal ones."""
     return sum(any(same(wanted, made) for made in actual) for wanted in expected)
 
 
 def expected_of_those_made(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
-    """How many of the calls made occur among the expected ones, likewise."""
+    """Return how many actual calls occur among the expected ones; an expected call may match several equal ones."""
     return sum(any(same(wanted, made) for wanted in expected) for made in actual)

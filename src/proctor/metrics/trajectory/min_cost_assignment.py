@@ -1,4 +1,4 @@
-"""The cheapest way to give everybody on the shorter side a partner of their own."""
+"""The assignment problem: match each element of the smaller side with a different one of the other side, at minimum cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Costs = Sequence[Sequence[int]]
 
 
 def assign(costs: Costs) -> list[tuple[int, int]]:
-    """Pairs (row, column) of least summed cost, as many as there are rows or columns, whichever are fewer.
+    """Return the pairs (row, column) with the minimum total cost, as many as there are rows or columns, whichever are fewer.
 
-    Takes time in the order of rows² × columns (H. W. Kuhn, 1955, in the form with potentials of R. Jonker and
+    Runs in O(rows² × columns) (H. W. Kuhn, 1955, in the form with potentials of R. Jonker and
     A. Volgenant, 1987). Costs are integers, so equal inputs give equal pairs.
     """
     if not costs or not costs[0]:
@@ -27,7 +27,7 @@ def assign(costs: Costs) -> list[tuple[int, int]]:
 
 
 def _add(new: int, costs: Costs, row_of: list[int], of_rows: list[int], of_columns: list[int]) -> None:
-    """Give row `new` a column by the cheapest chain of changes; the potentials keep all reduced costs at 0 or more."""
+    """Assign row `new` a column by the shortest augmenting path; the potentials keep all reduced costs at 0 or more."""
     columns = range(len(row_of))
     distance: list[int | None] = [None] * len(row_of)
     came_from = [-1] * len(row_of)

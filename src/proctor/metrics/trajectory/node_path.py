@@ -1,4 +1,4 @@
-"""`graph_trajectory_strict_match`: did the expected agents, or nodes of a graph, work in the expected order?"""
+"""`graph_trajectory_strict_match`: whether the expected agents, or nodes of a graph, acted in the expected order."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ MOST_SHOWN = 12
 
 
 class NodePathCriterion(BaseCriterion):
-    """What counts as a step."""
+    """The criterion: what counts as a step."""
 
     count_repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A step of the path, shaped as a call so that paths are aligned as calls are."""
+    """A step of the path, with the interface of a call so that paths can be aligned like calls."""
 
     name: str | None
     args: dict[str, Any] = field(default_factory=dict)
 
 
 def _expected_path(case: EvalCase) -> Statement:
-    """Find a turn that states who works in it; without an author it is negative."""
+    """Return the statement of a case: whether a turn states its authors; without an author it is negative."""
     stated = [
         data
         for turn in case.conversation or ()
@@ -60,7 +60,7 @@ class NodePath:
     """
 
     kind = NodePathCriterion
-    """The class of its criterion."""
+    """The criterion class."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="graph_trajectory_strict_match",
         description="Whether the agents or graph nodes that worked in a turn are the expected ones, in order.",
@@ -75,21 +75,21 @@ class NodePath:
         self._count_repeats = check_criterion(self.facts, criterion, self.kind).count_repeats
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn states who works in it."""
+        """Return whether any turn states its authors."""
         return any(self._path(turn) is not None for turn in case.conversation or ())
 
     def why_not(self, case: EvalCase) -> str:
-        """What the case lacks where it does not apply."""
+        """Return what the case lacks if the metric does not apply."""
         return "no turn of the case states who works in it (`invocation_events` with authors)"
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare turn by turn; a scenario has nothing to compare with."""
+        """Compare turn by turn; a scenario has no expected path."""
         if case.expected is None:
             return nothing_recorded(case)
         return mean_score([self._compare(wanted, made) for made, wanted in paired(case)])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Both paths, and who is missing, extra or out of place."""
+        """Return both paths, and which authors are missing, extra or out of order."""
         given = score.per_invocation[index]
         wanted, made = self._path((case.expected or [])[index]), self._path(case.actual[index])
         if wanted is None or made is None:

@@ -1,4 +1,4 @@
-"""`trajectory_single_tool_use`: was one particular tool called?"""
+"""`trajectory_single_tool_use`: whether a particular tool was called."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ELSEWHERE = "another turn calls it, and one is enough"
 
 
 class SingleToolCriterion(BaseCriterion):
-    """Which tool, and where it is sought."""
+    """The criterion: the tool, and the turns to search."""
 
     tool_name: str | None = None
     turns: Literal["all", "any", "last"] = "all"
@@ -31,7 +31,7 @@ class SingleToolUse:
     """
 
     kind = SingleToolCriterion
-    """The class of its criterion."""
+    """The criterion class."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="trajectory_single_tool_use",
         description="Whether the tool that the criterion names was called.",
@@ -57,7 +57,7 @@ class SingleToolUse:
         self._turns = typed.turns
 
     def score(self, case: CaseView) -> MetricScore:
-        """Look for the tool turn by turn."""
+        """Search for the tool turn by turn."""
         used = [any(call.name == self._tool for call in turn.tool_calls) for turn in case.turns]
         scores = [Score(1.0 if each else 0.0) for each in used]
         if self._turns == "last":
@@ -69,7 +69,7 @@ class SingleToolUse:
         return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Whether it was called, and what else was."""
+        """Return whether the tool was called, and which others were."""
         given, calls = score.per_invocation[index], case.turns[index].tool_calls
         name = f"`{show_name(self._tool)}`"
         if given.not_applicable:

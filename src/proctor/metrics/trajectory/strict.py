@@ -33,7 +33,7 @@ Steps = Sequence[Calls]
 
 
 class StrictCriterion(RelationCriterion):
-    """How arguments are compared, and whether messages without calls are."""
+    """The criterion: how arguments are compared, and whether messages without calls are compared."""
 
     messages: Literal["calls", "all"] = "calls"
 
@@ -61,17 +61,17 @@ class Strict(RelationMetric[StrictCriterion]):
     order_matters = True
 
     def score(self, case: CaseView) -> MetricScore:
-        """Compare turn by turn; a scenario has nothing to compare with."""
+        """Compare turn by turn; a scenario has no expected calls."""
         if case.expected is None:
             return nothing_recorded(case)
         return mean_score([self._turn(wanted, made) for made, wanted in paired(case)])
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Compare two lists of calls each of which is a step of its own."""
+        """Compare two lists of calls in which each call is a separate step."""
         return self._by_step([[call] for call in wanted], [[call] for call in made])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Which call differs; where none does, which are together on one side only, or which message is another."""
+        """Return which calls differ, or else which are in one step on one side only, or which message differs."""
         given = score.per_invocation[index]
         wanted, made = (case.expected or [])[index], case.actual[index]
         expected, actual = _steps(wanted, made)
@@ -86,7 +86,7 @@ class Strict(RelationMetric[StrictCriterion]):
         )
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """Whatever differs."""
+        """Describe all differences."""
         return describe(alignment)
 
     def _turn(self, wanted: Invocation, made: Invocation) -> Score:
@@ -106,7 +106,7 @@ class Strict(RelationMetric[StrictCriterion]):
         return Score(1.0, warning=warning) if all(score.value for score in scores) else Score(0.0)
 
     def _align(self, wanted: Steps, made: Steps) -> Alignment:
-        """Align as if calls made at once had been made in the expected order."""
+        """Align as if the calls of a step had been made in the expected order."""
         order: list[int] = []
         for expected, actual in zip_longest(wanted, made, fillvalue=()):
             order += [len(order) + place for place in self._by_expected(expected, actual)]
@@ -120,7 +120,7 @@ class Strict(RelationMetric[StrictCriterion]):
         return alignment
 
     def _by_expected(self, wanted: Calls, made: Calls) -> list[int]:
-        """The places of the calls made, in the order of their expected partners; those without any as they stand."""
+        """Return the positions of the actual calls in the order of their expected partners; those without one in actual order."""
         partners = most_pairs(len(wanted), len(made), lambda i, j: self.matching.same(wanted[i], made[j]))
         paired_first = [partners[i] for i in sorted(partners)]
         if len(paired_first) < len(made):
@@ -167,19 +167,19 @@ def _named(message: Message) -> str:
     return f"of role {message.role or '(none)'} {'with' if message.calls else 'without'} tool calls"
 
 
-# --- Which calls the model made at once: the messages of a turn, as far as its record tells them apart ----------------
+# --- Steps: the messages of a turn, as far as its record separates them -----------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Whose message it is, and the calls in it (none: text, or a tool's answer)."""
+    """The author of a message, and its calls (none for a text or a tool's answer)."""
 
     role: str
     calls: Sequence[Call]
 
 
 def messages_of(invocation: Invocation) -> list[Message] | None:
-    """The messages before the final answer; `None` where calls are recorded without the events that they stood in."""
+    """Return the messages before the final answer; `None` if calls are recorded without their events."""
     data = invocation.intermediate_data
     if not isinstance(data, InvocationEvents):
         return None
@@ -193,13 +193,13 @@ def messages_of(invocation: Invocation) -> list[Message] | None:
 
 
 def steps_of(invocation: Invocation) -> list[Sequence[Call]] | None:
-    """The calls of each message that has any."""
+    """Return the calls of each message that has any."""
     messages = messages_of(invocation)
     return None if messages is None else [message.calls for message in messages if message.calls]
 
 
 def cut(calls: Sequence[Call], like: Sequence[Sequence[Call]]) -> list[Sequence[Call]]:
-    """Cut calls, of which is not known what belongs together, into steps as long as those of `like`."""
+    """Split calls without recorded steps into steps as long as those of `like`."""
     ends = [0, *accumulate(map(len, like))]
     steps = [calls[start:end] for start, end in pairwise(ends)]
     return [step for step in [*steps, calls[ends[-1] :]] if step]

@@ -1,4 +1,4 @@
-"""The text of files, as ADK writes them."""
+"""Serialization of files as ADK writes them."""
 
 import json
 import re
@@ -15,23 +15,23 @@ from proctor.schema.format.wire_model import unknown_keys
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
-"""Characters that some readers take for the end of a line."""
+"""Characters that some readers interpret as line ends."""
 
 
 def to_adk_json(model: BaseModel, *, full: bool = False, keep_written: bool = False) -> str:
-    """The text of a file as ADK writes it: two-space indent, snake_case, non-ASCII kept, no newline at the end.
+    """Return the text of a file as ADK writes it: two-space indent, snake_case, non-ASCII preserved, no newline at the end.
 
-    Fields that are null or equal to their default are left out, as in eval sets; `full` writes every field, as in
-    results and migrated files. Unknown keys are always written, null ones too. `keep_written`: unlike ADK, keep the
+    Fields that are null or equal to their default are omitted, as in eval sets; `full` writes every field, as in
+    results and migrated files. Unknown keys are always written, null values too. `keep_written`: unlike ADK, preserve the
     difference between a written `tool_uses: []`, which asserts that no tool is called, and an absent one.
     """
     return _text(_document(model, full=full, keep_written=keep_written), 2)
 
 
 def to_lines(eval_set: EvalSet, cases: Iterable[EvalCase]) -> Iterator[str]:
-    """The lines of a set in JSON lines, each with its line feed: the set's own fields, then a case a line.
+    """Return the lines of a set as JSON Lines, each with a line feed: first the set's own fields, then one case per line.
 
-    The same words and omissions as `to_adk_json` with `keep_written`. `cases` stand for those of the set, which need not be in memory.
+    Keys and omissions are those of `to_adk_json` with `keep_written`. `cases` replaces the cases of the set, to stream them.
     """
     header = _document(eval_set, keep_written=True)
     header.pop("eval_cases")
@@ -45,7 +45,7 @@ def _line(document: dict[str, Any]) -> str:
 
 
 def _document(model: BaseModel, *, full: bool = False, keep_written: bool) -> dict[str, Any]:
-    # ADK also leaves out what was never set, which loses what was appended to a default; the bytes are the same
+    # ADK also omits unset fields, which loses items appended to a default; otherwise the bytes are the same
     document: dict[str, Any] = model.model_dump(
         mode="json",
         exclude_defaults=not full,
@@ -60,7 +60,7 @@ def _document(model: BaseModel, *, full: bool = False, keep_written: bool) -> di
 def _text(document: dict[str, Any], indent: int | None) -> str:
     try:
         return to_json(document, indent=indent).decode()
-    except PydanticSerializationError:  # half of a surrogate pair: valid in JSON only as an escape
+    except PydanticSerializationError:  # an unpaired surrogate: valid in JSON only as an escape
         separators = (",", ":") if indent is None else None
         text = json.dumps(document, indent=indent, separators=separators, ensure_ascii=False)
         return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,7 +1,7 @@
 """Results as google-adk writes them: one EvalSetResult for each eval set, one EvalCaseResult for each trial.
 
-How outcomes become ADK's EvalStatus is published in docs/exports.md. What ADK's form has no place for stands under
-`proctor_outcome` and `proctor` of a case, where ADK ignores keys that it does not know.
+docs/exports.md documents how outcomes map to ADK's EvalStatus. Data without a place in ADK's form is under `proctor_outcome`
+and `proctor` of a case; ADK ignores unknown keys there.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 
 SUFFIX = ".evalset_result.json"
 HISTORY = (".adk", "eval_history")
-"""Where ADK keeps results, below the folder of an app."""
+"""The folder in which ADK stores results, below the folder of an app."""
 
 LONGEST_NAME = 200
-"""Bytes of a result's name; file systems take 255 for the whole file name."""
+"""The maximum length of a result's name in bytes; file systems limit the whole file name to 255."""
 
 _IN_NO_NAME = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*\ud800-\udfff]')
 
 
 @dataclass(frozen=True, slots=True)
 class ResultHeader:
-    """What stands around the cases of an EvalSetResult."""
+    """The fields of an EvalSetResult other than its cases."""
 
     app_name: str
     eval_set_id: str
@@ -49,7 +49,7 @@ class ResultHeader:
 
     @property
     def name(self) -> str:
-        """The id as the stem of a file: what no file name can hold becomes `_`, and a long one ends in its hash."""
+        """The id as the stem of a file: characters that are invalid in file names become `_`, and a long name ends in its hash."""
         name = _IN_NO_NAME.sub("_", self.result_id)
         if len(name.encode()) <= LONGEST_NAME:
             return name
@@ -60,19 +60,19 @@ class ResultHeader:
 
 @dataclass(frozen=True, slots=True)
 class CaseContext:
-    """What is known of a case beyond its result."""
+    """The context of a case that its result does not contain."""
 
     expected: tuple[Invocation, ...] | None = None
-    """Its conversation; `None` for a scenario, or where the case is not at hand."""
+    """Its expected conversation; `None` for a scenario, or if the case is not available."""
     criteria: Mapping[str, Any] = field(default_factory=dict)
-    """Criteria by metric, as the config has them: numbers or objects."""
+    """The criteria by metric as in the config: numbers or objects."""
 
 
 NOTHING_KNOWN = CaseContext()
 
 
 def app_name_of(run: RunResult) -> str:
-    """Return what ADK would call the agent: the name of its folder, made fit to be one."""
+    """Return the agent's name in ADK: the name of its folder, made a valid app name."""
     last = re.split(r"[/\\]", run.agent.partition(":")[0])[-1]
     return re.sub(r"[^\w.-]", "_", last).strip(".") or "agent"
 
@@ -80,7 +80,7 @@ def app_name_of(run: RunResult) -> str:
 def with_context(
     run: RunResult, places: Iterable[range] | None = None
 ) -> Iterator[tuple[CaseResult, CaseContext]]:
-    """Return the cases of a run (those at `places`) with what is known of them: of a stored run, what was expected, too."""
+    """Return the cases of a run (those at `places`) with their context; for a stored run including the expected conversation."""
     kept = getattr(run.cases, "eval_case", None)
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
     numbered = enumerate(run.cases) if places is None else _at(run.cases, places)
@@ -90,7 +90,7 @@ def with_context(
 
 
 def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[int, CaseResult]]:
-    """Return the cases at some places, some at a time."""
+    """Return the cases at the given positions, in batches."""
     for place in places:
         for first in range(place.start, place.stop, _AT_ONCE):
             yield from enumerate(cases[first : min(place.stop, first + _AT_ONCE)], first)
@@ -127,12 +127,12 @@ _HALF = re.compile("[\ud800-\udfff]")
 def _indented(value: Any) -> str:
     try:
         return to_json(value, indent=2, inf_nan_mode="null").decode()
-    except PydanticSerializationError:  # half a character, which no file can hold
+    except PydanticSerializationError:  # an unpaired surrogate, which UTF-8 cannot encode
         return _HALF.sub("\ufffd", json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def case_results(case: CaseResult, context: CaseContext = NOTHING_KNOWN) -> Iterator[dict[str, Any]]:
-    """Return an EvalCaseResult for each trial; a case that has none (skipped, not reached) gets one, too."""
+    """Return an EvalCaseResult for each trial; a case without trials (skipped, not reached) gets one, too."""
     for index, result in enumerate(case.trials):
         yield _case_result(case, context, index, result)
     if not case.trials:
@@ -173,7 +173,7 @@ def _overall(case: CaseResult, context: CaseContext, index: int) -> list[dict[st
 def _per_invocation(
     case: CaseResult, context: CaseContext, index: int, trial: Trial | None
 ) -> list[dict[str, Any]]:
-    """What the agent did turn by turn, beside what was expected and what the metrics say."""
+    """Return for each turn the actual and the expected invocation and the metrics' results."""
     found = []
     for turn, actual in enumerate(trial.invocations if trial else ()):
         expected = context.expected[turn] if context.expected and turn < len(context.expected) else None
@@ -237,11 +237,11 @@ _SECONDS = ("total_seconds", "model_seconds", "tool_seconds", "framework_seconds
 
 
 _RUBRICS = ("rubric_scores", "overall_rubrics", "rubrics")
-"""Where details have them: metrics of one's own and ADK's results, ours over all turns, ours in a turn."""
+"""The keys of rubric scores in details: of custom metrics and ADK's results, of Proctor over all turns, and in a turn."""
 
 
 def _details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """The three sorts of details that ADK knows; it refuses any other key."""
+    """Return the three kinds of details in ADK's model, which rejects any other key."""
     return {
         "rubric_scores": rubric_scores(details),
         "token_usage_details": _figures(details.get("token_usage_details"), _TOKENS),
@@ -254,7 +254,7 @@ def _figures(given: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """What the details of a score say about rubrics, as ADK has it: `rubric_id`, `rationale`, `score`."""
+    """Return the rubric scores in the details of a score in ADK's form: `rubric_id`, `rationale`, `score`."""
     given = next((found for key in _RUBRICS if (found := details.get(key))), None)
     if not isinstance(given, list):
         return None
@@ -263,7 +263,7 @@ def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[str, Any]:
-    """What ADK's form has no place for."""
+    """Return the data that has no place in ADK's form."""
     return {
         "trial": result.number if result is not None else None,
         "failure": result.failure.model_dump(mode="json") if result is not None and result.failure else None,
@@ -288,11 +288,11 @@ def _metric_beside(metric: MetricVerdict, index: int) -> dict[str, Any]:
     }
 
 
-# --- A trial's evidence as google-adk keeps sessions, and models as plain data that ADK's strict readers take ---------
+# --- Evidence as google-adk's sessions, and models as plain data for ADK's strict models ------------------------------
 
 
 def plain(model: BaseModel) -> dict[str, Any]:
-    """Return every field of `model` as JSON data, without the keys that it does not know: ADK refuses those."""
+    """Return every field of `model` as JSON data, without unknown keys, which ADK rejects."""
     document: dict[str, Any] = model.model_dump(mode="json")
     for path, _ in unknown_keys(model):
         place: Any = document
@@ -303,7 +303,7 @@ def plain(model: BaseModel) -> dict[str, Any]:
 
 
 def session_details(trial: Trial) -> dict[str, Any]:
-    """Return the trial as the session that ADK would have kept."""
+    """Return the trial as the session that ADK would have stored."""
     events = [event for index, turn in enumerate(trial.turns) for event in _events(turn, index)]
     for number, event in enumerate(events):
         event["id"] = f"{trial.session_id or trial.eval_id}-{number}"
@@ -327,7 +327,7 @@ def _events(turn: Turn, index: int) -> Iterator[dict[str, Any]]:
         "timestamp": turn.started_at,
     }
     for event in turn.events:
-        if not event.partial:  # ADK's sessions have only whole answers
+        if not event.partial:  # ADK's sessions contain complete answers only
             yield _event(event, invocation_id, turn.started_at)
 
 

@@ -1,4 +1,4 @@
-"""One case of an eval set: a recorded conversation to repeat, or a scenario to play."""
+"""A case of an eval set: a recorded conversation, or a scenario for the user simulator."""
 
 from typing import Annotated, Any, Self
 
@@ -13,12 +13,12 @@ from proctor.schema.format.wire_model import Timestamp, WireModel
 
 
 def _text_as_turn(value: Any) -> Any:
-    """Take a text for a turn in which the user says it, and of which nothing else is stated."""
+    """Convert a text to a turn with this user message and no expectations."""
     return {"user_content": {"role": "user", "parts": [{"text": value}]}} if isinstance(value, str) else value
 
 
 def _fill_session(value: Any) -> Any:
-    """Complete a session that names no app or user, as adk-rs writes it; an empty text means the usual one."""
+    """Complete a session without an app or user name, as adk-rs writes it; an empty text means the default."""
     if not isinstance(value, dict):
         return value
     spellings = {"app_name": "appName", "user_id": "userId"}
@@ -32,16 +32,16 @@ def _fill_session(value: Any) -> Any:
 
 
 def _is_none(value: object) -> bool:
-    return value is None  # and then it is not written, not even in full: the format does not have it
+    return value is None  # then it is not written, not even in full form: the format does not define it
 
 
 class EvalCase(WireModel):
-    """A conversation (or a scenario), the session it starts in, and what must hold at its end.
+    """A conversation (or a scenario), the initial session, and the expected final state.
 
-    `rubrics` apply to every invocation. `final_session_state`: every key that is stated must be there and equal.
-    `opening` (an extra of Proctor's: the format's own readers keep it, and play the scenario without it) are turns that
-    come before a scenario: the user says them word for word, whatever the agent answers. A text is a turn that states
-    no more than what the user says. `id` is read for `eval_id`.
+    `rubrics` apply to every invocation. `final_session_state`: every stated key must exist and be equal. `opening` is an
+    extension of Proctor's (other readers of the format preserve it, and simulate the scenario without it): turns before a
+    scenario, in which the user sends the messages verbatim, whatever the agent answers. A text is a turn with only a user
+    message. `id` is an alias of `eval_id`.
     """
 
     eval_id: Annotated[

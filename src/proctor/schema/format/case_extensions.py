@@ -1,4 +1,4 @@
-"""What a case states beyond the format, where google-adk's readers allow further keys: in the case, or its session input."""
+"""Extensions of a case: keys beyond the format, where google-adk's readers allow them: in the case, or its session input."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from proctor.schema.format.wire_model import to_camel
 __all__ = ["BEYOND", "Stated", "all_stated", "places_of", "said_twice", "stated", "states_more"]
 
 BEYOND = ("expectations", "trajectory_rules", "response_schema")
-"""The keys that metrics of this house read; written so, or in camelCase as any other key."""
+"""The keys that Proctor's metrics read; in this spelling, or in camelCase like any other key."""
 SESSION = "session_input"
 
 
 class Stated(NamedTuple):
-    """What a case says under one key, and where."""
+    """The value of an extension key, and its location."""
 
     where: str
-    """The key as it is written, with the object that it stands in: `session_input.expectations`."""
+    """The key as written, with its parent object: `session_input.expectations`."""
     value: Any
 
 
 def stated(case: EvalCase, key: str) -> Stated | None:
-    """What the case says under one of `BEYOND`: itself, or else by its session input."""
+    """Return the value of one of `BEYOND`: from the case itself, or else from its session input."""
     return next(places_of(case, key), None)
 
 
 def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
-    """Every place of a case where `key` is stated, those of the case itself first."""
+    """Yield every location of `key` in a case, those of the case itself first."""
     if not states_more(case):
         return
     spellings = {key: None, to_camel(key): None}
@@ -40,7 +40,7 @@ def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
 
 
 def said_twice(case: EvalCase) -> Iterator[str]:
-    """What a case states in two places, and differently: which one is meant?"""
+    """Yield a message for each key that a case states in two locations with different values."""
     for key in BEYOND:
         places = [*places_of(case, key)]
         for other in places[1:]:
@@ -49,7 +49,7 @@ def said_twice(case: EvalCase) -> Iterator[str]:
 
 
 def all_stated(case: EvalCase) -> Mapping[str, Any] | None:
-    """All keys of a case that the format does not have, as metrics see them: those of `BEYOND` in their usual spelling."""
+    """Return all unknown keys of a case for metrics, with those of `BEYOND` in their standard spelling."""
     if not states_more(case):
         return None
     found = {**(case.model_extra or {})}
@@ -58,7 +58,7 @@ def all_stated(case: EvalCase) -> Mapping[str, Any] | None:
 
 
 def states_more(case: EvalCase) -> bool:
-    """Whether there is any further key at all; most cases have none, and this is asked for every trial."""
+    """Return quickly whether there is any unknown key; most cases have none, and every trial calls this."""
     session: Any = case.__dict__["session_input"]
     return bool(case.__pydantic_extra__ or (session is not None and session.__pydantic_extra__))
 

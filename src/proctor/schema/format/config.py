@@ -1,4 +1,4 @@
-"""How an eval set is judged: the document in `test_config.json`."""
+"""The config of an eval set: the document in `test_config.json`."""
 
 import re
 from typing import Annotated, Any, Literal, Self
@@ -34,7 +34,7 @@ DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
     PrebuiltMetrics.RESPONSE_MATCH_SCORE.value: 0.8,
 }
-"""What is judged when there is no config."""
+"""The criteria if there is no config."""
 
 
 def _read_criterion(value: Any) -> float | BaseCriterion:
@@ -67,7 +67,7 @@ Criterion = Annotated[
 
 
 class CodeConfig(WireModel):
-    """Where the code of a custom metric is: `name` is its dotted path. Other keys are refused: they would be ignored."""
+    """The location of a custom metric's code: `name` is its dotted path. Other keys are rejected, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,7 +75,7 @@ class CodeConfig(WireModel):
 
 
 class CustomMetricConfig(WireModel):
-    """A metric of the user's own."""
+    """A custom metric."""
 
     code_config: CodeConfig
     metric_info: MetricInfo | None = None
@@ -96,12 +96,12 @@ _NEEDED_PLACEHOLDERS = ("stop_signal", "conversation_plan", "conversation_histor
 
 
 class LlmBackedUserSimulatorConfig(WireModel):
-    """A user played by a model.
+    """The config of an LLM-backed user simulator.
 
-    `max_allowed_invocations`: turns before the conversation just ends, the starting prompt included; negative: no limit.
+    `max_allowed_invocations`: the maximum number of turns, including the starting prompt; negative: no limit.
     `custom_instructions`: a Jinja template that must use `stop_signal`, `conversation_plan` and `conversation_history`.
-    `faults` (Proctor's own; the format's other readers keep it): which faults of the played user spoil a conversation:
-    all, unless it is false, or an object says false of some kinds.
+    `faults` (an extension of Proctor's; other readers preserve it): the faults of the simulated user that make a trial a
+    simulator error: all, unless it is false, or an object sets some kinds to false.
     """
 
     type: Literal["llm_backed"] = "llm_backed"
@@ -113,7 +113,7 @@ class LlmBackedUserSimulatorConfig(WireModel):
     faults: bool | dict[str, bool] | None = Field(default=None, exclude_if=lambda value: value is None)
 
     def counts(self, kind: FaultKind) -> bool:
-        """Whether a fault of this kind spoils a conversation."""
+        """Return whether a fault of this kind makes the trial a simulator error."""
         if isinstance(self.faults, dict):
             return self.faults.get(kind.value, True)
         return self.faults is not False
@@ -121,7 +121,7 @@ class LlmBackedUserSimulatorConfig(WireModel):
     @field_validator("faults", mode="before")
     @classmethod
     def _names_faults(cls, faults: Any) -> Any:
-        """Take nothing for `false` but `false`: what does not count must be meant."""
+        """Accept only `false` as false: a fault must be excluded explicitly."""
         says = [*faults.values()] if isinstance(faults, dict) else [] if faults is None else [faults]
         if not all(isinstance(one, bool) for one in says):
             raise PydanticCustomError(
@@ -163,7 +163,7 @@ def _voice() -> GenerateContentConfig:
 
 
 class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
-    """A user played by a model that speaks."""
+    """The config of a user simulator that speaks."""
 
     type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]  # narrows the literal of the class above
     audio_model: str = "cloud_tts"
@@ -197,15 +197,15 @@ _Count = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1, le=1_000_0
 
 
 class TrialsConfig(WireModel):
-    """How often each case is run, and which share of its trials must pass. Proctor's own; ADK ignores it.
+    """The number of trials of each case, and the required pass rate. An extension of Proctor's; ADK ignores it.
 
-    `num_runs`: trials of each case, 1,000,000 at most; `None`: what the run is told, else 1.
-    `min_pass_rate`: the share of the trials that must pass, above 0 and up to 1; `None`: 1 where `pass_k` is given.
-    `pass_k`: not the share must reach `min_pass_rate`, but the probability that so many trials all pass.
-    `confidence`: `None` lets the share itself decide; a number lets its Wilson interval at this confidence decide.
-    `until_decided`: trials are added until that is known, up to `num_runs`, at the same confidence.
+    `num_runs`: trials of each case, at most 1,000,000; `None`: the run's option, else 1.
+    `min_pass_rate`: the required pass rate, above 0 and up to 1; `None`: 1 if `pass_k` is given.
+    `pass_k`: `min_pass_rate` applies to the probability that this many trials all pass, instead of the pass rate.
+    `confidence`: `None`: the pass rate itself decides; a number: its Wilson interval at this confidence decides.
+    `until_decided`: trials are added until the verdict is known, up to `num_runs`, at the same confidence.
 
-    With none of the last three, every metric's mean over the trials decides, as without `trials`.
+    Without any of the last three, every metric's mean over the trials decides, as without `trials`.
     """
 
     num_runs: _Count | None = None
@@ -238,7 +238,7 @@ class TrialsConfig(WireModel):
 
     @property
     def rule(self) -> TrialRule | None:
-        """What share of the trials must pass; `None`: nothing is said of it."""
+        """Return the required pass rate; `None`: none is stated."""
         if self.min_pass_rate is None and self.pass_k is None and self.confidence is None:
             return None
         rate = 1.0 if self.min_pass_rate is None else self.min_pass_rate
@@ -268,10 +268,10 @@ def _drop_null_type(value: Any) -> Any:
 
 
 class EvalConfig(WireModel):
-    """Which metrics judge, and what each must reach: a number (the threshold) or a criterion with options.
+    """The metrics, with the required score of each: a number (the threshold) or a criterion with options.
 
-    A document without `criteria` judges nothing; the defaults (`DEFAULT_CRITERIA`) are for when there is no document.
-    Unknown keys are kept.
+    A document without `criteria` scores nothing; the defaults (`DEFAULT_CRITERIA`) apply if there is no document.
+    Unknown keys are preserved.
     """
 
     criteria: dict[str, Criterion] = {}
@@ -282,11 +282,11 @@ class EvalConfig(WireModel):
 
     @property
     def rule(self) -> TrialRule | None:
-        """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+        """Return the required pass rate of a case; `None`: every metric's mean over its trials decides."""
         return self.trials.rule if self.trials is not None else None
 
     def rule_for(self, num_runs: int) -> TrialRule | None:
-        """The same, where a case has so many trials, or up to so many are added until it is decided."""
+        """Return the rule for a case with `num_runs` trials, or with up to as many if they are added until a decision."""
         rule = self.rule
         if rule is None or self.trials is None or not self.trials.until_decided:
             return rule
@@ -294,16 +294,16 @@ class EvalConfig(WireModel):
 
     @classmethod
     def default(cls) -> "EvalConfig":
-        """What judges when there is no config: exact trajectory 1.0 and response match 0.8."""
+        """Return the config that applies without a document: exact trajectory 1.0 and response match 0.8."""
         return cls(criteria=dict(DEFAULT_CRITERIA))
 
     def criterion_for(self, metric_name: str) -> BaseCriterion | None:
-        """The criterion of a metric, also where the config gives a bare number; None: it is not named."""
+        """Return the criterion of a metric, also if the config has a bare number; None: it is not in the config."""
         value = self.criteria.get(metric_name)
         return BaseCriterion(threshold=value) if isinstance(value, int | float) else value
 
     def eval_metrics(self) -> list[EvalMetric]:
-        """The metrics to compute: the criteria in order, then the efficiency metrics that are not named."""
+        """Return the metrics to compute: the criteria in order, then the remaining efficiency metrics."""
         named = [self._eval_metric(name) for name in self.criteria]
         return named + [
             EvalMetric(metric_name=name.value)

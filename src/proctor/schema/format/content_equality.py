@@ -1,9 +1,9 @@
 """Equality between Proctor's content models and those of `google.genai.types`, in both directions.
 
-Metrics compare calls that an agent made (Proctor's) with calls that they write down (often google-genai's). pydantic answers
-`False` for two models of different classes, which would make such a metric fail without notice. `ContentModel` answers for
-`ours == theirs`. For `theirs == ours`, the classes of google-genai leave the answer to ours: they are changed once, when
-somebody else imports `google.genai.types`. Nothing here imports it.
+Metrics compare an agent's calls (Proctor's models) with calls in their own code (often google-genai's). pydantic returns
+`False` for two models of different classes, so such a metric would fail silently. `ContentModel` implements `ours == theirs`.
+For `theirs == ours`, google-genai's classes are patched once to defer to ours, when other code imports `google.genai.types`.
+This module never imports it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from proctor.schema.format.wire_model import WireModel, to_camel
 
 GENAI_TYPES = "google.genai.types"
 _OTHER_NAMES = {"UsageMetadata": "GenerateContentResponseUsageMetadata"}
-"""Of Proctor's classes: the name of google-genai's, where it is not the same."""
+"""Proctor's classes whose counterpart in google-genai has a different name."""
 
 
 class ContentModel(WireModel):  # noqa: PLW1641 - as pydantic's models, it can change and has no hash
@@ -44,7 +44,7 @@ def _are_counterparts(ours: type[ContentModel], theirs: type[BaseModel]) -> bool
 
 
 def _content_of(value: Any) -> Any:
-    """Return a model as what it states: its fields without null, in one spelling; enum members as their values."""
+    """Return a model's content: its non-null fields in one spelling, with enum members as their values."""
     if isinstance(value, BaseModel):
         fields = [*value.__dict__.items(), *(value.model_extra or {}).items()]
         return {to_camel(name): _content_of(item) for name, item in fields if item is not None}
@@ -83,10 +83,10 @@ def _deferring(equals: Any) -> Any:
 
 
 class _AfterImport:
-    """A finder that waits for `google.genai.types`, and has its classes changed when they are there."""
+    """A finder that patches the classes of `google.genai.types` after its import."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> Any:
-        """Find that module as the other finders do; no other module."""
+        """Find that module through the other finders; ignore other modules."""
         if fullname != GENAI_TYPES:
             return None
         sys.meta_path.remove(self)
@@ -104,7 +104,7 @@ class _AfterImport:
 
 
 def defer_equality() -> None:
-    """Change google-genai's classes now, if they are loaded, or when they are; called once, behind Proctor's models."""
+    """Patch google-genai's classes now if they are loaded, or else on import; called once, after Proctor's models exist."""
     if (types := sys.modules.get(GENAI_TYPES)) is not None:
         _defer_to_ours(types)
     else:

@@ -1,4 +1,4 @@
-"""Criteria: how a metric is configured and what it must reach; and metrics as the format names them."""
+"""Criteria: the configuration and threshold of a metric; and metrics by the format's names."""
 
 import re
 from enum import Enum, IntEnum
@@ -13,7 +13,7 @@ from proctor.schema.format.wire_model import NULL_IS_EMPTY_LIST, WireModel
 
 
 class PrebuiltMetrics(str, Enum):  # noqa: UP042 - members print as in ADK ("PrebuiltMetrics.X"), which StrEnum would change
-    """Names of the format's own metrics. Members and their values both work as keys of a config's criteria."""
+    """The names of the format's own metrics. Members and their values are valid keys of a config's criteria."""
 
     TOOL_TRAJECTORY_AVG_SCORE = "tool_trajectory_avg_score"
     RESPONSE_EVALUATION_SCORE = "response_evaluation_score"
@@ -40,28 +40,28 @@ EFFICIENCY_METRICS = (
     PrebuiltMetrics.TOKEN_USAGE_V1,
     PrebuiltMetrics.INVOCATION_DURATION_V1,
 )
-"""Always reported, never judged."""
+"""Metrics that are always reported and never decide."""
 
 
 def _read_fraction(value: Any) -> Any:
-    """`"2/3"` as a number: what rounding it to 0.67 would shut out."""
+    """Convert `"2/3"` to a number, without the loss of rounding it to 0.67."""
     found = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
     return int(found[1]) / int(found[2]) if found and int(found[2]) else value
 
 
 class BaseCriterion(WireModel):
-    """What a metric must reach (`threshold`, a number or a fraction as `"2/3"`), with the metric's own options as extra keys."""
+    """The threshold of a metric (a number or a fraction as `"2/3"`), with the metric's own options as extra keys."""
 
     threshold: Annotated[float, BeforeValidator(_read_fraction)]
     include_intermediate_responses_in_final: bool = False
 
 
 MOST_SAMPLES = 1_000
-"""Votes on one verdict: each is a call of a model. ADK states no limit."""
+"""The maximum number of votes on one verdict: each is a model call. ADK states no limit."""
 
 
 class JudgeModelOptions(WireModel):
-    """Which model judges, how often it is asked for one verdict (1,000 times at most), and how many calls run at a time."""
+    """The judge model, its number of votes on one verdict (at most 1,000), and the number of parallel calls."""
 
     judge_model: str = "gemini-2.5-flash"
     judge_model_config: GenerateContentConfig | None = None
@@ -70,7 +70,7 @@ class JudgeModelOptions(WireModel):
 
 
 class LlmAsAJudgeCriterion(BaseCriterion):
-    """For metrics that ask a model."""
+    """The criterion of a metric with an LLM judge."""
 
     judge_model_options: JudgeModelOptions = Field(default_factory=JudgeModelOptions)
 
@@ -82,21 +82,21 @@ def _read_texts(value: Any) -> Any:
 
 
 class RubricsBasedCriterion(BaseCriterion):
-    """For metrics that ask a model about rubrics; one may be written as its text alone."""
+    """The criterion of a metric with an LLM judge and rubrics; a rubric may be written as its text alone."""
 
     judge_model_options: JudgeModelOptions = Field(default_factory=JudgeModelOptions)
     rubrics: Annotated[list[Rubric], BeforeValidator(_read_texts), NULL_IS_EMPTY_LIST] = []
 
 
 class HallucinationsCriterion(BaseCriterion):
-    """For `hallucinations_v1`; intermediate answers count when asked."""
+    """The criterion of `hallucinations_v1`, with the option to evaluate intermediate answers."""
 
     judge_model_options: JudgeModelOptions = Field(default_factory=JudgeModelOptions)
     evaluate_intermediate_nl_responses: bool = False
 
 
 class LlmBackedUserSimulatorCriterion(LlmAsAJudgeCriterion):
-    """For judging the played user; `stop_signal` is what ends a conversation."""
+    """The criterion of the user simulator's quality; `stop_signal` ends a conversation."""
 
     stop_signal: str = "</finished>"
 
@@ -109,7 +109,9 @@ def _read_match_type(value: Any) -> Any:
             return match_types[name]
     elif not isinstance(value, bool) and isinstance(value, int | float) and value in (0, 1, 2):
         return match_types(int(value))
-    known = {"expected": "'EXACT', 'IN_ORDER' or 'ANY_ORDER'"}  # as pydantic tells the words of a `Literal`
+    known = {
+        "expected": "'EXACT', 'IN_ORDER' or 'ANY_ORDER'"
+    }  # in the form of pydantic's message for a `Literal`
     raise PydanticCustomError("match_type", "expected EXACT, IN_ORDER or ANY_ORDER (or 0, 1, 2)", known)
 
 
@@ -117,7 +119,7 @@ class ToolTrajectoryCriterion(BaseCriterion):
     """For `tool_trajectory_avg_score`. `match_type` is read by name (any case) or number, and written as the number."""
 
     class MatchType(IntEnum):
-        """How calls are compared: the same calls in order; contained, in order; contained, in any order."""
+        """The match rule: the same calls in order; contained, in order; contained, in any order."""
 
         EXACT = 0
         IN_ORDER = 1
@@ -128,7 +130,7 @@ class ToolTrajectoryCriterion(BaseCriterion):
 
 
 class EvalMetric(WireModel):
-    """A metric to compute, with its criterion. `threshold` is the older form of `criterion.threshold`; null: not judged."""
+    """A metric to compute, with its criterion. `threshold` is the older form of `criterion.threshold`; null: not decisive."""
 
     metric_name: str
     threshold: float | None = None
@@ -137,7 +139,7 @@ class EvalMetric(WireModel):
 
     @property
     def effective_threshold(self) -> float:
-        """What the score must reach. Raises ValueError when neither a criterion nor a threshold is given."""
+        """Return the required score. Raises ValueError without a criterion and a threshold."""
         if self.criterion is not None:
             return self.criterion.threshold
         if self.threshold is None:
@@ -146,7 +148,7 @@ class EvalMetric(WireModel):
 
 
 class Interval(WireModel):
-    """A range of values; a bound is inside it unless open."""
+    """A range of values; a bound is included unless open."""
 
     min_value: float
     open_at_min: bool = False
@@ -155,13 +157,13 @@ class Interval(WireModel):
 
 
 class MetricValueInfo(WireModel):
-    """Which values a metric gives; null: not said (0 to 1, or of one that decides nothing any number)."""
+    """The range of a metric's values; null: unspecified (0 to 1; any number for a metric that does not decide)."""
 
     interval: Interval | None = None
 
 
 class MetricInfo(WireModel):
-    """What a metric is, for lists of metrics."""
+    """The description of a metric, for lists of metrics."""
 
     metric_name: str
     description: str | None = None

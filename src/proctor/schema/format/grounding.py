@@ -1,4 +1,4 @@
-"""Where a model's answer comes from (search results and the like): recorded, never judged. Open: unknown keys are kept."""
+"""Grounding metadata of a model's answer (search results and the like): recorded, never scored. Unknown keys are preserved."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from proctor.schema.format.wire_model import Base64Bytes, WireModel
 
 
 class GroundingChunkWeb(WireModel):
-    """A page."""
+    """A web page."""
 
     domain: str | None = None
     title: str | None = None
@@ -23,7 +23,7 @@ class GroundingChunk(WireModel):
 
 
 class Segment(WireModel):
-    """A stretch of the answer; byte offsets within a part."""
+    """A segment of the answer; byte offsets within a part."""
 
     start_index: int | None = None
     end_index: int | None = None
@@ -32,7 +32,7 @@ class Segment(WireModel):
 
 
 class GroundingSupport(WireModel):
-    """Which sources support a stretch of the answer."""
+    """The sources that support a segment of the answer."""
 
     confidence_scores: list[float] | None = None
     grounding_chunk_indices: list[int] | None = None
@@ -41,20 +41,20 @@ class GroundingSupport(WireModel):
 
 
 class RetrievalMetadata(WireModel):
-    """How retrieval was decided."""
+    """Metadata of the retrieval decision."""
 
     google_search_dynamic_retrieval_score: float | None = None
 
 
 class SearchEntryPoint(WireModel):
-    """What a page showing the answer has to show of the search."""
+    """The search widget that a page with the answer must display."""
 
     rendered_content: str | None = None
     sdk_blob: Base64Bytes | None = None
 
 
 class GroundingMetadata(WireModel):
-    """Sources of an answer."""
+    """The sources of an answer."""
 
     image_search_queries: list[str] | None = None
     grounding_chunks: list[GroundingChunk] | None = None

@@ -1,4 +1,4 @@
-"""One turn of a conversation: what the user said and all that the agent did, in either of the format's two forms."""
+"""An invocation, one turn of a conversation: the user's message and the agent's activity, in either of the format's two forms."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ CallWithResponse = tuple[FunctionCall, FunctionResponse | None]
 
 
 def _read_intermediate_response(value: Any) -> Any:
-    """Objects `{author, parts | text | content}` and contents `{role, parts}` as the pair `[author, parts]`."""
+    """Convert objects `{author, parts | text | content}` and contents `{role, parts}` to the pair `[author, parts]`."""
     if isinstance(value, Content):
         return value.role or "", value.parts or []
     if not isinstance(value, dict):
@@ -47,18 +47,18 @@ IntermediateResponse = Annotated[
 
 
 KEEP_WRITTEN: Mapping[str, str] = {"tool_uses": "as written"}
-"""The context of a serializer that keeps the difference between a written `tool_uses: []` and an absent one.
+"""The serialization context that preserves the difference between a written `tool_uses: []` and an absent one.
 
-ADK's own writer drops the written one, and then the case asserts nothing.
+ADK's own writer omits the written one, so that the case no longer asserts anything.
 """
 _CALL_KEYS = frozenset({"tool_uses", "toolUses"})
 
 
 class IntermediateData(WireModel):
-    """What the agent did before its final response, the older form: calls, responses and texts in separate lists.
+    """The agent's activity before its final response, the older form: calls, responses and texts in separate lists.
 
-    A written `tool_uses: []` asserts that no tool is called; an absent or null one asserts nothing. Both are scored
-    alike, and both survive reading and writing.
+    A written `tool_uses: []` asserts that no tool is called; an absent or null one asserts nothing. Metrics treat them
+    alike, and reading and writing preserve both.
     """
 
     tool_uses: Annotated[list[FunctionCall], NULL_IS_EMPTY_LIST] = []
@@ -67,7 +67,7 @@ class IntermediateData(WireModel):
 
     @property
     def states_calls(self) -> bool:
-        """Whether the calls are written, be it as an empty list."""
+        """Return whether the calls are written, even as an empty list."""
         return bool(self.tool_uses) or "tool_uses" in self.model_fields_set
 
     @model_validator(mode="before")
@@ -80,7 +80,7 @@ class IntermediateData(WireModel):
 
     @model_serializer(mode="wrap")
     def _keep_what_is_written(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
-        """With `KEEP_WRITTEN` as context, write an empty list of calls exactly if it was written; else as ADK does."""
+        """With the context `KEEP_WRITTEN`, write an empty list of calls exactly if it was written; else as ADK does."""
         data: dict[str, Any] = write(self)
         if info.context is not KEEP_WRITTEN or self.tool_uses:
             return data
@@ -89,7 +89,7 @@ class IntermediateData(WireModel):
 
 
 class InvocationEvent(WireModel):
-    """One event of a turn: who, what, and what it cost."""
+    """One event of a turn: author, content, and usage."""
 
     author: str
     content: Content | None = None
@@ -99,7 +99,7 @@ class InvocationEvent(WireModel):
 
 
 class InvocationEvents(WireModel):
-    """What the agent did, the current form: events in order."""
+    """The agent's activity, the current form: events in order."""
 
     invocation_events: Annotated[list[InvocationEvent], NULL_IS_EMPTY_LIST] = []
 
@@ -115,7 +115,7 @@ _OLDER_KEYS = (
 
 
 def _intermediate_kind(value: Any) -> str | None:
-    """Which of the two forms `value` is; None for a mixture of both. A key that is null does not count."""
+    """Return which of the two forms `value` has; None for a mixture of both. A null key does not count."""
     if isinstance(value, dict):
         has_events = "invocation_events" in value or "invocationEvents" in value
         if not has_events:
@@ -141,7 +141,7 @@ AnyIntermediateData = Annotated[
 
 
 class AgentDetails(WireModel):
-    """An agent as it was when it ran. `tool_declarations`: as the model got them, `{"function_declarations": [...]}`."""
+    """An agent's configuration at run time. `tool_declarations` as sent to the model: `{"function_declarations": [...]}`."""
 
     name: str
     instructions: str = ""
@@ -154,7 +154,7 @@ class AppDetails(WireModel):
     agent_details: Annotated[dict[str, AgentDetails], NULL_IS_EMPTY_DICT] = {}
 
     def developer_instructions(self, agent_name: str) -> str:
-        """The instructions of one agent. Raises ValueError for an agent that is not there."""
+        """Return the instructions of one agent. Raises ValueError for an unknown agent."""
         details = self.agent_details.get(agent_name)
         if details is None:
             known = ", ".join(self.agent_details) or "none"
@@ -162,18 +162,18 @@ class AppDetails(WireModel):
         return details.instructions
 
     def get_developer_instructions(self, agent_name: str) -> str:
-        """The same, by google-adk's name."""
+        """Return `developer_instructions`, by google-adk's name."""
         return self.developer_instructions(agent_name)
 
     def get_tools_by_agent_name(self) -> dict[str, list[Any]]:
-        """The tool declarations of each agent, by its name."""
+        """Return the tool declarations of each agent, by its name."""
         return {name: details.tool_declarations for name, details in self.agent_details.items()}
 
 
 class Invocation(WireModel):
-    """One user turn and what the agent did in it: expected (from a file) or actual (recorded).
+    """One user turn with the agent's activity: expected (from a file) or actual (recorded).
 
-    `duration`, `model_duration`, `tool_duration`: seconds; only of turns that were run.
+    `duration`, `model_duration`, `tool_duration`: seconds; only for turns that were run.
     `rubrics`: for this turn only.
     """
 
@@ -200,13 +200,13 @@ class Invocation(WireModel):
 
     @property
     def calls_with_responses(self) -> list[CallWithResponse]:
-        """Each call with the response of the same id (the last of several); without id: the last one without id."""
+        """Return each call with the response of the same id (the last of several); without id: the last response without id."""
         responses = {response.id: response for response in self.tool_responses}
         return [(call, responses.get(call.id)) for call in self.tool_calls]
 
     @property
     def usage_metadata(self) -> list[UsageMetadata]:
-        """Usage of every event that reported one; the older form of intermediate data has none."""
+        """The usage of every event that reported one; the older form of intermediate data has none."""
         data = self.intermediate_data
         if not isinstance(data, InvocationEvents):
             return []
@@ -220,7 +220,7 @@ def _event_parts(events: Iterable[InvocationEvent]) -> Iterable[Part]:
 
 
 def tool_calls_of(data: IntermediateData | InvocationEvents | None) -> list[FunctionCall]:
-    """All tool calls in order; none for null."""
+    """Return all tool calls in order; none for null."""
     if data is None:
         return []
     if isinstance(data, IntermediateData):
@@ -235,7 +235,7 @@ def tool_calls_of(data: IntermediateData | InvocationEvents | None) -> list[Func
 
 
 def tool_responses_of(data: IntermediateData | InvocationEvents | None) -> list[FunctionResponse]:
-    """All tool responses in order; none for null."""
+    """Return all tool responses in order; none for null."""
     if data is None:
         return []
     if isinstance(data, IntermediateData):
@@ -245,6 +245,6 @@ def tool_responses_of(data: IntermediateData | InvocationEvents | None) -> list[
 
 
 def states_silence(expected: Invocation) -> bool:
-    """Tell whether a turn expects no answer: its `final_response` has one empty text and nothing else."""
+    """Return whether a turn expects no answer: its `final_response` has one empty text and nothing else."""
     parts = expected.final_response.parts if expected.final_response is not None else None
     return parts is not None and len(parts) == 1 and parts[0].text == ""

@@ -1,4 +1,4 @@
-"""Personas: how a played user behaves. Three are built in; a file names them by id."""
+"""Personas of simulated users. Three are built in; a file refers to them by id."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from proctor.schema.format.wire_model import WRITTEN_IN_SNAKE_CASE, WireModel
 
 
 class UserBehavior(WireModel):
-    """One habit: what the played user is told to do, and how a judge sees that it did not."""
+    """One behavior: the instructions for the simulated user, and the rubrics by which a judge detects violations."""
 
     model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
 
@@ -19,11 +19,11 @@ class UserBehavior(WireModel):
     violation_rubrics: list[str]
 
     def get_behavior_instructions_str(self) -> str:
-        """The instructions as a list for a prompt, one in each line."""
+        """Return the instructions as a list for a prompt, one per line."""
         return _as_list(self.behavior_instructions)
 
     def get_violation_rubrics_str(self) -> str:
-        """The rubrics as a list for a prompt, one in each line."""
+        """Return the rubrics as a list for a prompt, one per line."""
         return _as_list(self.violation_rubrics)
 
 
@@ -32,7 +32,7 @@ def _as_list(texts: list[str]) -> str:
 
 
 class UserPersona(WireModel):
-    """Who the played user is. Texts may hold Jinja placeholders such as `{{ stop_signal }}`, filled for the prompt."""
+    """The persona of a simulated user. Texts may contain Jinja placeholders such as `{{ stop_signal }}`."""
 
     model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
 
@@ -42,10 +42,10 @@ class UserPersona(WireModel):
 
 
 class UnknownPersonaError(ValueError):
-    """No persona has this id."""
+    """The error for an unknown persona id."""
 
     def __init__(self, persona_id: str) -> None:
-        import difflib  # a reader of good files never needs it
+        import difflib  # valid files never need it
 
         near = difflib.get_close_matches(persona_id.upper(), _BUILT_IN, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -54,19 +54,19 @@ class UnknownPersonaError(ValueError):
 
 
 def persona_ids() -> list[str]:
-    """Ids of all personas that a file may name."""
+    """Return the ids of all personas that a file may refer to."""
     return list(_BUILT_IN)
 
 
 def find_persona(persona_id: str) -> UserPersona:
-    """The persona with this id. Raises UnknownPersonaError, naming a near one."""
+    """Return the persona with this id. Raises UnknownPersonaError, which suggests a similar id."""
     if persona_id not in _BUILT_IN:
         raise UnknownPersonaError(persona_id)
     return _BUILT_IN[persona_id]()
 
 
 def register_persona(persona: UserPersona) -> None:
-    """Let files name `persona` by its id; replaces one with the same id."""
+    """Make `persona` available to files by its id; replaces a persona with the same id."""
     _BUILT_IN[persona.id] = lambda: persona
 
 
@@ -199,7 +199,7 @@ BEHAVIORS = {
     "TONE_PROFESSIONAL": _PROFESSIONAL,
     "TONE_CONVERSATIONAL": _CONVERSATIONAL,
 }
-"""The fields of the behaviors that personas are made of, by google-adk's names."""
+"""The fields of the built-in personas' behaviors, by google-adk's names."""
 
 
 def _persona(persona_id: str, description: str, behaviors: list[dict[str, Any]]) -> UserPersona:

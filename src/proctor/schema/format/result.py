@@ -1,4 +1,4 @@
-"""Results as the format stores them: per case, metric and invocation."""
+"""Results as the format stores them: by case, metric and invocation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proctor.schema.format.wire_model import Timestamp, WireModel
 
 
 class EvalStatus(IntEnum):
-    """What a metric, or a case, came to. INFORMATIONAL: measured, not judged."""
+    """The status of a metric or a case. INFORMATIONAL: measured, but not decisive."""
 
     PASSED = 1
     FAILED = 2
@@ -76,7 +76,7 @@ class TokenUsageDetails(WireModel):
 
 
 class DurationDetails(WireModel):
-    """Seconds spent; null: not measured."""
+    """Durations in seconds; null: not measured."""
 
     total_seconds: float | None = None
     model_seconds: float | None = None
@@ -85,7 +85,7 @@ class DurationDetails(WireModel):
 
 
 class EvalMetricResultDetails(WireModel):
-    """What a metric says beside its score."""
+    """Details of a metric's result other than its score."""
 
     rubric_scores: list[RubricScore] | None = None
     token_usage_details: TokenUsageDetails | None = None
@@ -93,7 +93,7 @@ class EvalMetricResultDetails(WireModel):
 
 
 class EvalMetricResult(EvalMetric):
-    """A metric with what it found; `score` null: nothing could be computed."""
+    """A metric with its result; `score` null: it could not be computed."""
 
     score: float | None = None
     eval_status: WireEvalStatus
@@ -104,7 +104,7 @@ class EvalMetricResult(EvalMetric):
 
 
 class EvalMetricResultPerInvocation(WireModel):
-    """What the metrics found for one turn."""
+    """The results of the metrics for one turn."""
 
     actual_invocation: Invocation
     expected_invocation: Invocation | None = None

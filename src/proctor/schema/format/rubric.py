@@ -1,4 +1,4 @@
-"""Rubrics: properties that an answer must have, in words; and what a judge found for each."""
+"""Rubrics: properties that an answer must have, described in text; and the judge's verdict on each."""
 
 import hashlib
 from typing import Any
@@ -41,7 +41,7 @@ class Rubric(WireModel):
 
 
 class RubricScore(WireModel):
-    """What was found for one rubric: `score` is 1 (holds), 0 (does not) or a mean of such; null: no verdict."""
+    """The verdict on one rubric: `score` is 1 (fulfilled), 0 (not fulfilled) or a mean of such; null: no verdict."""
 
     rubric_id: str
     rationale: str | None = None
@@ -49,5 +49,5 @@ class RubricScore(WireModel):
 
 
 def stable_rubric_id(text: str) -> str:
-    """The id of a rubric that has none: from its text alone, so that results of different runs compare."""
+    """Return the id of a rubric without one, derived from its text alone, so that the results of different runs match."""
     return "rubric_" + hashlib.sha256(text.strip().encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Scenarios: conversations that are not recorded but played by a model from a plan."""
+"""Scenarios: conversations in which a user simulator follows a plan."""
 
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ def _expand_persona(value: Any) -> Any:
 
 
 class ConversationScenario(WireModel):
-    """A conversation to be played: its first message word for word, and a plan for the rest.
+    """A simulated conversation: the first message verbatim, and a plan for the rest.
 
     `user_persona` may be given as the id of a registered persona; it is written back expanded.
     """
@@ -36,7 +36,7 @@ class ConversationScenarios(WireModel):
 
 
 class ConversationGenerationConfig(WireModel):
-    """How scenarios are to be made by a model: how many, of what kind, by which model."""
+    """The config for generating scenarios with a model: how many, of what kind, by which model."""
 
     count: int
     generation_instruction: str | None = None

@@ -1,4 +1,4 @@
-"""Sessions: what a case starts from, and what a run left behind."""
+"""Sessions: the initial session of a case, and the final session of a run."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ from proctor.schema.format.wire_model import NULL_IS_EMPTY_DICT, WireModel
 
 
 class SessionInput(WireModel):
-    """The session that a case starts in. `session_id` pins the session: an existing one is used as it is."""
+    """The initial session of a case. `session_id` pins the session: an existing one is used unchanged."""
 
     app_name: str
     user_id: str
@@ -15,7 +15,7 @@ class SessionInput(WireModel):
 
 
 class SessionDetails(WireModel):
-    """A session as stored in a result. Open: events and all unknown keys stay untouched."""
+    """A session as stored in a result. Events and all unknown keys are preserved unchanged."""
 
     id: str | None = None
     app_name: str | None = None

@@ -1,6 +1,6 @@
-"""What all models of the file format share: spellings, unknown keys, bytes, times, and acceptance of look-alikes.
+"""The base of all models of the file format: spellings, unknown keys, bytes, times, and acceptance of other libraries' models.
 
-A wire model is read generously (snake_case or camelCase, unknown keys kept in order) and written exactly
+A wire model is lenient in reading (snake_case or camelCase, unknown keys preserved in order) and strict in writing
 (snake_case, the same omissions as the format's own writer).
 """
 
@@ -25,14 +25,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138, as milliseconds March 1973
-_MILLISECONDS_TO = 1e14  # in seconds below the line above, so that what was read once reads the same again
+_MILLISECONDS_TO = 1e14  # in seconds below the line above, so that a converted value reads the same again
 _TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
 
 Path = tuple[str | int, ...]
 
 
 def to_camel(name: str) -> str:
-    """`camelCase` of a field's name, as pydantic's function makes it of names like ours, at a quarter of the time."""
+    """Return the camelCase of a field's name, as pydantic's function does for simple names, in a quarter of the time."""
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
 
@@ -42,9 +42,9 @@ WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_
 
 
 class PathError(ValueError):
-    """A mistake in a document, and where: `path` is the keys and indices that lead to it, for files to map to a line.
+    """An error in a document with its location: `path` is the keys and indices that lead to it, for files to map to a line.
 
-    `also`: the other mistakes of the same document.
+    `also`: the other errors of the same document.
     """
 
     def __init__(self, message: str, path: Path, *, also: "tuple[PathError, ...]" = ()) -> None:
@@ -55,7 +55,7 @@ class PathError(ValueError):
 
 
 class _Notice(threading.local):
-    """What validation has noticed in this thread; `None`: nobody wants to know."""
+    """What validation noticed in this thread; `None`: no one collects it."""
 
     keys: set[tuple[type[BaseModel], str]] | None = None
 
@@ -65,9 +65,9 @@ _NOTICE = _Notice()
 
 @contextmanager
 def noticed_unknown_keys() -> Iterator[set[tuple[type[BaseModel], str]]]:
-    """Collect (model, key) of each unknown key that is validated within: a walk through the models costs far more.
+    """Collect (model, key) of each unknown key during validation: walking through the models would cost far more.
 
-    A branch of a union that did not fit may have left some, too.
+    A union branch that did not match may have contributed some, too.
     """
     before, _NOTICE.keys = _NOTICE.keys, set()
     try:
@@ -77,7 +77,7 @@ def noticed_unknown_keys() -> Iterator[set[tuple[type[BaseModel], str]]]:
 
 
 def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
-    """What an unknown key may be: not a field that came under its other spelling already, which writing would lose."""
+    """Return the schema of an unknown key: it rejects a field that is already set in the other spelling, as writing would lose it."""
     fields = {spelling: name for name in model.model_fields for spelling in (name, to_camel(name))}
 
     def check(key: str) -> str:
@@ -120,18 +120,18 @@ class WireModel(BaseModel):
             return
         except ValidationError:
             plain = plain_data(data)
-            if plain is data:  # nothing foreign in it: the mistake is the caller's
+            if plain is data:  # no foreign objects in it: the error is the caller's
                 raise
         self.__pydantic_validator__.validate_python(plain, self_instance=self)
 
-    # pydantic looks for this mark: it may fill nested models itself instead of calling this method for each of them
+    # pydantic checks for this mark: it may fill nested models itself instead of calling this method for each of them
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # functions take attributes; mypy does not know this one
 
     @classmethod
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """Adds a check of unknown keys; where there are none it costs nothing."""
+        """Add a check of unknown keys; without unknown keys it costs nothing."""
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
         while inner["type"] != "model-fields":
@@ -142,7 +142,7 @@ class WireModel(BaseModel):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """As pydantic's; `obj` may also be, or hold, objects of other pydantic libraries."""
+        """Validate as pydantic does; `obj` may also be, or contain, objects of other pydantic libraries."""
         if not isinstance(obj, WireModel):
             try:
                 return super().model_validate(obj, **options)
@@ -153,10 +153,10 @@ class WireModel(BaseModel):
             return super().model_validate(plain, **options)
         return super().model_validate(obj, **options)
 
-    if not TYPE_CHECKING:  # a type checker would take it that every attribute exists
+    if not TYPE_CHECKING:  # otherwise a type checker would assume that every attribute exists
 
         def __getattr__(self, name: str) -> Any:
-            """Fill what `proctor.schema.evidence.fast_models` leaves empty, now that somebody looks at it: hardly anybody does."""
+            """Compute on first access what `proctor.schema.evidence.fast_models` leaves empty, because it is rarely read."""
             if name == "__pydantic_fields_set__":
                 value = _stated_when_made(self)
             elif name == "__pydantic_private__":
@@ -167,14 +167,14 @@ class WireModel(BaseModel):
             return value
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Only what is there: most fields of most objects are null."""
+        """Return only non-null fields: most fields of most objects are null."""
         for name, value in super().__repr_args__():
             if value is not None:
                 yield name, value
 
 
 ALWAYS_STATED: dict[type[WireModel], frozenset[str]] = {}
-"""Of models made past the validator: fields that count as given whatever their value."""
+"""The fields of unvalidated models that count as set, whatever their value."""
 
 
 def _stated_when_made(model: WireModel) -> set[str]:
@@ -187,9 +187,9 @@ def _stated_when_made(model: WireModel) -> set[str]:
 
 
 def plain_data(value: Any) -> Any:
-    """`value` with every pydantic object that is not a WireModel replaced by a dict of what it states.
+    """Return `value` with every pydantic object that is not a WireModel replaced by a dict of its content.
 
-    Returns the very same object when there is nothing to replace. Enum members become their values.
+    Returns the identical object if there is nothing to replace. Enum members become their values.
     """
     if isinstance(value, BaseModel):
         return value if isinstance(value, WireModel) else _stated_fields(value)
@@ -216,7 +216,7 @@ def _stated_fields(model: BaseModel) -> dict[str, Any]:
 
 
 def unknown_keys(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, BaseModel]]:
-    """Every key below `model` that its model does not know: (path to the key, the model that has it), in file order.
+    """Yield every key below `model` that its model does not define: (path to the key, its model), in file order.
 
     Paths use field names in snake_case as the models have them.
     """
@@ -230,7 +230,7 @@ def unknown_keys(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, Base
 
 @lru_cache(maxsize=1000)
 def _fields_with_models(model: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a model that may hold models; most hold texts and numbers."""
+    """Return the fields of a model that may contain models; most contain texts and numbers."""
     return tuple(name for name, field in model.model_fields.items() if _may_hold_models(field.annotation))
 
 

@@ -25,9 +25,7 @@ class Outcome(StrEnum):
     INFORMATIONAL = "informational"
     """For a metric: reported, but never decides."""
 
-    __hash__ = (
-        str.__hash__
-    )  # an enumeration's own is a Python function, and these are looked up for every case
+    __hash__ = str.__hash__  # Enum's __hash__ is a Python function, and outcomes are dict keys for every case
 
     def __bool__(self) -> bool:
         """Return whether it is a pass, so that `assert outcome` fails for everything else.

@@ -1,4 +1,4 @@
-"""What scores mean under their criteria: outcomes of metrics, trials, cases and runs."""
+"""Results of trials, cases and runs: scores under their criteria, and outcomes."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ class TrialResult:
         failure: Failure | None = None,
         attempt: int = 0,
     ) -> None:
-        """Take the `evidence` as a model, as its JSON (smaller; read when asked for) or what returns that, or `None` when dropped.
+        """Take the `evidence` as a model, as JSON (smaller; parsed on access), as a function that returns JSON, or `None` if dropped.
 
-        `attempt`: how often the trial was made before, ended in an error and was made again by a resumed run.
+        `attempt`: the number of earlier attempts that ended in an error and were repeated by a resumed run.
         """
         self.attempt = attempt
         self.earlier: Sequence[TrialResult] = ()
-        """The attempts before this one, in order; none of them has scores. They are kept in a store, and in what it exports."""
+        """The earlier attempts, in order, without scores. They are in the store, and in its exports."""
         self.number = number
         self.outcome = outcome
         self.failure = failure
         self._evidence = evidence
 
     def __bool__(self) -> bool:
-        return bool(self.outcome)  # `assert trials[0]` must not be green by accident
+        return bool(self.outcome)  # an `assert trials[0]` must not pass by accident
 
     @property
     def trial(self) -> Trial | None:
-        """The evidence; `None` when it was not kept (see `keep_evidence`)."""
+        """The evidence; `None` if it was not stored (see `keep_evidence`)."""
         evidence = self._evidence() if callable(self._evidence) else self._evidence
         return Trial.model_validate_json(evidence) if isinstance(evidence, bytes) else evidence
 
     def evidence_data(self) -> dict[str, Any] | None:
-        """The evidence as plain data, fields without a value left out; `None` when it was not kept.
+        """The evidence as plain data, without null values; `None` if it was not stored.
 
-        JSON without null, as `kept_json` writes it, is read without models.
+        JSON without null, as `kept_json` writes it, is parsed without models.
         """
         evidence = self._evidence() if callable(self._evidence) else self._evidence
         if isinstance(evidence, bytes):
@@ -78,7 +78,7 @@ class TrialResult:
 
 
 class _MayWait:
-    """Room for what makes the verdicts of a case whose metrics wait (see `CaseResult.put_off_metrics`)."""
+    """The slot of the function that computes the verdicts of a case lazily (see `CaseResult.put_off_metrics`)."""
 
     __slots__ = ("_maker",)
     _maker: Callable[[], dict[str, MetricVerdict]] | None
@@ -86,32 +86,32 @@ class _MayWait:
 
 @dataclass(slots=True, repr=False)
 class CaseResult(_MayWait):
-    """The verdict on one case and everything behind it."""
+    """The result of one case: verdict, reason, trials and metrics."""
 
     eval_set_id: str
     eval_id: str
     outcome: Outcome
     reason: str = ""
-    """The first thing to know: which metric failed and why, or what went wrong."""
+    """The main reason: which metric failed and why, or which error occurred."""
     metrics: dict[str, MetricVerdict] = field(default_factory=dict)
     trials: list[TrialResult] = field(default_factory=list)
     place: str = ""
-    """`file:line` of the case, where it came from a file."""
+    """`file:line` of the case, if it is from a file."""
     rule: TrialRule | None = None
-    """What share of the trials had to pass; `None`: every metric's mean over the trials decided."""
+    """The required pass rate; `None`: every metric's mean over the trials decided."""
     missed: str = ""
     """Of several trials: which was the first that failed, and why."""
     is_played: bool = False
-    """Whether its user was played: a scenario."""
+    """Whether the user was simulated: a scenario."""
 
     def put_off_metrics(self, make: Callable[[], dict[str, MetricVerdict]]) -> None:
-        """Have `metrics` made by `make`, which must not raise, when somebody looks at them."""
+        """Compute `metrics` by `make`, which must not raise, on first access."""
         del self.metrics
         _put_maker(self, make)
         self.__class__ = _WaitingResult
 
     def __bool__(self) -> bool:
-        return self.passed  # `assert result` must not be green by accident
+        return self.passed  # an `assert result` must not pass by accident
 
     def __repr__(self) -> str:
         return clean(
@@ -125,17 +125,17 @@ class CaseResult(_MayWait):
 
     @property
     def status(self) -> EvalStatus:
-        """The outcome in ADK's words."""
+        """The outcome as ADK's EvalStatus."""
         return self.outcome.status
 
     @property
     def trials_passed(self) -> int:
-        """How many trials passed by themselves."""
+        """The number of trials that passed by themselves."""
         return sum(trial.outcome is Outcome.PASSED for trial in self.trials)
 
     @property
     def trials_failed(self) -> int:
-        """How many trials failed by themselves; those that are neither could not be judged."""
+        """The number of trials that failed by themselves; the remaining trials could not be scored."""
         return sum(trial.outcome is Outcome.FAILED for trial in self.trials)
 
     @property
@@ -145,38 +145,38 @@ class CaseResult(_MayWait):
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of the trials that passed, from 0 to 1; a trial in error did not. `None` without trials."""
+        """The share of the trials that passed, from 0 to 1; a trial in error did not pass. `None` without trials."""
         return self.trials_passed / len(self.trials) if self.trials else None
 
     @property
     def confidence(self) -> float:
-        """At which `interval` holds: what the config's `trials` asks for, else 0.95."""
+        """The confidence of `interval`: that of the config's `trials`, or else 0.95."""
         return self.rule.confidence if self.rule and self.rule.confidence else CONFIDENCE
 
     @property
     def interval(self) -> tuple[float, float]:
         """The Wilson interval (low, high) of the pass rate.
 
-        Trials that could not be judged might have been anything: the low end takes them as failed, the high end as
-        passed. (0, 1) without trials.
+        Trials that could not be scored count as failed in the lower limit and as passed in the upper limit.
+        (0, 1) without trials.
         """
         total, confidence = len(self.trials), self.confidence
         low = wilson(self.trials_passed, total, confidence=confidence)[0]
         return low, wilson(total - self.trials_failed, total, confidence=confidence)[1]
 
     def pass_hat(self, k: int) -> float:
-        """Return pass^k: the probability that `k` trials all pass, estimated without bias.
+        """Return pass^k: the probability that `k` trials all pass, an unbiased estimate.
 
         Raises:
-            ValueError: k is less than 1, or more than there are trials.
+            ValueError: k is less than 1, or more than the number of trials.
         """
         return pass_hat(self.trials_passed, len(self.trials), k)
 
     def pass_at(self, k: int) -> float:
-        """Return pass@k: the probability that of `k` trials at least one passes, estimated without bias.
+        """Return pass@k: the probability that at least one of `k` trials passes, an unbiased estimate.
 
         Raises:
-            ValueError: k is less than 1, or more than there are trials.
+            ValueError: k is less than 1, or more than the number of trials.
         """
         return pass_at(self.trials_passed, len(self.trials), k)
 
@@ -188,13 +188,13 @@ class _WaitingResult(LazyObject, CaseResult):
     __slots__ = ()
 
     def settle(self) -> None:
-        if (make := self._maker) is not None:  # else another thread has just done it
+        if (make := self._maker) is not None:  # otherwise another thread has just computed them
             self.metrics = make()
             self.__class__ = CaseResult  # type: ignore[assignment]  # its base
             self._maker = None
 
     def __repr__(self) -> str:
-        return CaseResult.__repr__(self)  # says nothing about metrics
+        return CaseResult.__repr__(self)  # does not access the metrics
 
 
 @dataclass(slots=True, repr=False)
@@ -203,38 +203,37 @@ class RunResult:
 
     agent: str
     cases: Sequence[CaseResult] = field(default_factory=list)
-    """In the order of the sets and of the cases in them; of a stored run they are read as they are asked for."""
+    """In the order of the sets and of their cases; the cases of a stored run are read on access."""
     sets: list[SetSummary] = field(default_factory=list)
     num_runs: int = 1
-    """Trials of each case; where sets differ, the most."""
+    """Trials of each case; the maximum if sets differ."""
     warnings: list[str] = field(default_factory=list)
     started_at: float = 0.0
     duration: float = 0.0
-    """Seconds that processes were at work on it."""
+    """Seconds of execution."""
     judging_duration: float | None = None
-    """Seconds that judging it again took; `None` for the run's own verdicts."""
+    """Seconds of re-scoring; `None` for the run's own verdicts."""
     interrupted: bool = False
-    """Whether somebody ended it before everything was run."""
+    """Whether the run was interrupted before all trials were run."""
     stopped_by: str = ""
-    """Why not everything was run: a limit, a signal; empty when nothing was left out."""
+    """Why the run is incomplete: a limit, a signal; empty if it is complete."""
     run_id: str = ""
-    """Its name in the store; empty where it is not kept."""
+    """The id in the store; empty if the run is not stored."""
     spent: list[Spent] = field(default_factory=list)
-    """What models took, by purpose (agent, played user, judge) and model."""
+    """The usage of models, by purpose (agent, simulated user, judge) and model."""
     judged_by: list[JudgedBy] = field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     badges: dict[str, str] = field(default_factory=dict)
     """Metric -> what its judge was found to be worth, or why that does not hold any more; as the store knows it."""
     failure: Failure | None = None
-    """Why the run itself could not go on (the store could not be written); its exit code is 3."""
+    """The failure that ended the run (for example of the store); its exit code is 3."""
     at_most: int = 0
-    """Trials of all cases that there could have been, where they were added until it was decided; 0: their number was
-    chosen beforehand."""
+    """The maximum number of trials of all cases if they are added until a decision; 0: the number is fixed in advance."""
     against: str = ""
-    """The run that it was to be compared with, where that was to be decided; empty: each case by itself."""
+    """The baseline of the comparison that decides when to stop; empty: each case decides by itself."""
 
     def __bool__(self) -> bool:
-        return self.passed  # `assert result` must not be green by accident
+        return self.passed  # an `assert result` must not pass by accident
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
@@ -244,52 +243,52 @@ class RunResult:
     def outcome(self) -> Outcome:
         """Failed before error before inconclusive; passed only when every case passed.
 
-        A run that could not go on is an *error*, whatever its cases came to.
+        A run with a failure is an *error*, whatever the outcomes of its cases are.
         """
         set_missing = any(summary.failure is not None for summary in self.sets)
         return outcome_of_run(self.counts, set_missing=set_missing, broken_off=self.failure is not None)
 
     @property
     def cost(self) -> float | None:
-        """US dollars that models took, of the agent as far as it reports them; `None` where a price is not known."""
+        """The cost of all model calls in US dollars, including what the agent reports; `None` if a price is unknown."""
         from proctor.schema.results.model_usage import total_cost
 
         return total_cost(self.spent)
 
     @property
     def passed(self) -> bool:
-        """Whether every case passed, and the run could be carried out."""
+        """Whether every case passed and the run had no failure."""
         return self.outcome is Outcome.PASSED
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many cases ended in each outcome."""
-        if (stored := getattr(self.cases, "counts", None)) is not None:  # without reading any
+        """The number of cases by outcome."""
+        if (stored := getattr(self.cases, "counts", None)) is not None:  # without reading a case
             counted: dict[Outcome, int] = stored()
             return counted
         return dict(Counter(case.outcome for case in self.cases))
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive; 2 of a report on a configuration error."""
+        """The exit code: 0 passed, 1 failed, 3 error (or incomplete), 4 inconclusive; 2 for a report on a configuration error."""
         if self.failure is not None and self.failure.where == CONFIGURATION:
             return 2
         return _EXIT_CODES.get(self.outcome, 3)
 
     @property
     def repeats(self) -> Repeats:
-        """What the trials of all cases say together: pass^k, pass@k, means with their errors. Looks at every case once."""
+        """Statistics over the trials of all cases: pass^k, pass@k, means with their errors. Reads every case once."""
         return Repeats(self.cases)
 
     @property
     def means(self) -> dict[str, Mean]:
-        """Each metric's mean over all trials, with a standard error clustered by case and its 95 % interval."""
+        """Each metric's mean over all trials, with a standard error clustered by case and its 95 % CI."""
         return self.repeats.means()
 
     def pass_hat(self, k: int) -> float | None:
         """Return pass^k, the probability that `k` trials of a case all pass, as the mean over the cases.
 
-        Cases with fewer than `k` trials are left out; `None` where no case has as many.
+        Cases with fewer than `k` trials are left out; `None` if no case has enough.
 
         Raises:
             ValueError: k is less than 1.
@@ -300,7 +299,7 @@ class RunResult:
     def pass_at(self, k: int) -> float | None:
         """Return pass@k, the probability that of `k` trials of a case at least one passes, as the mean over the cases.
 
-        Cases with fewer than `k` trials are left out; `None` where no case has as many.
+        Cases with fewer than `k` trials are left out; `None` if no case has enough.
 
         Raises:
             ValueError: k is less than 1.
@@ -312,7 +311,7 @@ class RunResult:
         """Return the result of the case `eval_id`.
 
         Raises:
-            KeyError: no such case in this run.
+            KeyError: the run has no such case.
         """
         find = getattr(self.cases, "find", None)  # of stored cases: without reading the others
         if find is not None and (found := find(eval_id, eval_set_id)) is not None:
