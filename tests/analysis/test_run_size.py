@@ -43,8 +43,8 @@ def test_flaky_cases_take_more_and_more_trials_take_fewer_cases() -> None:
     ("values", "name", "note"),
     [
         (["PPP", "PPP"], "passed", "no case was flaky"),
-        (["P", "F", "P"], "passed", "one trial a case does not tell"),
-        (["P"], "passed", "one trial a case does not tell"),
+        (["P", "F", "P"], "passed", "with one trial a case, the variance"),
+        (["P"], "passed", "with one trial a case, the variance"),
         ([[0.5, 0.5], [0.7, 0.7]], "score", "no trial scored differently"),
         ([[0.5], [0.7]], "score", "the whole variance over cases is assumed"),
         ([[0.5]], "score", "the most that there can be is assumed"),

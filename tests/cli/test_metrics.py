@@ -82,7 +82,11 @@ def test_the_example_of_each_is_a_config() -> None:
     [
         (
             "weighted",
-            ["needs      the scores of other metrics of the config", "how much each counts", "(required)"],
+            [
+                "needs      the scores of other metrics of the config",
+                "the metrics to combine and their weights",
+                "(required)",
+            ],
         ),
         ("known_tools", ["needs      what the agent declares about its tools", '"tools": [']),
         ("response_schema", ["from       JSON Schema (json-schema.org)", '"schema": {']),

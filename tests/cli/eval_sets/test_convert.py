@@ -60,7 +60,7 @@ def test_nothing_is_overwritten_unless_told_to() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.evalset.json", "b.txt"], "b.txt: the suffix says what is written"),
+        (["a.evalset.json", "b.txt"], "b.txt: unknown suffix"),
         (["gone.json", "b.yaml"], "gone.json"),
         (["broken.json", "b.yaml"], "broken.json:1:2: "),
         (["twice.json", "b.yaml"], "twice.json:"),

@@ -109,7 +109,9 @@ def test_a_dry_run_shows_and_writes_nothing() -> None:
         pytest.param(["--count", "0"], "--count", id="none are wanted"),
         pytest.param(["ID", "--out", "x.evalset.json", "--yes"], "give one of the two", id="two places"),
         pytest.param(["--persona", "CLOWN"], "CLOWN", id="no such persona"),
-        pytest.param(["--out", "notes.txt", "--yes"], "a set is called", id="no name of a set"),
+        pytest.param(
+            ["--out", "notes.txt", "--yes"], "name the file NAME.evalset.json", id="no name of a set"
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_a_model_is_asked(words: list[str], said: str) -> None:

@@ -249,7 +249,7 @@ def test_an_evaluator_and_its_threshold_must_agree(register: Any) -> None:
     register(Contrary)
     with pytest.raises(AssertionError, match="was not evaluated") as failed:
         AgentEvaluator.evaluate_eval_set(agent, eval_set("ok"), {"shortness": 0.5}, num_runs=1)
-    assert "says FAILED for a score of 1 at the threshold 0.5" in str(failed.value)
+    assert "its own verdict is FAILED for a score of 1 at the threshold 0.5" in str(failed.value)
 
 
 def test_what_it_does_to_its_arguments_changes_no_evidence(register: Any) -> None:
