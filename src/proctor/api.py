@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from proctor.authoring.check import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
     from proctor.authoring.traces_to_eval_set import eval_set_of
+    from proctor.runs.argument_types import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
     from proctor.runs.estimate import estimate, estimate_sync
     from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
     from proctor.runs.importing.import_runs import import_run, import_runs
     from proctor.runs.load import load_agent, load_config, load_eval_set
-    from proctor.runs.options import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
     from proctor.runs.rescore import rescore, rescore_sync
     from proctor.runs.resume import resume, resume_sync
     from proctor.runs.score import score, score_sync
@@ -51,7 +51,7 @@ _WHERE = {
     "proctor.runs.estimate": ("estimate", "estimate_sync"),
     "proctor.runs.evaluate": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "proctor.runs.storage.export": ("export_run", "export_to_adk"),
-    "proctor.runs.options": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "proctor.runs.argument_types": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
     "proctor.authoring.generate_scenarios": ("generate_scenarios", "generate_scenarios_sync"),
     "proctor.runs.importing.import_runs": ("import_run", "import_runs"),
     "proctor.analysis.calibration.labels": ("label_run",),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from unittest import SkipTest
 
 from proctor.engine.execution.event_loop import run_sync
-from proctor.runs.conformance.check import (
+from proctor.runs.conformance.check_agent import (
     CHECKS,
     MESSAGES,
     Check,

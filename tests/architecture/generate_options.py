@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from textwrap import fill
 
-from proctor.engine.planning.run_options import OPTIONS, Group, Option, Use
+from proctor.engine.run_options import OPTIONS, Group, Option, Use
 
 RUNS = Path(__file__).resolve().parents[2] / "src" / "proctor" / "runs"
 
@@ -38,7 +38,7 @@ def options_for(use: Use | None) -> list[Option]:
 def generated() -> dict[Path, str]:
     """The text of each module with generated parts, by its path."""
     types = "\n\n" + "\n\n\n".join(map(typed_dict, TYPES)) + "\n\n\n"
-    texts = {RUNS / "options.py": _replaced(RUNS / "options.py", _TYPES, types)}
+    texts = {RUNS / "argument_types.py": _replaced(RUNS / "argument_types.py", _TYPES, types)}
     return texts | {
         RUNS / name: _replaced(RUNS / name, _LIST, option_list(use)) for name, use in DOCUMENTED.items()
     }

@@ -6,15 +6,15 @@ from dataclasses import fields
 
 import pytest
 
-from proctor.engine.planning.run_options import OPTIONS, RunOptions
+from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.pytest_plugin.options import OPTIONS as OF_PYTEST
 from proctor.runs.setup.settings import Settings, setting_kinds
 from proctor.web.pages.start import StartRun
 from tests.architecture.generate_options import generated
 from tests.architecture.source import SRC
 
-DECLARATIONS = "src/proctor/engine/planning/run_options.py"
-GENERATED = "src/proctor/runs/options.py"
+DECLARATIONS = "src/proctor/engine/run_options.py"
+GENERATED = "src/proctor/runs/argument_types.py"
 
 
 def test_generated_types_and_docstrings_are_current() -> None:
@@ -41,14 +41,14 @@ def test_option_is_declared_once(name: str) -> None:
 
 OFFER_RUNS = [
     "cli/eval/",
-    "cli/run_options.py",
+    "cli/shared_options.py",
     "cli/tools/score_trace.py",
     "pytest_plugin",
     "runs/",
     "web/server",
 ]
 """Where runs are started. Other commands have flags of the same spelling that mean something else."""
-MENTIONS = {"cli/eval/arguments.py", "cli/eval/failed_cases.py"}
+MENTIONS = {"cli/eval/eval_request.py", "cli/eval/failed_cases.py"}
 """Modules that name `--config` in a message."""
 OTHER_MEANING = {
     "--retry-errors": "a flag of `proctor resume`",

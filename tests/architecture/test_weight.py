@@ -85,7 +85,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> None:
     loaded = _loaded_by("-c", "from proctor import evaluate, evaluate_sync")
-    assert "proctor.runs.options" in loaded
+    assert "proctor.runs.argument_types" in loaded
     assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()
 
 
@@ -130,8 +130,7 @@ DECLARED_OPTIONS = {
     "proctor.common.limits",
     "proctor.common.option_kinds",
     "proctor.engine",
-    "proctor.engine.planning",
-    "proctor.engine.planning.run_options",
+    "proctor.engine.run_options",
     "proctor.errors",
 }
 """The declarations of a run's options, from which the plug-in makes its own: the standard library is all that they import."""

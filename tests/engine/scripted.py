@@ -9,7 +9,7 @@ from proctor.agents.base import Agent, Session
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Progress
 from proctor.engine.planning.plan import GivenSet, Plan, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content

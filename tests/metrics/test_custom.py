@@ -16,7 +16,7 @@ import proctor
 from proctor.common import registry
 from proctor.common.registry import METRICS
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, MetricError, SetupProblems
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.custom import function_metric as custom

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import proctor
 from proctor.common.registry import METRICS
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial
 from proctor.errors import CriterionError, SetupProblems
 from proctor.metrics.base import CaseView

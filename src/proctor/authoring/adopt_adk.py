@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from proctor.authoring.adk_imports import Rewritten, rewrite_imports
 from proctor.authoring.assertion_report import assertion_problems
 from proctor.errors import ProctorError, SetupError
-from proctor.files.eval_sets.check import Report, check_file
+from proctor.files.eval_sets.check_file import Report, check_file
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.problems import Problem

@@ -13,10 +13,10 @@ from proctor.common.registry import METRICS
 from proctor.engine.planning.case_checks import ASSERTS_NOTHING, REMEDIES, reader_of
 from proctor.engine.planning.criteria import Bound, bind
 from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
-from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.trial_counts import problems_of_trials, runs_of
+from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
-from proctor.files.eval_sets.check import NO_CASES, Report, check_file
+from proctor.files.eval_sets.check_file import NO_CASES, Report, check_file
 from proctor.files.eval_sets.documents import Document, problems_at
 from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.message_location import locate_message

@@ -16,7 +16,7 @@ from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.file_lock import lock_folder
-from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.line_ends import normalize_line_ends, restore_line_ends

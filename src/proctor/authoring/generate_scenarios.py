@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from proctor.errors import SetupError, SetupProblems, did_you_mean
-from proctor.runs.options import AgentLike, EvalSetLike
+from proctor.runs.argument_types import AgentLike, EvalSetLike
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.scenario import ConversationGenerationConfig, ConversationScenario
 from proctor.schema.format.session import SessionInput
@@ -103,7 +103,7 @@ async def outline_of(agent: AgentLike, *, agent_name: str | None = None) -> Agen
     """
     from proctor.agents.load import describe_ref, load_agent
     from proctor.engine.planning.plan import Plan
-    from proctor.engine.planning.run_options import RunOptions
+    from proctor.engine.run_options import RunOptions
     from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 
     loaded, label = load_agent(agent, agent_name=agent_name), describe_ref(agent)

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from proctor.cli.command_base import begin
 from proctor.cli.errors import SETUP_ERROR, exit_code_of
-from proctor.cli.options import begin
 from proctor.cli.streams import loaded
 from proctor.common.registry import load_object
 from proctor.errors import RunInUseError, did_you_mean

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import click
 
-from proctor.cli.options import common
+from proctor.cli.command_base import common
 from proctor.cli.status_file import tell_problems
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean

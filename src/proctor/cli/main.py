@@ -8,8 +8,8 @@ import sys
 
 import click
 
+from proctor.cli.command_base import common_options
 from proctor.cli.commands import LazyGroup
-from proctor.cli.options import common_options
 from proctor.cli.status_file import listen_to_environment
 from proctor.cli.streams import leave, own_end, own_streams
 from proctor.common.version import __version__

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from proctor.metrics.statements import StatementReader, by_needs
+from proctor.metrics.case_statements import StatementReader, by_needs
 from proctor.schema.evidence.to_invocations import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase

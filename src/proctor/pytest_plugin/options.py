@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.common.option_kinds import Choice, Flag, Kind
-from proctor.engine.planning.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
+from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
 
 if TYPE_CHECKING:
     import pytest

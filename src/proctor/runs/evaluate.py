@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
+from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.observers import begun, ended
-from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.setup.working_folder import user_folder
 from proctor.runs.storage.failed_attempts import recorded_attempt
 

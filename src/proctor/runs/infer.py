@@ -13,7 +13,7 @@ from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_checks import cannot_run
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.plan import GivenSet
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun
 from proctor.runs.setup.judge_provider import JudgesOnDemand

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.runs.options import AgentLike
+from proctor.runs.argument_types import AgentLike
 from proctor.runs.setup.working_folder import agent_code
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.eval_set import EvalSet

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.judging_manifest import judged_set
 from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
-from proctor.engine.planning.run_options import RunOptions, Use, options_of
+from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
+from proctor.runs.argument_types import ConfigLike, ScoreOptions
 from proctor.runs.evaluate import carry_out
-from proctor.runs.options import ConfigLike, ScoreOptions
 from proctor.runs.setup.argument_checks import is_open, name_of_run
 from proctor.runs.setup.find_config import read_config
 from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of, judge_again

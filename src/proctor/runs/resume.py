@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from proctor.common.registry import load_object
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
+from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
+from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
 from proctor.runs.begin import described
 from proctor.runs.evaluate import carry_out
-from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import prepare

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.common.registry import METRICS
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
+from proctor.runs.argument_types import ConfigLike, lines_of
 from proctor.runs.load import load_config
 from proctor.runs.observers import begun, ended
-from proctor.runs.options import ConfigLike, lines_of
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content, FunctionCall

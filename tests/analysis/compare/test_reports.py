@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from proctor.analysis.compare.reports.text import comparison_blocks, numbers
+from proctor.analysis.compare.reports.text_and_markdown import comparison_blocks, numbers
 from proctor.analysis.compare.reports.write import write_comparison, writer_of
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks

@@ -13,7 +13,7 @@ import pytest
 from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.execution.run_control import NoProgress, StopRequest
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, UsageMetadata
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult

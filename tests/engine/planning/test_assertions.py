@@ -202,7 +202,7 @@ ASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 
 def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
     from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-    from proctor.engine.planning.run_options import RunOptions
+    from proctor.engine.run_options import RunOptions
 
     eval_set = proctor.EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [given]})
     config = proctor.EvalConfig(criteria=DEFAULT if criteria is None else criteria)

@@ -8,7 +8,7 @@ import pytest
 import proctor
 from proctor.engine.planning.case_checks import READERS, reader_of
 from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges
 from proctor.models.scripted import ScriptedModel

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig

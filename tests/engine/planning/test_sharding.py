@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 import proctor
 from proctor.engine.planning.plan import PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.sharding import MOST, Shard, parse_shard
+from proctor.engine.run_options import RunOptions
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig

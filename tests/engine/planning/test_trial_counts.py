@@ -14,8 +14,8 @@ from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress
 from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.trial_counts import least_to_pass, too_few_trials, undecidable
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import decide_share
 from proctor.errors import SetupProblems
 from proctor.schema.evidence.event import Event

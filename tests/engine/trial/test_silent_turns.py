@@ -12,7 +12,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.common.safe_text import is_visible
 from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.eval_sets.check import check_file
+from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.detect_format import Kind
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")

@@ -288,7 +288,7 @@ def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
             )
     program = """
 import resource, sys
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.planning.plan import PlannedSet, make_plan
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.config import EvalConfig

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.text.contains import NO_TEXT_TO_SEARCH
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from tests.metrics.text.text_scores import explanation, metric, reason, value
 
 IGNORE_ALL = {

@@ -12,16 +12,16 @@ from typing import Any, TextIO
 import click
 
 from proctor import api
+from proctor.cli.command_base import SectionedCommand, common, common_options, option
 from proctor.cli.error_reports import reported_errors, write_nothing_run
 from proctor.cli.errors import say
-from proctor.cli.eval.arguments import Asking, guard_of, store_named
+from proctor.cli.eval.eval_request import Asking, guard_of, store_named
 from proctor.cli.eval.execution import Execution, Shown, Start, carry_out_against
 from proctor.cli.eval.stores import NOWHERE
-from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.project_settings import read_settings
-from proctor.cli.run_options import SHOW, json_option, output_options, run_options
+from proctor.cli.shared_options import SHOW, json_option, output_options, run_options
 from proctor.cli.streams import loaded, stdout_is_ours
-from proctor.engine.planning.run_options import OPTIONS, Group
+from proctor.engine.run_options import OPTIONS, Group
 from proctor.errors import NothingToRunError, SettingsError
 from proctor.reports.content.estimate import write_estimate, write_json
 from proctor.runs.estimate import estimate_sync

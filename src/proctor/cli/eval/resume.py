@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.command_base import OTHER, SectionedCommand, common, common_options, option
 from proctor.cli.errors import problems_of
 from proctor.cli.eval.stores import Keeping, results_places
-from proctor.cli.options import OTHER, SectionedCommand, common, common_options, option
 from proctor.cli.report_outputs import Output, output_guard, parse_outputs
-from proctor.cli.run_options import STORE_HELP, report_options, run_options
-from proctor.engine.planning.run_options import OPTIONS, Group, Use, options_of
+from proctor.cli.shared_options import STORE_HELP, report_options, run_options
+from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.resume import Outputs, known_places, nothing_to_do, outputs_of

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.options import SectionedCommand, common, common_options
-from proctor.cli.run_options import judge_options, report_options, store_option
-from proctor.engine.planning.run_options import Use, options_of
+from proctor.cli.command_base import SectionedCommand, common, common_options
+from proctor.cli.shared_options import judge_options, report_options, store_option
+from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Shown, Start

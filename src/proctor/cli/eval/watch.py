@@ -16,9 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from proctor.cli.command_base import common
 from proctor.cli.errors import Stopped, say
 from proctor.cli.eval.agent_and_sets import who_and_what
-from proctor.cli.options import common
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
 from proctor.runs.setup.project_defaults import prepare_process

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, common_options, option
 from proctor.cli.confirm import is_sure
 from proctor.cli.errors import say, show_setup_error
 from proctor.cli.file_diff import show_difference
-from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import store_option
+from proctor.cli.shared_options import store_option
 from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:

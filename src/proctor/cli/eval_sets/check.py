@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, common, common_options, option
 from proctor.cli.errors import SETUP_ERROR
-from proctor.cli.options import SectionedCommand, common, common_options, option
-from proctor.cli.run_options import run_option, run_options
+from proctor.cli.shared_options import run_option, run_options
 from proctor.common.safe_text import clean, clean_json
-from proctor.engine.planning.run_options import Group
+from proctor.engine.run_options import Group
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.files.eval_sets.check import Report
+    from proctor.files.eval_sets.check_file import Report
 
 EXAMPLES = """
 proctor check booking.evalset.json test_config.json
@@ -63,7 +63,7 @@ def check(
     """
     from proctor.authoring.check import check_meaning
     from proctor.cli.project_settings import read_settings
-    from proctor.files.eval_sets.check import check_file
+    from proctor.files.eval_sets.check_file import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})
     accepted = {
@@ -93,7 +93,7 @@ def _named(files: Sequence[str]) -> list[Path]:
 
 def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
     """Check the eval files in the folders among `files`, recognized by their names or their content."""
-    from proctor.files.eval_sets.check import check_file
+    from proctor.files.eval_sets.check_file import check_file
     from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 
     for folder in (Path(file) for file in files if Path(file).is_dir()):

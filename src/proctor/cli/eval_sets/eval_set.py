@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.confirm import is_sure
 from proctor.cli.errors import say
 from proctor.cli.files import show_problems
-from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.run_options import parents_option, run_option
+from proctor.cli.shared_options import parents_option, run_option
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
 from proctor.reports.content.source_locations import lines_of

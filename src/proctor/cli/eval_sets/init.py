@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.options import SectionedCommand, common_options
+from proctor.cli.command_base import SectionedCommand, common_options
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, common_options, option
 from proctor.cli.files import check_new_set
-from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import output_options
+from proctor.cli.shared_options import output_options
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError
 

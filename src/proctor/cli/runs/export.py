@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, common_options, option
 from proctor.cli.errors import say
-from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import json_option, output_options, store_option
+from proctor.cli.shared_options import json_option, output_options, store_option
 from proctor.errors import SetupError
 
 WHAT, WHERE = "What to write", "Where to write it"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.options import SectionedCommand, common, common_options, option
-from proctor.cli.run_options import SHOW, store_option
+from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.shared_options import SHOW, store_option
 from proctor.cli.times import Moment
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import SectionedCommand, SectionedGroup, common, common_options, option
-from proctor.cli.run_options import run_option, run_options, store_option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup, common, common_options, option
+from proctor.cli.shared_options import run_option, run_options, store_option
 
 WHAT, HOW, SHOW = "What", "How", "What to show"
 

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import SHOW, store_option
+from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.shared_options import SHOW, store_option
 
 WHAT = "What to see"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.options import SectionedCommand, common, common_options, option
-from proctor.cli.run_options import store_option
+from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.shared_options import store_option
 from proctor.cli.times import Moment
 
 if TYPE_CHECKING:

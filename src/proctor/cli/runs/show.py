@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, common, common_options, option
 from proctor.cli.errors import ERROR, say
-from proctor.cli.options import SectionedCommand, common, common_options, option
 from proctor.cli.report_outputs import output_guard, parse_outputs, write_outputs
-from proctor.cli.run_options import output_options, store_option
+from proctor.cli.shared_options import output_options, store_option
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
 from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:
-    from proctor.runs.conformance.check import Finding
+    from proctor.runs.conformance.check_agent import Finding
 
 HOW = "What to say to it"
 
@@ -73,7 +73,7 @@ def check(
     """
     from proctor.cli.streams import stdout_is_ours
     from proctor.engine.execution.event_loop import run_sync
-    from proctor.runs.conformance.check import MESSAGES, Fit, check_agent
+    from proctor.runs.conformance.check_agent import MESSAGES, Fit, check_agent
     from proctor.runs.setup.project_defaults import prepare_process
     from proctor.runs.setup.settings import load_settings
 

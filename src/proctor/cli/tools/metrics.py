@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand, common_options, option
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean, clean_json
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of

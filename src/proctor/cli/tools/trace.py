@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.errors import say
-from proctor.cli.options import SectionedCommand, SectionedGroup, common_options, option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import SectionedCommand, common_options, option
-from proctor.cli.run_options import store_option
+from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.shared_options import store_option
 
 WHERE, WHO = "Where it listens", "Who may use it"
 

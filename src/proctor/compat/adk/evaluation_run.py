@@ -30,7 +30,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResu
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import SetPlan
-    from proctor.runs.options import ConfigLike, EvaluateOptions
+    from proctor.runs.argument_types import ConfigLike, EvaluateOptions
     from proctor.runs.setup.prepare import Prepared
 
 

@@ -14,7 +14,7 @@ from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
 from proctor.engine.planning.plan import Plan
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import trial_outcome
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.engine.trial.trial_runner import TrialRunner

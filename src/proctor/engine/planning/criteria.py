@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.common.registry import METRICS, load_object
 from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import choose_judges
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, Survey, idle_options

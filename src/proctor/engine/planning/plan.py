@@ -27,9 +27,9 @@ from proctor.engine.planning.case_checks import (
 from proctor.engine.planning.criteria import Bound, Surveys, bind
 from proctor.engine.planning.hooks import check_hook
 from proctor.engine.planning.opening_turns import on_opening
-from proctor.engine.planning.run_options import RunOptions
 from proctor.engine.planning.sharding import parse_shard, share
 from proctor.engine.planning.trial_counts import loose_rate, problems_of_trials, runs_of, too_few_trials
+from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.played_conversation import UserProblems
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.evidence.serialize import HASH_BYTES, case_hash

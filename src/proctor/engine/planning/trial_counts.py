@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, log
 
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.errors import SetupError
 from proctor.schema.format.config import EvalConfig

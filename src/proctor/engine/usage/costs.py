@@ -14,7 +14,7 @@ from proctor.schema.results.run_result import CaseResult
 if TYPE_CHECKING:
     from proctor.engine.execution.run_recorder import StoredRun
     from proctor.engine.planning.bound_metric import BoundMetric
-    from proctor.engine.planning.run_options import RunOptions
+    from proctor.engine.run_options import RunOptions
     from proctor.engine.usage.agent_usage import AgentUsage
     from proctor.engine.usage.budget import RunBudget
     from proctor.schema.results.judged_by import JudgedBy

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.variants import row_path
-from proctor.files.keys.meaning import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
+from proctor.files.keys.unknown_key_meaning import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
 from proctor.files.text.problems import Path_
 from proctor.files.text.validation_messages import Finding, resolve
 from proctor.schema.format.case import EvalCase

@@ -6,13 +6,13 @@ from proctor.common.prompts import read_prompt
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
 from proctor.metrics.judged.base import Asked, JudgedMetric
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
 from proctor.metrics.judged.votes import case_score
-from proctor.metrics.statements import reference_answers
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion, LlmAsAJudgeCriterion

@@ -10,6 +10,7 @@ from proctor.common.prompts import read_prompt
 from proctor.judges.base import Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.case_statements import prohibition
 from proctor.metrics.judged.base import UNDECIDED, Asked, JudgedMetric
 from proctor.metrics.judged.grounding_context import (
     Finding,
@@ -33,7 +34,6 @@ from proctor.metrics.judged.passages import (
 )
 from proctor.metrics.judged.sentences import sentences
 from proctor.metrics.judged.votes import case_score, joined_ballots
-from proctor.metrics.statements import prohibition
 from proctor.schema.format.criterion import BaseCriterion, HallucinationsCriterion
 from proctor.schema.results.score import MetricScore, Score, mean
 

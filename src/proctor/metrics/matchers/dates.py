@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import Any
 
 from proctor.metrics.reason_text import show_value
-from proctor.metrics.text.visible import without_invisible
+from proctor.metrics.text.visible_text import without_invisible
 
 __all__ = ["DAY", "Moment", "SameMoment", "read_moment", "read_zone"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
+from proctor.metrics.case_statements import prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.actual_calls import Made, calls_of
 from proctor.metrics.expectations.call_patterns import CallPattern
@@ -26,7 +27,6 @@ from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.reason_text import and_more, show_call, show_value
 from proctor.metrics.rules.checking import Breach, breaches
 from proctor.metrics.rules.rule import Kind, Rule, read_rules
-from proctor.metrics.statements import prohibition
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import places_of, stated
 from proctor.schema.format.criterion import BaseCriterion

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.statements import prohibition
+from proctor.metrics.case_statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
 from proctor.schema.format.content import FunctionCall

@@ -7,9 +7,9 @@ from typing import Any
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts, Survey
+from proctor.metrics.case_statements import prohibition
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.reason_text import and_more, show_name
-from proctor.metrics.statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool

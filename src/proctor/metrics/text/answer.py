@@ -11,10 +11,10 @@ from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.case_statements import supplied
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.expected_turns import expected_turns, nothing_recorded
-from proctor.metrics.statements import supplied
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

@@ -7,8 +7,8 @@ from typing import Literal
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
     IGNORING,
@@ -16,7 +16,7 @@ from proctor.metrics.text.normal_form import (
     normal_form,
     stands_alone,
 )
-from proctor.metrics.text.visible import (
+from proctor.metrics.text.visible_text import (
     as_seen,
     folded,
     is_blank,

@@ -7,11 +7,11 @@ from typing import Literal
 
 from proctor.common.optional_packages import import_extra
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.statements import reference_answers
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import show_pair
-from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
-from proctor.metrics.text.visible import as_seen, is_blank
+from proctor.metrics.text.visible_text import as_seen, is_blank
 from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["ExactMatch"]

@@ -7,7 +7,7 @@ from unicodedata import category, normalize
 
 from proctor.metrics.text.answer import TextCriterion
 from proctor.metrics.text.unicode_words import kinds, without_accents
-from proctor.metrics.text.visible import trimmed
+from proctor.metrics.text.visible_text import trimmed
 
 __all__ = ["IGNORING", "LooseTextCriterion", "comparable", "normal_form", "stands_alone"]
 

@@ -10,12 +10,12 @@ from pydantic import BeforeValidator
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.statements import reference_answers
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.text import rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
-from proctor.metrics.text.visible import trimmed
+from proctor.metrics.text.visible_text import trimmed
 from proctor.metrics.text.word_overlap import (
     PAIRS,
     Counted,

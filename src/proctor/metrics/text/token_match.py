@@ -7,9 +7,9 @@ from abc import abstractmethod
 from unicodedata import normalize
 
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.statements import reference_answers
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
 from proctor.schema.results.score import Explanation, Score
 

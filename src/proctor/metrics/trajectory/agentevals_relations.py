@@ -15,7 +15,7 @@ from pydantic import Field
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, Survey
-from proctor.metrics.statements import limits_of_calls
+from proctor.metrics.case_statements import limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectory.alignment import Alignment
 from proctor.metrics.trajectory.alignment_text import describe

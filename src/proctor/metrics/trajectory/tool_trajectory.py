@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from proctor.metrics.base import CaseView, MetricFacts, Survey, is_adk_compatible
+from proctor.metrics.case_statements import expected_calls
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.expected_turns import expected_turns, nothing_recorded, paired
 from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
-from proctor.metrics.statements import expected_calls
 from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.trajectory.match_rules import (
     Call,

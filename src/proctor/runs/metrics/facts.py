@@ -8,7 +8,7 @@ from typing import Any
 from proctor.common.registry import METRICS
 from proctor.errors import SetupError
 from proctor.metrics.base import NEEDS, MetricFacts, example_of, options_of
-from proctor.runs.metrics.page import MetricInfo, MetricsPage, OptionFacts
+from proctor.runs.metrics.metric_list import MetricInfo, MetricsPage, OptionFacts
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
 
 _OURS: dict[str, dict[str, Any]] = {

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.options import ConfigLike, lines_of
+from proctor.runs.argument_types import ConfigLike, lines_of
 from proctor.schema.format.config import EvalConfig, TrialsConfig
 
 GIVEN = "the config given"

@@ -12,7 +12,7 @@ from proctor.schema.format.eval_set import EvalSet
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import GivenSet
-    from proctor.runs.options import EvalSetLike
+    from proctor.runs.argument_types import EvalSetLike
 
 _NAME = "<eval set>"
 

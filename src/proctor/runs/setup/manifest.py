@@ -18,7 +18,7 @@ from proctor.common.secrets import redact_arguments, redact_text
 from proctor.common.version import __version__
 from proctor.engine.planning.judging_manifest import set_manifests
 from proctor.engine.planning.plan import Plan
-from proctor.runs.options import AgentLike, EvalSetLike
+from proctor.runs.argument_types import AgentLike, EvalSetLike
 from proctor.runs.setup.user_functions import AN_OBJECT
 from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.results.manifest import USER_CODE, AgentManifest, Manifest, new_run_id

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.planning.plan import Plan, PlannedSet, find_duplicate_names, make_plan
-from proctor.engine.planning.run_options import OPTIONS, RunOptions
+from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
-from proctor.runs.options import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.find_config import Configs, trials_asked
 from proctor.runs.setup.inline_eval_sets import given_set, listed

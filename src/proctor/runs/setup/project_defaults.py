@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.common.error_text import safe_str
-from proctor.engine.planning.run_options import OPTIONS
+from proctor.engine.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.setup.judge_provider import judge_named
 from proctor.runs.setup.settings import Settings

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
-from proctor.engine.planning.run_options import OPTIONS, Use, options_of
+from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, did_you_mean
-from proctor.runs.options import EvaluateOptions
+from proctor.runs.argument_types import EvaluateOptions
 
 
 @dataclass(frozen=True, slots=True)

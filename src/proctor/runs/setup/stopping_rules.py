@@ -5,7 +5,7 @@ from __future__ import annotations
 from proctor.common.registry import load_object
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.stopping_rule import StoppingRule
-from proctor.runs.options import EvaluateOptions
+from proctor.runs.argument_types import EvaluateOptions
 from proctor.stores.base import Store
 
 RULES = {"against": "proctor.analysis.compare.until_decided:looks_of"}

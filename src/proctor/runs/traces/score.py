@@ -13,9 +13,9 @@ from proctor.engine.planning.case_checks import in_case, remedies
 from proctor.engine.planning.judging_manifest import judging_of, planned_cases, set_manifests
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
+from proctor.runs.argument_types import EvalSetLike, ScoreOptions
 from proctor.runs.evaluate import carry_out
 from proctor.runs.observers import ended
-from proctor.runs.options import EvalSetLike, ScoreOptions
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.queries import open_store

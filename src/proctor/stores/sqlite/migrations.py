@@ -19,7 +19,7 @@ def files() -> tuple[tuple[int, str], ...]:
 
     found = [
         (int(file.name.partition("_")[0]), file.read_text(encoding="utf-8"))
-        for file in resources("proctor.stores").joinpath("schema").iterdir()
+        for file in resources("proctor.stores.sqlite").joinpath("schema").iterdir()
         if file.name.endswith(".sql")
     ]
     return tuple(sorted(found))

@@ -20,7 +20,7 @@ NAMES = ("json", "markdown", "md", "text")
 
 def write_comparison(comparison: Comparison, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write a comparison to `out`: drawn on a terminal, plain lines elsewhere."""
-    from proctor.analysis.compare.reports.text import comparison_blocks
+    from proctor.analysis.compare.reports.text_and_markdown import comparison_blocks
 
     write_blocks(partial(comparison_blocks, comparison), out, options)
 
@@ -36,14 +36,14 @@ def writer_of(name: str) -> Writer | None:
 
 def write_markdown(comparison: Comparison, out: TextIO) -> None:
     """Write a comparison for a pull request."""
-    from proctor.analysis.compare.reports.text import comparison_blocks
+    from proctor.analysis.compare.reports.text_and_markdown import comparison_blocks
     from proctor.reports.formats import markdown_blocks
 
     markdown_blocks.write_markdown(partial(comparison_blocks, comparison), out)
 
 
 def _write_plain(comparison: Comparison, out: TextIO) -> None:
-    from proctor.analysis.compare.reports.text import comparison_blocks
+    from proctor.analysis.compare.reports.text_and_markdown import comparison_blocks
     from proctor.reports.plain.block_lines import write_plain
 
     write_plain(partial(comparison_blocks, comparison), out)
@@ -53,7 +53,7 @@ def write_comparison_error(name: str, message: str, out: TextIO) -> None:
     """Write why there is no comparison, as the report `name` (`json`, `markdown`, `md`, `text` or `html`)."""
     from proctor.analysis.compare.reports.json import VERSION
     from proctor.reports.content import public_text
-    from proctor.reports.formats.html_note import write_note_page
+    from proctor.reports.formats.empty_html import write_note_page
 
     text = public_text.hidden(clean(message, lines=True))
     sentence = f"configuration error: {text}"

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, accepts_everything
 from proctor.metrics.reason_text import and_more, show_pair, show_text, show_value
-from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.difference import Difference, Rules, differences
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json

@@ -11,10 +11,10 @@ from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import NUMBERS
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
 from proctor.metrics.text.numeric.numbers import DecimalSign, Figure, read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.expected_turns import nothing_recorded
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex.search import Search, Span, find, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
-from proctor.metrics.text.visible import folded, is_blank, trimmed
+from proctor.metrics.text.visible_text import folded, is_blank, trimmed
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.registry import METRICS
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.run_options import RunOptions
+from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.runs.storage.lookup import case_of

@@ -16,7 +16,7 @@ from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import reason_not_editable
 from proctor.files.edit.header import WITH_HEADER
-from proctor.files.eval_sets.check import Report
+from proctor.files.eval_sets.check_file import Report
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.selectors import find_config
 from proctor.files.eval_sets.source import EvalSetFile

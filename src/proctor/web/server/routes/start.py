@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query
 
 from proctor.common.secrets import hide_secrets
 from proctor.runs.metrics.facts import metrics_page
-from proctor.runs.metrics.page import MetricsPage
+from proctor.runs.metrics.metric_list import MetricsPage
 from proctor.runs.setup.judge_provider import judge_named
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import JudgeModelOptions

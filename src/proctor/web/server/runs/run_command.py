@@ -17,7 +17,7 @@ from pathlib import Path
 from proctor.common.option_kinds import Flag, Names, RepeatedText
 from proctor.common.registry import METRICS
 from proctor.common.secrets import hide_secrets
-from proctor.engine.planning.run_options import OPTIONS
+from proctor.engine.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
 from proctor.runs.setup.settings import Settings, load_settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor import api
+from proctor.cli.command_base import common
 from proctor.cli.errors import problems_of, say
 from proctor.cli.eval.agent_and_sets import Request, who_and_what
 from proctor.cli.eval.stores import NOWHERE, Keeping, choose_keeping
-from proctor.cli.options import common
 from proctor.cli.report_outputs import Output, output_guard, parse_outputs
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import split_existing

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from proctor.cli.options import OTHER, option
+from proctor.cli.command_base import OTHER, option
 from proctor.common.option_kinds import (
     Amount,
     Choice,
@@ -21,7 +21,7 @@ from proctor.common.option_kinds import (
     RepeatedText,
     WholeNumber,
 )
-from proctor.engine.planning.run_options import OPTIONS, Use, options_of
+from proctor.engine.run_options import OPTIONS, Use, options_of
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -81,7 +81,7 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
     )  # fmt: skip
 
 
-# --- Options of a run, from their declarations in `engine/planning/run_options.py` ------------------------------------
+# --- Options of a run, from their declarations in `engine/run_options.py` ---------------------------------------------
 
 
 def run_options(

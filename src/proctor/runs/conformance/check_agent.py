@@ -10,6 +10,7 @@ from pathlib import Path
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.errors import ProctorError, SetupError, unknown_name
+from proctor.runs.argument_types import AgentLike
 from proctor.runs.conformance.checks import CHECKS, Check
 from proctor.runs.conformance.conversation import (
     ConformanceError,
@@ -19,7 +20,6 @@ from proctor.runs.conformance.conversation import (
     case_of,
 )
 from proctor.runs.load import load_agent, load_eval_set
-from proctor.runs.options import AgentLike
 from proctor.schema.format.case import EvalCase
 
 __all__ = ["CHECKS", "Check", "Finding", "Fit", "check_agent", "run_check"]

@@ -1,6 +1,6 @@
 """Types of the arguments of `evaluate` and related functions: agents, eval sets, configs and options.
 
-The types of the options are generated from their declarations in `engine/planning/run_options.py`.
+The types of the options are generated from their declarations in `engine/run_options.py`.
 """
 
 from __future__ import annotations
