@@ -282,7 +282,7 @@ def test_two_browsers_edit_one_case(
     page.get_by_label("Tags").fill("smoke, mine")
     page.get_by_role("button", name="Save", exact=True).click()
     dialog = page.get_by_role("dialog", name="Someone else changed this case")
-    expect(dialog).to_contain_text("1 place was changed by both of you")
+    expect(dialog).to_contain_text("1 place was changed on both sides")
     axe(page)
     shot(page, "eval-case-conflict")
     assert sets.cases()[0]["session_input"]["app_name"] == "theirs"
@@ -334,7 +334,7 @@ def test_leaving_asks_and_coming_back_finds_the_draft(page: Page, sets: Sets) ->
     page.get_by_role("link", name=sets.path.name).click()
     page.get_by_role("dialog").get_by_role("button", name="Leave without saving").click()
     page.get_by_role("link", name="booking").click()
-    expect(page.get_by_text("is still here")).to_be_visible()
+    expect(page.get_by_text("Your earlier unsaved changes are restored")).to_be_visible()
     expect(page.get_by_role("textbox", name="App", exact=True)).to_have_value("half done")
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_role("textbox", name="App", exact=True)).to_have_value("travel")
@@ -417,7 +417,7 @@ def test_a_set_is_made_from_the_page(page: Page, site: Site, axe: Look) -> None:
     page.get_by_label("Name").fill("made_here")
     page.get_by_label("Written as").select_option("yaml")
     axe(page)
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("No cases yet")).to_be_visible()
     assert Path(site.folder, "made_here.evalset.yaml").is_file()
 

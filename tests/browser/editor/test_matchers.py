@@ -113,8 +113,8 @@ def test_everything_has_a_form_and_saving_another_field_changes_none_of_it(
     [
         ("regex", {"Pattern (Python’s re)": "^R.*"}, {"$match": "regex", "pattern": "^R.*"}),
         ("text", {"Value": "rome"}, {"$match": "text", "value": "rome"}),
-        ("date", {"Value": "2024-05-01", "Seconds apart at most": "60"}, {"$match": "date", "value": "2024-05-01", "within": 60}),
-        ("number", {"Value, as JSON": "19.5", "At most so far from it": "0.10"}, {"$match": "number", "value": 19.5, "tolerance": 0.10}),
+        ("date", {"Value": "2024-05-01", "Maximum difference in seconds": "60"}, {"$match": "date", "value": "2024-05-01", "within": 60}),
+        ("number", {"Value, as JSON": "19.5", "Absolute tolerance": "0.10"}, {"$match": "number", "value": 19.5, "tolerance": 0.10}),
         ("present", {}, {"$match": "present"}),
         ("set", {"Value, as JSON": '["a", 1.0]'}, {"$match": "set", "value": ["a", 1.0]}),
         ("subset", {"Value, as JSON": '{"a": 1}'}, {"$match": "subset", "value": {"a": 1}}),
@@ -213,7 +213,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
     ("label", "text", "told"),
     [
         ("Pattern (Python’s re)", "(", "is not a regular expression"),
-        ("At most so far from it", "-1", "must be a number from 0"),
+        ("Absolute tolerance", "-1", "must be a number from 0"),
         ("Turn", "7", "the case has 1 turn"),
         ("Of the same", "", "expected the name of an argument"),
     ],
@@ -230,16 +230,16 @@ def test_what_the_server_refuses_is_told_at_the_field(
     else:
         field.fill(text)
     expect(page.get_by_role("alert").filter(has_text=told).first).to_be_visible()
-    expect(page.get_by_role("region", name="What is wrong")).to_contain_text("no run of it begins")
+    expect(page.get_by_role("region", name="What is wrong")).to_contain_text("no run can start")
     saved(page)
 
 
 def test_what_is_no_number_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
-    field = page.get_by_label("At most so far from it").first
+    field = page.get_by_label("Absolute tolerance").first
     expect(field).to_have_value("0.5")
     field.fill("0.")
-    expect(page.get_by_role("alert").filter(has_text="has to be a number")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Expected a number")).to_be_visible()
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     field.fill("0.250")
     saved(page)

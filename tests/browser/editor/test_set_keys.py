@@ -75,7 +75,7 @@ def test_somebody_else_edits_the_same_set(
     sets.path.write_text(theirs)
     dialog.get_by_role("button", name="Save", exact=True).click()
     conflict = page.get_by_role("dialog", name="Someone else changed this set")
-    expect(conflict).to_contain_text("1 place was changed by both of you")
+    expect(conflict).to_contain_text("1 place was changed on both sides")
     axe(page)
     shot(page, "eval-set-head-conflict")
     assert sets.path.read_text() == theirs
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_told_and_what_was_written_is_kept(
     expect(dialog.get_by_role("alert").filter(has_text="has a field of its own above").first).to_be_visible()
     others.fill('{"evalCases": []}')
     dialog.get_by_role("button", name="Save", exact=True).click()
-    expect(dialog.get_by_role("alert").filter(has_text="changed one by one").first).to_be_visible()
+    expect(dialog.get_by_role("alert").filter(has_text="edit them one by one").first).to_be_visible()
     others.fill('{"owner": "me"}')
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()

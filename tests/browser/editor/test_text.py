@@ -121,7 +121,7 @@ def test_leaving_asks_and_coming_back_finds_the_text(page: Page, broken: Broken)
         "button", name="Leave without saving"
     ).click()
     page.get_by_role("link", name=broken.path.name).click()
-    expect(page.get_by_text("is still here")).to_be_visible()
+    expect(page.get_by_text("Your earlier unsaved changes are restored")).to_be_visible()
     expect(page.get_by_label("Text of the file that cannot be read")).to_have_value("half done")
 
 

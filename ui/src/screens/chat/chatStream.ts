@@ -24,7 +24,7 @@ function entryOf(block: string): ChatEntry[] {
   return data ? [JSON.parse(data) as ChatEntry] : [];
 }
 
-/** Post `body` and onEntries every entry as it comes; the answer goes on at the server when this ends early. */
+/** Post the request and pass the entries to `onEntries` as they come; if this ends early, the answer goes on at the server. */
 export async function streamEntries(path: string, init: RequestInit, onEntries: (entries: ChatEntry[]) => void): Promise<void> {
   let response: Response;
   try {

@@ -9,12 +9,12 @@ import { ItemTools, JsonInput, CollapsedOtherKeys, OtherKeysInput, TextInput } f
 import { CallsEditor, MessageEditor, emptyTurn } from "./MessageEditor";
 import { RubricsEditor } from "./RubricsEditor";
 
-const MANY = 40; // turns label fields are all there at once
+const MANY = 40; // up to so many turns, the fields of all of them are drawn at once
 
 const TURN = ["user_content", "final_response", "intermediate_data", "rubrics", "invocation_id"];
 const OLDER = ["tool_uses", "tool_responses", "intermediate_responses"];
 
-/** Turns in order; they are added, moveItem, duplicated, removed. */
+/** The turns in order; they can be added, moved, duplicated and removed. */
 export function TurnsEditor({ path, label }: { path: Path; label: string }) {
   const { set, readOnly, isCamel } = useEdit();
   const value = useValue(path);

@@ -56,7 +56,7 @@ describe("the strips", () => {
 });
 
 describe("what is listed", () => {
-  it("is what matters, until something else is options for", () => {
+  it("is what matters, until something else is asked for", () => {
     const steady = one("calm", "pp", { course: "steady" });
     expect([caseMatcher("", "")(steady), caseMatcher("calm", "")(steady), caseMatcher("", "steady")(steady)]).toEqual([false, true, true]);
     expect([caseMatcher("", "")(one("a", "pf")), caseMatcher("", "steady")(one("a", "pf"))]).toEqual([true, false]);

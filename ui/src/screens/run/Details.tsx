@@ -5,7 +5,7 @@ import { Percent, When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 
-/** What is weak about the numbers: warnings before the table, folded when there is much of it. */
+/** The warnings about the numbers: shown before the table, collapsed if there are many. */
 export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   const warnings = [...new Set([...page.warnings, ...(notes?.warnings ?? [])])];
   if (!warnings.length) return null;

@@ -9,7 +9,7 @@ export interface FilterTerms {
 }
 
 export interface Filter {
-  /** Whether a case is values; of a filter with a problem all are. */
+  /** Whether a case matches the filter; a filter with a problem matches every case. */
   takes: (row: CaseRow) => boolean;
   /** What cannot be read: what came, and what was expected. Empty when all is well. */
   problem: string;
@@ -260,7 +260,7 @@ function holds(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
 
-// --- what may have been suggestion ----------------------------------------------------------------------------------------
+// --- suggestions for misspelt words ---------------------------------------------------------------------------------------
 
 function suggestion(word: string, known: readonly string[]): string {
   const near = known.map((one): [number, string] => [distance(word.toLowerCase(), one.toLowerCase()), one]).sort(([a], [b]) => a - b)[0];

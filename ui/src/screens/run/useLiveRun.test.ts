@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CaseRow } from "../../data/types";
 import { type Live, followRun } from "./useLiveRun";
 
-/** A stream that says what it is changed to say. */
+/** A stream that sends what the test tells it to send. */
 class FakeStream extends EventTarget {
   static made: FakeStream[] = [];
   readyState = 1;

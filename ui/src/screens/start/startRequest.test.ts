@@ -23,7 +23,7 @@ describe("the address", () => {
 });
 
 describe("what is sent", () => {
-  it("leaves out what is not numbers, and writes a bare threshold as a number", () => {
+  it("leaves out what is not stated, and writes a bare threshold as a number", () => {
     const request = { ...EMPTY, agent: "a", judge: "", no_judge: false, tags: [], criteria: { one: { threshold: 0.5 }, two: { threshold: 1, match_type: "EXACT", gate: undefined } } };
     expect(requestBody(request)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
   });

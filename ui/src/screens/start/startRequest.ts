@@ -1,4 +1,4 @@
-// What is asked for on the page "start a run": entries in the address, so that a reload or a link has it.
+// What the page "start a run" requests: it is kept in the address, so that a reload or a link restores it.
 import type { StartProblem } from "../../data/types";
 
 export interface ChosenSet {
@@ -8,7 +8,7 @@ export interface ChosenSet {
 
 export type Options = Record<string, unknown>;
 
-/** As the API takes it (StartRun); what is not values is left out. */
+/** The request as the API takes it (StartRun); values that are not stated are left out. */
 export interface StartRequest {
   agent: string;
   eval_sets: ChosenSet[];
@@ -60,7 +60,7 @@ function isEmpty(value: unknown): boolean {
 const WHOLE = ["limit", "num_runs", "concurrency", "retry_errors", "max_judge_calls", "max_tokens", "max_failures"];
 const ABOVE_0 = ["timeout", "max_cost", "max_time"];
 
-/** The numbers that cannot be what is meant: they are values beside their fields, and not sent. */
+/** The names of the numeric fields whose value is not valid: an error is shown at each, and the value is not sent. */
 export function invalidNumbers(request: StartRequest): string[] {
   const values = request as unknown as Record<string, unknown>;
   const isSet = (name: string) => values[name] !== undefined && values[name] !== null && values[name] !== "";
@@ -84,7 +84,7 @@ function criterion(options: Options): unknown {
   return values.length === 1 && only?.[0] === "threshold" ? only[1] : Object.fromEntries(values);
 }
 
-/** Whether enough is values to ask what it would take. */
+/** Whether enough is stated to request an estimate. */
 export function isComplete(request: StartRequest): boolean {
   return request.agent !== "" && (request.eval_sets.length > 0 || Boolean(request.failed_of));
 }

@@ -69,7 +69,7 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
   );
 }
 
-/** What was pressed goes away with what it did: the focus goes to what comes in its place, and stays where somebody has save it since. */
+/** A pressed button disappears when its action is done: move the focus to what replaces it, unless the user has moved the focus since. */
 function useFocusAfter(hasLabel: boolean, isBusy: boolean): { box: React.RefObject<HTMLDivElement | null>; acted: () => void } {
   const box = useRef<HTMLDivElement>(null);
   const [isDue, setDue] = useState(false);

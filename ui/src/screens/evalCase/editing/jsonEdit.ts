@@ -60,7 +60,7 @@ export function keyFor(object: Json | undefined, name: string, isCamel: boolean)
 
 const TELLING = ["eval_id", "session_input", "conversation_scenario", "final_session_state", "creation_timestamp"];
 
-/** Whether a case is written in camelCase: its own keys report, or those of its first turn. */
+/** Whether a case is written in camelCase, judging by its own keys, or else by those of its first turn. */
 export function isCamelCase(value: Json): boolean {
   const turn = valueAt(value, ["conversation", 0]);
   return [value, turn].some(

@@ -17,7 +17,7 @@ export interface SaveResult {
 export interface SaveTarget<Saved extends SaveResult> {
   save: (value: Json, version: string, commentsMayGo: boolean) => Promise<Saved>;
   preview: (value: Json) => Promise<CasePreview>;
-  /** It was written; `words`: what is message of it. */
+  /** Called when it has been written; `words`: the message to show. */
   saved: (saved: Saved, words: string) => void;
 }
 
