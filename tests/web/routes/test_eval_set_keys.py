@@ -211,6 +211,15 @@ def test_what_cannot_stand_there_is_refused_at_its_field(
     assert trip.read_text() == JSON
 
 
+@pytest.mark.parametrize("key", ["eval_cases", "evalCases"])
+def test_cases_among_the_keys_are_one_problem(client: TestClient, trip: Path, key: str) -> None:
+    value, etag = read(client)
+    fields = save(client, {**value, key: []}, etag).json()["fields"]
+    assert [(field["pointer"], field["message"]) for field in fields] == [
+        (f"/{key}", "the cases cannot be edited here: edit them one by one")
+    ]
+
+
 def test_the_id_does_not_go(client: TestClient, trip: Path) -> None:
     value, etag = read(client)
     assert save(client, without(value, "eval_set_id"), etag).status_code == 422

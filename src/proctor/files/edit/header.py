@@ -57,7 +57,8 @@ def header_findings(
     source: EvalSetFile, before: Header, value: Header
 ) -> tuple[list[Finding], list[Finding]]:
     """Return the errors and the doubts of `value` as the new header; `before` is the present one."""
-    header, errors, doubts = read_header(value, source.label, needs_id=source.kind is Kind.EVAL_SET)
+    own = {key: item for key, item in value.items() if key not in _CASES}
+    header, errors, doubts = read_header(own, source.label, needs_id=source.kind is Kind.EVAL_SET)
     errors = [*errors, *_keys_of_other_kinds(source, value)]
     if not errors and (
         header.eval_set_id != source.eval_set_id or _IDS & before.keys() > _IDS & value.keys()
@@ -75,7 +76,7 @@ def _keys_of_other_kinds(source: EvalSetFile, value: Header) -> Iterator[Finding
     """Report keys that would make the file a document of another kind."""
     for key in _CASES:
         if key in value:
-            yield Finding((key,), "the header cannot contain cases: edit them one by one")
+            yield Finding((key,), "the cases cannot be edited here: edit them one by one")
             return
     if source.kind is Kind.CASE_LINES:
         if value and not is_set_fields(value):
