@@ -116,7 +116,7 @@ class _Trials:
     def _ask(self, name: str, view: CaseView) -> MetricScore | None:
         try:
             score = run_sync(lambda: _asked(self.metric, view, self._judge))
-        except Exception as error:  # noqa: BLE001 - whatever a metric raises is what this is looking for
+        except Exception as error:  # noqa: BLE001 - any exception of a metric is a finding
             self._note(name, [f"it raised {type(error).__name__}: {error}"])
             return None
         if isinstance(score, MetricScore):

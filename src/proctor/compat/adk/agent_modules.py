@@ -53,6 +53,6 @@ def _agent_module(agent_folder: str | os.PathLike[str]) -> ModuleType:
 
 
 def _is_app(candidate: Any) -> bool:
-    """Tell whether this is an `App` of google-adk, which the agent's module has imported if it is."""
+    """Return whether this is an `App` of google-adk, which the agent's module has imported if it is."""
     apps = sys.modules.get("google.adk.apps.app")
     return apps is not None and isinstance(candidate, apps.App)

@@ -208,7 +208,7 @@ class PrebuiltEvaluator(Evaluator):
         return result_of(verdicts[self.metric_name], actual_invocations, expected_invocations)
 
     def _has_nothing(self, actual: list[Invocation], expected: list[Invocation] | None) -> bool:
-        """Tell whether there is nothing to score.
+        """Return whether there is nothing to score.
 
         Raises:
             ValueError: what is to be compared with is missing.

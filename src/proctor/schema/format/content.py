@@ -1,6 +1,6 @@
-"""Contents of messages: what users, models and tools said. Fields and their order are those of `google.genai.types`.
+"""Message contents of users, models and tools. Fields and their order are those of `google.genai.types`.
 
-All fields are optional; unknown keys are kept, because newer versions of that library add fields.
+All fields are optional; unknown keys are preserved, because newer versions of that library add fields.
 Names of enumerations (language, outcome, modality ...) stay text, so that new members read.
 """
 
@@ -15,7 +15,7 @@ from proctor.schema.format.wire_model import Base64Bytes
 
 
 class _OneMessage:
-    """One message for a mistake in any branch of a union, in place of one for each."""
+    """Reports one message for an error in any branch of a union, instead of one per branch."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -28,7 +28,7 @@ class _OneMessage:
 
 
 def _from_json_text(value: Any) -> Any:
-    """The object that a JSON text holds, of numbers and texts as any file may have them."""
+    """Parse the object in a JSON text, with the limits on numbers and texts of any file."""
     found = from_json(value, allow_inf_nan=False) if isinstance(value, str | bytes) else None
     if not _is_sound(found):
         raise ValueError("infinite, or NUL")
@@ -66,7 +66,7 @@ class FileData(ContentModel):
 
 
 class ExecutableCode(ContentModel):
-    """Code that the model wants to be run."""
+    """Code that the model wants to execute."""
 
     code: str | None = None
     language: str | None = None
@@ -74,7 +74,7 @@ class ExecutableCode(ContentModel):
 
 
 class CodeExecutionResult(ContentModel):
-    """What running the model's code gave."""
+    """The result of executing the model's code."""
 
     outcome: str | None = None
     output: str | None = None
@@ -82,7 +82,7 @@ class CodeExecutionResult(ContentModel):
 
 
 class VideoMetadata(ContentModel):
-    """The clip of a video that is meant; offsets such as `"1.5s"`."""
+    """The selected clip of a video; offsets such as `"1.5s"`."""
 
     end_offset: str | None = None
     fps: float | None = None
@@ -90,7 +90,7 @@ class VideoMetadata(ContentModel):
 
 
 class PartialArg(ContentModel):
-    """A piece of an argument of a call that is still being streamed."""
+    """A fragment of a call's argument during streaming."""
 
     bool_value: bool | None = None
     json_path: str | None = None
@@ -131,7 +131,7 @@ class FunctionCall(ContentModel):
     @model_validator(mode="before")
     @classmethod
     def _keep_unread(cls, value: Any) -> Any:
-        """Leave in `function` only what is not read from it: an alias would drop the rest without a trace."""
+        """Keep in `function` only what no field reads: an alias would drop the rest silently."""
         function = value.get("function") if type(value) is dict else None
         return _without_read(value, function) if isinstance(function, dict) else value
 
@@ -142,7 +142,7 @@ _ARGUMENTS_READ_FIRST = ("args", "tool_input", "toolInput", "arguments")
 
 
 def _without_read(call: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
-    """Return a call whose `function` has only what no field is read from."""
+    """Return a call whose `function` has only keys that no field reads."""
     rest, read = dict(function), {}
     for first, keys, field in (
         (_NAMES_READ_FIRST, ("name",), "name"),
@@ -166,7 +166,7 @@ class FunctionResponseBlob(ContentModel):
 
 
 class FunctionResponseFileData(ContentModel):
-    """A file named in a tool's response."""
+    """A file in a tool's response."""
 
     file_uri: str | None = None
     mime_type: str | None = None
@@ -182,7 +182,7 @@ class FunctionResponsePart(ContentModel):
 
 
 class FunctionResponse(ContentModel):
-    """What a tool answered; `id` is that of its call."""
+    """A tool's response; `id` is that of its call."""
 
     will_continue: bool | None = None
     scheduling: str | None = None
@@ -215,7 +215,7 @@ class Part(ContentModel):
 
 
 class Content(ContentModel):
-    """One message: parts in order, and who said it (`user`, `model`, sometimes `tool`; not checked)."""
+    """One message: parts in order, and its role (`user`, `model`, sometimes `tool`; not validated)."""
 
     parts: list[Part] | None = None
     role: str | None = None
@@ -257,14 +257,14 @@ GenerateContentResponseUsageMetadata = UsageMetadata
 
 
 class ThinkingConfig(ContentModel):
-    """How much a model may think."""
+    """The limits on a model's thinking."""
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
 
 
 class GenerateContentConfig(ContentModel):
-    """Settings of a model call, for judges and played users. All other settings of the library are kept as given."""
+    """Settings of a model call, for judges and simulated users. All other settings of the library are preserved."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -275,18 +275,18 @@ class GenerateContentConfig(ContentModel):
 
 
 def text_of(content: Content | None, *, thoughts: bool = True) -> str:
-    """The text of `content` (see `Content.joined_text`); `""` for None."""
+    """Return the text of `content` (see `Content.joined_text`); `""` for None."""
     return content.joined_text(thoughts=thoughts) if content is not None else ""
 
 
 def text_content(text: str, role: str | None = None) -> Content:
-    """A message of one text part."""
+    """Return a message with one text part."""
     return Content(parts=[Part(text=text)], role=role)
 
 
 def user_text(text: str) -> Content:
-    """A user's message."""
+    """Return a user message."""
     return text_content(text, "user")
 
 
-defer_equality()  # now that all classes are here
+defer_equality()  # after the definitions of all classes

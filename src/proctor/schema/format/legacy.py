@@ -45,7 +45,7 @@ def convert_turns(
     created: float = 0.0,
     compat_adk: bool = False,
 ) -> EvalSet:
-    """An old `.test.json` (a list of turns) as a set of one case.
+    """Return an old `.test.json` (a list of turns) as a set with one case.
 
     `initial_session`: `{app_name, user_id, state}`, each optional. `created`: seconds, for every creation timestamp.
     `compat_adk`: exactly as ADK, which drops unknown keys and writes empty texts and lists for what is not stated.
@@ -62,14 +62,14 @@ def convert_turns(
 def convert_cases(
     document: Any, *, eval_set_id: str, created: float = 0.0, compat_adk: bool = False
 ) -> EvalSet:
-    """An old `.evalset.json` (a list of `{name, data, initial_session}`). Arguments and errors as `convert_turns`."""
+    """Return an old `.evalset.json` (a list of `{name, data, initial_session}`) as a set. Arguments and errors as `convert_turns`."""
     conversion = _Conversion(created, compat_adk)
     return conversion.finished_set(eval_set_id, conversion.cases(document))
 
 
 @dataclass
 class _Conversion:
-    """One conversion: its options, and the mistakes found so far (one per turn or case at most, all of them reported)."""
+    """One conversion: its options, and the errors found so far (at most one per turn or case, all of them reported)."""
 
     created: float
     compat_adk: bool
@@ -139,7 +139,7 @@ class _Conversion:
             raise PathError("expected `query` in every turn (what the user says), but it is missing", path)
         query = _text(turn["query"], (*path, "query"))
         fields = self._unknown(turn, TURN_KEYS)
-        # from its place and text, not random: converting the same file twice gives the same set
+        # derived from its position and text, not random: converting the same file twice gives the same set
         fields["invocation_id"] = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{eval_id}\n{path}\n{query}"))
         fields["user_content"] = text_content(query, "user")
         fields["creation_timestamp"] = self.created
@@ -190,7 +190,7 @@ def _response(value: Any, path: Path) -> tuple[str, list[Part]]:
 
 
 def in_snake_case(value: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """`value` with the keys of `known` in their usual spelling; one that is there in both spellings stays in both."""
+    """Return `value` with the keys of `known` in snake_case; a key that occurs in both spellings keeps both."""
     camel = {to_camel(name): name for name in known if name not in value}
     return {camel.get(key, key): item for key, item in value.items()}
 
@@ -216,7 +216,7 @@ def _list(value: Any, path: Path, what: str) -> list[Any]:
 
 
 def _object(value: Any, path: Path, what: str, known: Iterable[str] = ()) -> Mapping[str, Any]:
-    """The object, with the keys of `known` in their usual spelling."""
+    """Return the object, with the keys of `known` in snake_case."""
     if not isinstance(value, Mapping):
         raise PathError(f"expected {what} (an object), got {_kind(value)}", path)
     found = in_snake_case(value, known)

@@ -113,7 +113,7 @@ class AgentManifest(WireModel):
     label: str = ""
     version: str | None = None
     description: dict[str, Any] | None = None
-    """What `describe()` said: instructions and tools."""
+    """The result of `describe()`: instructions and tools."""
     source_hash: str | None = None
     """Hash over the Python files that the agent was loaded from."""
     commit: str | None = None

@@ -12,8 +12,8 @@ whole `MetricScore`:
 * `sentences`: a list of `{"sentence", "label", "rationale", "supporting_excerpt", "contradicting_excerpt", "agreement"}`;
 * `ballot`: how a judge's votes were cast, `{"model", "prompt", "planned", "asked", "agreement", "votes": [...]}` (see
   `proctor.judges.votes`);
-* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told"}`; `told` says in words what
-  was expected where that is no plain value.
+* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told"}`; `told` describes what
+  was expected if that is not a plain value.
 """
 
 from __future__ import annotations
