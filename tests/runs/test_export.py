@@ -93,7 +93,7 @@ def test_several_sets_do_not_fit_one_file(tmp_path: Path) -> None:
 def test_the_agents_folder_of_google_adk(tmp_path: Path) -> None:
     (path,) = export_to_adk(run(good("a")), tmp_path)
     assert path.parent == tmp_path / "travel_agent" / ".adk" / "eval_history"
-    with pytest.raises(StoreError, match="there is no such folder"):
+    with pytest.raises(StoreError, match="no such folder"):
         export_to_adk(run(good("a")), tmp_path / "nowhere")
 
 

@@ -234,7 +234,7 @@ def test_the_command_line_tells_it_and_runs_nothing(project: Path) -> None:
     assert in_this_process(*words, "--limit", "2").returncode == 0
     after = in_this_process(*words, "--estimate")
     assert "8 trials of 8 cases; by 2 cases of run " in after.stdout
-    assert "agent        8 [8-8] calls, 8,080 [8,080-8,080] tokens, cost unknown" in after.stdout
+    assert "agent  8 [8-8] calls, 8,080 [8,080-8,080] tokens, cost unknown" in after.stdout
     told = json.loads(in_this_process(*words, "--estimate", "--json").stdout)
     assert told["purposes"]["agent"]["cost"] is told["cost"] is None
     assert len(proctor.list_runs()) == 1

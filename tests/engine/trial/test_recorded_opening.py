@@ -267,5 +267,7 @@ def test_a_played_conversation_is_nothing_to_bless(tmp_path: Path, monkeypatch: 
     file.write_text(json.dumps(a_set("Hi", final_session_state={})), encoding="utf-8")
     config = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "look"}]}}}
     assert proctor.evaluate_sync(agent, file, config=config, user=lambda _: None, store=store).passed
-    with pytest.raises(SetupProblems, match="a played conversation is nothing to expect"):
+    with pytest.raises(
+        SetupProblems, match="a conversation with a simulated user cannot become an expectation"
+    ):
         proctor.bless(cases=["rome"], store=store)

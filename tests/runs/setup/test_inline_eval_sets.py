@@ -45,7 +45,7 @@ def test_what_a_file_may_hold_may_be_given(given: Any, ids: list[str]) -> None:
 
 
 def test_cases_in_a_list_are_one_set_in_which_ids_differ() -> None:
-    with pytest.raises(SetupProblems, match=r"\[1\]\.eval_id: the id 'a' is already that of the case"):
+    with pytest.raises(SetupProblems, match=r"\[1\]\.eval_id: the id 'a' is already used by the case"):
         evaluated([case("a"), case("a")])
 
 

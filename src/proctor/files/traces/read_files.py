@@ -168,7 +168,7 @@ def _unreadable_line(line: Line, name: str) -> EvalFileError:
         hint = (
             "the file was cut off while it was written, or is still being written: remove the line, or wait"
         )
-        return file_error([_problem(name, "the last line ends in the middle", line=line.number, hint=hint)])
+        return file_error([_problem(name, "the last line is incomplete", line=line.number, hint=hint)])
     try:
         parse(line.text, name)
     except EvalFileError as error:

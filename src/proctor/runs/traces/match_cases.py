@@ -110,7 +110,7 @@ class _Finder:
         """Return the cases that match a conversation, and the reason if it is not exactly one."""
         texts = tuple(plain(turn.text) for turn in told.turns)
         if told.is_case_ours and told.case_id not in self._by_id:
-            return (), f"its spans name the case {told.case_id!r} ({CASE}), which is not there"
+            return (), f"its spans name the case {told.case_id!r} ({CASE}), which does not exist"
         looks = (
             self._by_id.get(told.case_id, ()),
             self._by_id.get(told.id, ()),
