@@ -179,7 +179,7 @@ def test_a_conversation_is_kept_as_a_case(page: Page, site: Site, axe: Look, sho
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name of the new set").fill("talks")
     dialog.get_by_label("Id of the case").fill("to_bern")
-    dialog.get_by_label("Also expect the state").check()
+    dialog.get_by_label("Also expect the changed state").check()
     axe(page)
     shot(page, "chat-save")
     dialog.get_by_role("button", name="Save").click()

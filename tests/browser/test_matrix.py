@@ -29,7 +29,7 @@ def _open(page: Page, path: str) -> None:
 def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, shot: Shot) -> None:
     _open(page, three)
     told = site.get(f"/api{three}")
-    expect(page.locator("main")).to_contain_text("7 of 8 cases come out differently.")
+    expect(page.locator("main")).to_contain_text("7 of 8 cases differ.")
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
     expect(rows).to_have_count(1 + len(told["rows"]))
     for run in told["runs"]:

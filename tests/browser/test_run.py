@@ -308,11 +308,12 @@ class TestARunUnderWay:
         try:
             _until(lambda: gated.get("/api/runs")["total"] == 1)
             live.goto("/runs/latest")
-            expect(live.get_by_text(f"by process {other.pid}")).to_be_visible()
+            expect(live.get_by_text(f"running in process {other.pid} on")).to_be_visible()
             expect(live.get_by_role("button", name="Cancel")).to_have_count(0)
             open_gate(gated.folder, CASES)
             expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
         finally:
+            other.terminate()
             other.wait(PATIENCE)
 
     def test_goes_on_when_the_server_is_killed_and_the_page_finds_the_next_one(

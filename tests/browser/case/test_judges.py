@@ -40,7 +40,7 @@ def test_what_was_asked_is_put_together_again(page: Page, site: Site) -> None:
     judge = page.get_by_role("region", name=RUBRICS)
     judge.get_by_role("button", name="Show the prompt").click()
     expect(judge.locator("pre").last).to_contain_text("Tell me about Bern.")
-    expect(judge).to_contain_text("the rest is what was sent")
+    expect(judge).to_contain_text("the rest is the prompt that was sent")
 
 
 def test_without_a_judge_the_page_says_so(page: Page, site: Site) -> None:
@@ -59,7 +59,7 @@ def test_a_person_disagrees_and_the_command_counts_it(
     judge = page.get_by_role("region", name=RUBRICS)
     judge.get_by_role("button", name="I disagree").first.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("The judge says that it fails.")
+    expect(dialog).to_contain_text("The judge's verdict: it fails.")
     axe(page)
     dialog.get_by_role("textbox", name="Why").fill("it is <b>true</b>")
     dialog.get_by_role("button", name="It passes").click()

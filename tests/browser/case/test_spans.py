@@ -221,7 +221,7 @@ def test_traced_spans_are_nested_and_open(
     shot(page, "spans-traced")
     rows.nth(7).click()
     expect(details).to_contain_text("300,000 characters")
-    panel.get_by_text("Not all that was traced is here").click()
+    panel.get_by_text("Some traced spans are missing or truncated").click()
     expect(panel).to_contain_text("text of 300,000 characters cut to 131,072")
     details.get_by_text(re.compile("^request")).click()
     expect(details).to_contain_text("280,000 more characters")
