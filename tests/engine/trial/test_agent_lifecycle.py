@@ -14,6 +14,7 @@ import pytest
 from proctor.agents.base import Session
 from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.trial import agent_lifecycle
+from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.errors import AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind
@@ -166,7 +167,7 @@ def test_a_run_that_is_cancelled_while_it_opens_leaves_nothing_behind() -> None:
         with pytest.raises(asyncio.CancelledError):
             await running
         await asyncio.sleep(0.5)
-        return [task for task in asyncio.all_tasks() if "OpenedAgent" in repr(task)]
+        return [task for task in asyncio.all_tasks() if AgentLifecycle.__name__ in repr(task)]
 
     assert run_sync(main) == []
 

@@ -203,7 +203,7 @@ def _without_times(text: str) -> list[str]:
         pytest.param({"eval_id": "a", "new_set": "../x"}, 400, "may have only", id="a path"),
         pytest.param({"eval_id": "a", "new_set": "x", "folder": ".."}, 400, "cannot be taken", id="a folder above"),
         pytest.param({"eval_id": "a", "eval_set": "nope"}, 404, "no eval set", id="no such set"),
-        pytest.param({"eval_id": "a,b", "new_set": "x"}, 400, "could not be named", id="an id with a comma"),
+        pytest.param({"eval_id": "a,b", "new_set": "x"}, 400, "separates cases in FILE:CASE", id="an id with a comma"),
         pytest.param({"eval_id": "", "new_set": "x"}, 400, "is empty", id="an empty id"),
         pytest.param({"eval_id": "a"}, 400, "name either", id="no set"),
     ],

@@ -48,7 +48,7 @@ async def adk_describe_artifact_version(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
     """Return the metadata of one version."""
-    found = await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name)
+    found = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
     version = _version(version_id)
     named = [one for one in found if version is None or one.get("version") == version]
     return answer(_there(named[-1] if named else None, "Artifact version not found"))
@@ -59,7 +59,7 @@ async def adk_describe_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
     """Return the metadata of all versions."""
-    return answer(await _ask(adk, app_name, "described", [], user_id, session_id, artifact_name))
+    return answer(await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name))
 
 
 @router.get(f"{_ONE}/versions/{{version_id}}", response_model=None)
