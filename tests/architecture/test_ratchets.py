@@ -3,6 +3,7 @@
 `python -m tests.architecture.test_ratchets` prints the present figures.
 """
 
+import ast
 from collections.abc import Callable
 from math import floor
 
@@ -38,17 +39,30 @@ def _complex_share() -> float:
     return 100 * sum(each > 10 for each in found) / len(found)
 
 
+def _longest_body() -> int:
+    """Return the lines of the longest function body, without its docstring."""
+    return max(_body_lines(function) for _, function in functions())
+
+
+def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    has_docstring = ast.get_docstring(function, clean=False) is not None
+    if has_docstring and len(function.body) == 1:
+        return 0
+    return (function.end_lineno or 0) - function.body[has_docstring].lineno + 1
+
+
 LIMITS: dict[str, tuple[Callable[[], float], float]] = {
-    "entries in the root of the package": (lambda: widths(SRC / "proctor")["."], 27),
-    "entries in the widest other folder of the package": (_widest, 22),
+    "entries in the root of the package": (lambda: widths(SRC / "proctor")["."], 25),
+    "entries in the widest other folder of the package": (_widest, 21),
     "entries in the root of the tests, which mirrors the packages": (lambda: widths(TESTS)["."], 28),
-    "entries in the widest other folder of the tests": (_widest_tests, 20),
-    "modules with a vague name": (lambda: len(vague_modules()), 1),
-    "file names that several modules have": (lambda: len(shared_stems()), 81),
-    "modules under 100 lines with one importer": (lambda: len(fragments()), 55),
-    "modules in an import cycle of any kind": (lambda: len(cyclic_modules(imports(modules()))), 31),
-    "functions of a complexity over 10, in percent": (_complex_share, 4.01),
-    "words of the dialect in 1,000 words": (dialect_rate, 13.6),
+    "entries in the widest other folder of the tests": (_widest_tests, 18),
+    "modules with a vague name": (lambda: len(vague_modules()), 0),
+    "file names that several modules have": (lambda: len(shared_stems()), 68),
+    "modules under 100 lines with one importer": (lambda: len(fragments()), 37),
+    "modules in an import cycle of any kind": (lambda: len(cyclic_modules(imports(modules()))), 22),
+    "functions of a complexity over 10, in percent": (_complex_share, 3.7),
+    "lines of the longest function body": (_longest_body, 45),
+    "words of the dialect in 1,000 words": (dialect_rate, 1.4),
 }
 
 
