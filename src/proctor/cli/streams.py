@@ -183,6 +183,8 @@ def flush_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
+        except RuntimeError:  # a signal handler has interrupted a write to this stream
+            continue
         except (OSError, ValueError):  # the interpreter must not raise it again at exit
             if isinstance(stream, PatientStream) and not stream.closed:
                 stream.let_go()

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any
 import pytest
 
 from proctor import list_runs, load_run, resume_sync
+from proctor.cli.eval import interrupts
+from proctor.engine.execution.run_control import StopRequest
 from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.run_result import Outcome
 from tests.cli.project import case, hear, in_this_process, make_project, proctor
@@ -180,6 +183,27 @@ def test_twice_stops_at_once_and_still_says_how_to_go_on(project: Path) -> None:
     assert in_this_process("resume").returncode == 0
     assert sorted(calls(project))[:3] == ["one", "three", "two"]
     assert len(calls(project)) == 8 + 2  # those that were under way
+
+
+def test_second_signal_during_the_first_handler_ends_the_process_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A handler inside another one cannot write: the first may hold the lock of stderr."""
+    events: list[str] = []
+    monkeypatch.setattr(interrupts, "end_now", lambda code: events.append(f"end with {code}"))
+    request = StopRequest()
+
+    def signal_again(*_: object) -> None:
+        stop(signal.SIGINT, None)
+        events.append("stop requested")
+
+    request.listen(signal_again)
+    stop = interrupts.Stop(request, has_begun=lambda: True, farewell=lambda: events.append("farewell"))
+    stop(signal.SIGINT, None)
+    for thread in threading.enumerate():  # the time limit of the first signal, which ends the process
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+    assert events == ["stop requested", "farewell", "end with 130"]
 
 
 def test_at_a_terminal_ctrl_c_and_resume_come_to_what_one_run_comes_to(

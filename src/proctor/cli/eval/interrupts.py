@@ -35,9 +35,23 @@ class Stop:
         self._request = request
         self._has_begun = has_begun
         self._farewell = farewell
+        self._is_handling = False
+        self._came_again = False
 
     def __call__(self, number: int, _frame: object) -> None:
         """Handle a signal. It must not raise: the exception would appear in the agent code that happens to run."""
+        if self._is_handling:  # a second signal during the first handler, which may hold the lock of stderr
+            self._came_again = True
+            return
+        self._is_handling = True
+        try:
+            self._handle(number)
+        finally:
+            self._is_handling = False
+        if self._came_again:
+            self._end()
+
+    def _handle(self, number: int) -> None:
         if self.code is not None:
             self._end()
         signalled = signal.Signals(number)
