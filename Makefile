@@ -35,7 +35,7 @@ demo: $(VENV)/.run
 # Files, not tests, are dealt out: the tests of a file share what they set up. In the order of the folders, so that the
 # folders that take longest do not come last.
 test: $(VENV)/.test
-	$(if $(ARGS),,@echo "The fast tests, on $(WORKERS) cores: about 6 minutes on two. The others: make test ARGS=\"-m 'not benchmark'\"")
+	$(if $(ARGS),,@echo "The fast tests, on $(WORKERS) cores: 6 to 10 minutes on two. The others: make test ARGS=\"-m 'not benchmark'\"")
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
