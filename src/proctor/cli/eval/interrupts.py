@@ -59,11 +59,14 @@ class Stop:
         if not self._has_begun():
             say("interrupted: nothing was run")
             end_now(self.code)
-        say(f"stopping: what is under way gets {DRAIN:g} seconds to finish (once more stops at once)")
         self._request(_NAMES[signalled])
         timer = threading.Timer(DRAIN + GRACE, self._end)
         timer.daemon = True
         timer.start()
+        with suppress(
+            RuntimeError
+        ):  # the signal has interrupted a write to stderr; the run stops without the message
+            say(f"stopping: what is under way gets {DRAIN:g} seconds to finish (once more stops at once)")
 
     def _end(self) -> None:
         """End the process immediately; reported cases are already on disk."""
