@@ -195,7 +195,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     """Return an evaluator as a metric of the engine: 1 for PASSED, 0 for FAILED; its own score is in the details."""
     from proctor.metrics.base import MetricFacts
     from proctor.metrics.custom.function_metric import FunctionMetricFactory
-    from proctor.metrics.custom.signature import read_signature
+    from proctor.metrics.custom.scoring_function import read_signature
     from proctor.schema.results.score import Score
 
     async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:

@@ -15,7 +15,7 @@ from proctor.compat.adk.evaluation.evaluator import EvaluationResult
 from proctor.errors import CriterionError
 from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.custom.function_metric import FunctionMetricFactory, with_range
-from proctor.metrics.custom.signature import read_signature
+from proctor.metrics.custom.scoring_function import read_signature
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.format.invocation import Invocation
 

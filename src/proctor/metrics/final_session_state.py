@@ -21,7 +21,7 @@ from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
     from proctor.metrics.final_state_rules import StateRules
-    from proctor.metrics.matchers.templates import Template
+    from proctor.metrics.matchers.kinds import Template
 
 __all__ = ["FinalSessionState"]
 

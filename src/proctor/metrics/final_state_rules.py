@@ -12,9 +12,9 @@ from typing import Any
 from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE
+from proctor.metrics.matchers.kinds import Template
 from proctor.metrics.matchers.parse import WITHOUT_VALUE, MatcherReader
 from proctor.metrics.matchers.paths import Path, show_path, values_at
-from proctor.metrics.matchers.templates import Template
 from proctor.metrics.matchers.tool_arguments import fits, read_matchers, tell, unreadable_values
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase

@@ -245,7 +245,7 @@ def test_what_a_metric_of_google_adk_gets() -> None:
     )
     from google.genai import types
 
-    from proctor.metrics.custom.adk_objects import to_adk
+    from proctor.metrics.custom.adk_functions import to_adk
     from proctor.schema.format import criterion, invocation, scenario
 
     given = invocation.Invocation.model_validate(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import Made
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.parse import read_expectations
 from proctor.metrics.expectations.tool_expectations import ToolExpectations

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.metrics.base import Described
-from proctor.metrics.expectations.lookalikes import lookalike
+from proctor.metrics.expectations.misspelled_calls import lookalike
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
 from proctor.schema.format.case import EvalCase

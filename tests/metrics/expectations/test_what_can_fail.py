@@ -8,13 +8,12 @@ import pytest
 from hypothesis import event, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import Made
 from proctor.metrics.expectations.parse import read_expectations
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.final_session_state import FinalSessionState
 from proctor.metrics.matchers.parse import MatcherReader
-from proctor.metrics.rules.checking import breaches
-from proctor.metrics.rules.rule import read_rules
+from proctor.metrics.rules.rule import breaches, read_rules
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.invocations import turn, view

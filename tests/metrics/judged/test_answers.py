@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.judges.base import Question
+from proctor.metrics.judged.base import ConversationMetric, lower_median, median_is_final
 from proctor.metrics.judged.hallucinations import AT_ONCE, Hallucinations
 from proctor.metrics.judged.multi_turn import TaskSuccess, ToolUseQuality, TrajectoryQuality
 from proctor.metrics.judged.response_evaluation import ResponseEvaluation
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.safety import Safety
 from proctor.metrics.judged.user_simulator import POINTS, UserSimulatorQuality
-from proctor.metrics.judged.votes import lower_median, median_is_final
-from proctor.metrics.judged.whole_conversation import ConversationMetric
 from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

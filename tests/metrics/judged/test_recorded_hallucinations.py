@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.judges.base import Question
-from proctor.metrics.judged.grounding_context import grounded_share
-from proctor.metrics.judged.hallucinations import Hallucinations
+from proctor.metrics.judged.hallucinations import Hallucinations, grounded_share
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import mean
 from tests.metrics.invocations import turn, view as a_view

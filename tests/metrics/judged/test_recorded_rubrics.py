@@ -13,8 +13,7 @@ from proctor.common.registry import METRICS, load_object
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
 from proctor.metrics.judged.checklist import Checked
-from proctor.metrics.judged.rubrics.base import Found, rubric_results, share
-from proctor.metrics.judged.rubrics.lists import Placed, for_turn, with_places
+from proctor.metrics.judged.rubrics.base import Found, Placed, for_turn, rubric_results, share, with_places
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore

@@ -7,10 +7,9 @@ from hypothesis import assume, given, settings, strategies as st
 
 from proctor.common.json_values import equal_json
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import Made
 from proctor.metrics.matchers.parse import MatcherReader
-from proctor.metrics.rules.checking import breaches
-from proctor.metrics.rules.rule import read_rules
+from proctor.metrics.rules.rule import breaches, read_rules
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion

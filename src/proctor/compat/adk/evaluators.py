@@ -20,9 +20,9 @@ from proctor.errors import CriterionError
 from proctor.judges.base import JudgeSource
 from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.custom.adk_references import uses_adk_classes
+from proctor.metrics.custom.adk_functions import uses_adk_classes
 from proctor.metrics.custom.function_metric import FunctionMetric
-from proctor.metrics.custom.signature import read_signature
+from proctor.metrics.custom.scoring_function import read_signature
 from proctor.schema.format.adk_results import rubric_scores
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.format.invocation import Invocation
@@ -58,7 +58,7 @@ class EvaluationOfCases:
         self._evaluator = evaluator
         self._convert: Callable[[Any], Any] = _unchanged
         if uses_adk_classes(evaluator):
-            from proctor.metrics.custom.adk_objects import to_adk
+            from proctor.metrics.custom.adk_functions import to_adk
 
             self._convert = to_adk
         self._asked = self._convert(asked)

@@ -20,9 +20,15 @@ from proctor.errors import CriterionError, SetupError, did_you_mean
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.custom.adk_references import uses_adk_classes
-from proctor.metrics.custom.results import check_agreement, read_answer, read_turn
-from proctor.metrics.custom.signature import Signature, read_adk_signature, read_signature
+from proctor.metrics.custom.adk_functions import uses_adk_classes
+from proctor.metrics.custom.scoring_function import (
+    Signature,
+    check_agreement,
+    read_adk_signature,
+    read_answer,
+    read_signature,
+    read_turn,
+)
 from proctor.metrics.expected_turns import paired
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
@@ -91,7 +97,7 @@ class FunctionMetric:
         """Call the function: with google-adk's objects, if it is written against google-adk's classes."""
         arguments = self._signature.arguments({**values, "criterion": self._criterion})
         if self._takes_adk_objects:
-            from proctor.metrics.custom.adk_objects import to_adk
+            from proctor.metrics.custom.adk_functions import to_adk
 
             arguments = {name: to_adk(value) for name, value in arguments.items()}
         return await settle(self.function(**arguments))

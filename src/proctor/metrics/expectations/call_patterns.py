@@ -1,22 +1,71 @@
-"""Patterns of calls: a tool's name, or an object with arguments and a response."""
+"""The tool calls of a trial, and patterns that match them: a tool's name, or an object with arguments and a response."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict, deque
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
-from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.base import CaseView
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.kinds import Present
+from proctor.metrics.matchers.kinds import Matched, OneOf, Plain, Present, Template
 from proctor.metrics.matchers.parse import MatcherReader
-from proctor.metrics.matchers.templates import Matched, OneOf, Plain, Template
 from proctor.metrics.reason_text import show_name, show_value
 from proctor.metrics.trajectory.call_equality import ArgumentDifference
+from proctor.schema.format.content import FunctionCall, FunctionResponse
 
-__all__ = ["CALL_KEYS", "CallPattern", "read_call"]
+__all__ = ["CALL_KEYS", "CallPattern", "Made", "calls_of", "read_call"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """One tool call that the agent made."""
+
+    name: str
+    args: dict[str, Any] | None
+    turn: int = 0
+    """Counted from 0."""
+    index: int = 0
+    """Its position in the turn, from 0."""
+    response: Any = ABSENT
+    """The response of the tool; `ABSENT` if none is recorded or needed."""
+
+
+def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]]:
+    """Return the calls of each turn, in order."""
+    turns = []
+    for number, turn in enumerate(case.turns):
+        calls = turn.tool_calls
+        answers = (
+            _answers(calls, case.actual[number].tool_responses) if with_responses else [ABSENT] * len(calls)
+        )
+        turns.append(
+            [
+                Made(call.name or "", call.args, number, index, answer)
+                for index, (call, answer) in enumerate(zip(calls, answers, strict=True))
+            ]
+        )
+    return turns
+
+
+def _answers(calls: Sequence[FunctionCall], responses: Sequence[FunctionResponse]) -> list[Any]:
+    """Return each call's response: the last one with its id, or else the next response without id of the same tool."""
+    by_id = {each.id: each.response for each in responses if each.id}
+    without_id: defaultdict[str | None, deque[Any]] = defaultdict(deque)
+    for each in responses:
+        if not each.id:
+            without_id[each.name].append(each.response)
+    answers = []
+    for call in calls:
+        if call.id and call.id in by_id:
+            answers.append(by_id[call.id])
+        else:
+            answers.append(without_id[call.name].popleft() if without_id[call.name] else ABSENT)
+    return answers
+
 
 ANY_TOOL = "*"
 CALL_KEYS = frozenset({"tool", "args", "other_args", "response"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from proctor.metrics.expectations.actual_calls import Made
+from proctor.metrics.expectations.call_patterns import Made
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_value

@@ -13,8 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.expectations.actual_calls import Made
-from proctor.metrics.expectations.call_patterns import CallPattern
+from proctor.metrics.expectations.call_patterns import CallPattern, Made
 from proctor.metrics.trajectory.call_equality import ArgumentDifference
 
 __all__ = [

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import did_you_mean
-from proctor.metrics.expectations.actual_calls import Made
-from proctor.metrics.expectations.call_patterns import CallPattern, read_call
+from proctor.metrics.expectations.call_patterns import CallPattern, Made, read_call
 from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.expectations.grammar import (
     Alternatives,

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit
-from proctor.metrics.expectations.actual_calls import Made, calls_of
+from proctor.metrics.expectations.call_patterns import Made, calls_of
 from proctor.metrics.expectations.explain import Drawn, broken_limits, drawn_once, explain_calls
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
@@ -19,7 +19,7 @@ from proctor.metrics.expectations.forbidden_calls import (
     read_declared_tools,
 )
 from proctor.metrics.expectations.grammar import read_as
-from proctor.metrics.expectations.lookalikes import (
+from proctor.metrics.expectations.misspelled_calls import (
     JoinedSurvey,
     NameSurvey,
     expected_names,

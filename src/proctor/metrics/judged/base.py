@@ -1,7 +1,11 @@
-"""The base class of judge metrics: a criterion, a judge, concurrent questions, and scores computed from ballots."""
+"""The base classes of judge metrics: for any question, for one question per answer, and for one about the conversation.
+
+A judge metric has a criterion and a judge, asks its questions concurrently, and computes scores from ballots.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -9,18 +13,47 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.common.async_tools import gather_all
+from proctor.common.prompts import read_prompt
 from proctor.errors import MetricError, did_you_mean
-from proctor.judges.base import Ballot, Judge, JudgeSource, Question, Settled, V
+from proctor.judges.base import AnswerForm, Ballot, Judge, JudgeSource, Passage, Question, Settled, V
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.vote_failures import undecided_failure
 from proctor.judges.votes import ballot_details
-from proctor.metrics.base import MetricFacts, is_adk_compatible
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.criterion_check import check_criterion, misfit
+from proctor.metrics.judged.checklist import (
+    Checked,
+    Tally,
+    agreement_of,
+    checklist_form,
+    checklist_is_final,
+    tally_items,
+)
+from proctor.metrics.judged.passages import (
+    agents_of,
+    answer_text,
+    earlier_turns,
+    final_answer,
+    turns_of,
+    user_message,
+)
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions, LlmAsAJudgeCriterion
-from proctor.schema.results.score import Score
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
-__all__ = ["UNDECIDED", "Asked", "JudgedMetric", "stated_options"]
+__all__ = [
+    "UNDECIDED",
+    "AnswerMetric",
+    "Asked",
+    "ConversationMetric",
+    "JudgedMetric",
+    "case_score",
+    "joined_ballots",
+    "lower_median",
+    "median_is_final",
+    "points_data",
+    "stated_options",
+]
 
 OPTIONS = "judge_model_options"
 UNDECIDED = "the judge could not decide"
@@ -104,3 +137,158 @@ def _unknown(options: JudgeModelOptions) -> Iterator[str]:
     known = JudgeModelOptions.model_fields
     for name in options.model_extra or ():
         yield f"{OPTIONS}.{name}: unknown option.{did_you_mean(name, known)} It takes: {', '.join(known)}"
+
+
+# --- From votes to scores, in addition to `proctor.judges.votes` ---
+
+
+def lower_median(grades: Sequence[int]) -> int:
+    """Return the middle grade; of two in the middle the lower one."""
+    return sorted(grades)[(len(grades) - 1) // 2]
+
+
+def median_is_final(grades: Sequence[int], left: int) -> bool:
+    """Return whether up to `left` more grades cannot change the lower median."""
+    ordered, total = sorted(grades), len(grades)
+    for more in range(left + 1):
+        middle = (total + more - 1) // 2
+        # any number of the further grades may be below the present ones
+        if middle < more or middle >= total or ordered[middle - more] != ordered[middle]:
+            return False
+    return bool(grades)
+
+
+def case_score(
+    scores: list[Score], failures: Sequence[Failure | None], *, value: float | None = None
+) -> MetricScore:
+    """Return the score of a case: an error if a turn is undecided, else `value`, or the mean of its turns."""
+    failure = next((each for each in failures if each is not None), None)
+    if failure is not None:
+        return MetricScore(per_invocation=scores, reason=failure.message, failure=failure)
+    return mean_score(scores) if value is None else MetricScore(value, scores)
+
+
+def joined_ballots(ballots: Sequence[Ballot[Any]], *, agreement: float | None = None) -> dict[str, Any]:
+    """Return several questions about one turn as one ballot, for reports and for the cost."""
+    details = [ballot_details(each, agreed=agreement) for each in ballots]
+    return {
+        **details[0],
+        "planned": sum(each["planned"] for each in details),
+        "asked": sum(each["asked"] for each in details),
+        "votes": [vote for each in details for vote in each["votes"]],
+    }
+
+
+# --- One question about each final answer ---
+
+
+NO_TEXT = "the agent gave no answer text"
+
+
+class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
+    """Judges each final answer with the user's message and the turns before; for a case, the mean over its turns."""
+
+    form: ClassVar[AnswerForm[Any]]
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Ask about each final answer; a turn without answer text is not applicable."""
+        with_steps = self._criterion.include_intermediate_responses_in_final
+        texts = [answer_text(turn, thoughts=self._adk, with_steps=with_steps) for turn in case.actual]
+        about = [index for index, text in enumerate(texts) if text.strip()]
+        questions = [self._question(case, index, texts[index]) for index in about]
+        asked = await self._ask(questions, self._is_final)
+        scores = [Score(reason=NO_TEXT, not_applicable=True) for _ in texts]
+        for index, each in zip(about, asked, strict=True):
+            scores[index] = self._score(each)
+        return case_score(scores, [each.failure for each in asked])
+
+    def _question(self, case: CaseView, index: int, text: str) -> Question[Any]:
+        turn = case.actual[index]
+        before = earlier_turns(case.actual[:index], with_steps=False)
+        passages = [*before, user_message(turn), final_answer(text)]
+        return Question(
+            metric=self.facts.name, prompt=self._prompt, passages=passages, form=self.form, turn=index
+        )
+
+    @staticmethod
+    @abstractmethod
+    def _is_final(votes: Sequence[Any], left: int) -> bool:
+        """Return whether `left` more votes cannot change the outcome."""
+
+    @abstractmethod
+    def _score(self, asked: Asked[Any]) -> Score:
+        """Return the score of one answer."""
+
+
+# --- One question about the whole conversation ---
+
+
+AT_THE_END = "the conversation is judged as a whole, at its last turn"
+NO_TURNS = "the conversation has no turns"
+
+
+class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
+    """The share of points that hold for the whole conversation; each is decided by the majority of the votes."""
+
+    points: ClassVar[Sequence[str]]
+    """The names of the points in the prompt, in its order."""
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Ask once about the whole conversation."""
+        if not case.actual:
+            return MetricScore(reason=NO_TURNS, not_applicable=True)
+        [asked] = await self._ask([self._question(case)], checklist_is_final)
+        return self._case_score(case, asked)
+
+    def _question(self, case: CaseView) -> Question[Checked]:
+        return Question(
+            metric=self.facts.name,
+            prompt=self._prompt,
+            passages=[*agents_of(case.actual), *_plan(case), *turns_of(case.actual)],
+            form=checklist_form("points", len(self.points), "point"),
+            turn=len(case.actual) - 1,
+        )
+
+    def _case_score(self, case: CaseView, asked: Asked[Checked]) -> MetricScore:
+        """Return the score of the case, which is that of its last turn."""
+        tallies = tally_items(asked.votes, len(self.points))
+        data = points_data(self.points, tallies)
+        missed = [each for each in data if each["score"] == 0]
+        reasons = "; ".join(f"{each['rubric_id']}: {each['rationale']}" for each in missed)
+        last = asked.score(
+            (len(data) - len(missed)) / len(data),
+            reasons or f"all {len(data)} points hold",
+            agreement_of(tallies),
+            rubrics=data,
+        )
+        earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
+        result = case_score([*earlier, last], [asked.failure])
+        result.details = {"overall_rubrics": data}
+        return result
+
+
+def _plan(case: CaseView) -> list[Passage]:
+    """Return the goal of a simulated user; in a recorded conversation it is only known from the messages."""
+    return [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
+
+
+def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+    """Return the verdict on each point of a prompt, in the form of rubrics."""
+    return [
+        {
+            "rubric_id": name,
+            "text": name.replace("_", " "),
+            "score": None if tally.met is None else float(tally.met),
+            "rationale": tally.rationale,
+            "agreement": tally.agreement,
+        }
+        for name, tally in zip(points, tallies, strict=True)
+    ]

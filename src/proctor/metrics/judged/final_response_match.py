@@ -8,10 +8,9 @@ from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.expected_turns import nothing_recorded, paired
-from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
-from proctor.metrics.judged.base import Asked, JudgedMetric
+from proctor.metrics.judged.base import Asked, JudgedMetric, case_score
+from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
-from proctor.metrics.judged.votes import case_score
 from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

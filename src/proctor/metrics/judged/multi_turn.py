@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.whole_conversation import ConversationMetric
+from proctor.metrics.judged.base import ConversationMetric
 
 __all__ = ["TaskSuccess", "ToolUseQuality", "TrajectoryQuality"]
 

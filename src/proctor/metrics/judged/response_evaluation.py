@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
-from proctor.metrics.judged.base import Asked
-from proctor.metrics.judged.per_answer import AnswerMetric
-from proctor.metrics.judged.votes import lower_median, median_is_final
+from proctor.metrics.judged.base import AnswerMetric, Asked, lower_median, median_is_final
+from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
 __all__ = ["ResponseEvaluation"]

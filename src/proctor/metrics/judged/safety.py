@@ -10,9 +10,8 @@ from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.case_statements import prohibition
-from proctor.metrics.judged.answer_fields import object_of, text_field, word_field
-from proctor.metrics.judged.base import Asked
-from proctor.metrics.judged.per_answer import AnswerMetric
+from proctor.metrics.judged.base import AnswerMetric, Asked
+from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
 __all__ = ["Safety"]

@@ -12,11 +12,9 @@ from proctor.judges.base import Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.case_statements import prohibition
-from proctor.metrics.judged.base import Asked, JudgedMetric
+from proctor.metrics.judged.base import Asked, JudgedMetric, case_score, joined_ballots, points_data
 from proctor.metrics.judged.checklist import Checked, checklist_form, tally_items
 from proctor.metrics.judged.passages import earlier_turns, user_message
-from proctor.metrics.judged.votes import case_score, joined_ballots
-from proctor.metrics.judged.whole_conversation import points_data
 from proctor.schema.evidence.played_user import NextStatus
 from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
 from proctor.schema.format.content import text_of

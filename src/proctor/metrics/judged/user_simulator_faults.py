@@ -7,11 +7,20 @@ from typing import Any, ClassVar
 
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.judged.answer_fields import in_number_order, list_of, object_of, text_field, word_field
-from proctor.metrics.judged.checklist import Checked, ItemVerdict, checklist_is_final, tally_items
+from proctor.metrics.judged.base import NO_TURNS, ConversationMetric
+from proctor.metrics.judged.checklist import (
+    Checked,
+    ItemVerdict,
+    checklist_is_final,
+    in_number_order,
+    list_of,
+    object_of,
+    tally_items,
+    text_field,
+    word_field,
+)
 from proctor.metrics.judged.passages import turns_of
 from proctor.metrics.judged.user_simulator import ended_by_user
-from proctor.metrics.judged.whole_conversation import NO_TURNS, ConversationMetric
 from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

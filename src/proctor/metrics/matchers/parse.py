@@ -21,16 +21,21 @@ from proctor.metrics.matchers.dates import DAY, SameMoment, read_zone
 from proctor.metrics.matchers.kinds import (
     Exact,
     Ignore,
+    Items,
     Json,
+    Matched,
     Number,
+    OneOf,
     Pattern,
+    Plain,
     Present,
     SameSet,
+    Shape,
     Subset,
+    Template,
     Text,
     exactly,
 )
-from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
 from proctor.metrics.reason_text import show_value
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 

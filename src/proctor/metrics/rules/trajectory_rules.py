@@ -11,8 +11,7 @@ from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.case_statements import prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
-from proctor.metrics.expectations.actual_calls import Made, calls_of
-from proctor.metrics.expectations.call_patterns import CallPattern
+from proctor.metrics.expectations.call_patterns import CallPattern, Made, calls_of
 from proctor.metrics.expectations.explain import Drawn, drawn_once
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
@@ -20,13 +19,12 @@ from proctor.metrics.expectations.forbidden_calls import (
     impossible_guards,
     read_declared_tools,
 )
-from proctor.metrics.expectations.lookalikes import NameSurvey, expected_names, lookalike_problems
+from proctor.metrics.expectations.misspelled_calls import NameSurvey, expected_names, lookalike_problems
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.reason_text import and_more, show_call, show_value
-from proctor.metrics.rules.checking import Breach, breaches
-from proctor.metrics.rules.rule import Kind, Rule, read_rules
+from proctor.metrics.rules.rule import Breach, Kind, Rule, breaches, read_rules
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.case_extensions import places_of, stated
 from proctor.schema.format.criterion import BaseCriterion

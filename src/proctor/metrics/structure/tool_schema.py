@@ -12,7 +12,7 @@ from proctor.metrics.criterion_check import misfit
 from proctor.metrics.reason_text import and_more, show_name
 from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
-from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
+from proctor.metrics.structure.known_tools import ToolCallMetric, unknown_tool
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.criterion import BaseCriterion

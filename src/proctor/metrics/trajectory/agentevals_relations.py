@@ -85,7 +85,7 @@ class ByMode:
 
     def survey(self) -> Survey | None:
         """Return the survey for the named tools and paths."""
-        from proctor.metrics.matchers.argument_survey import ComparedSurvey
+        from proctor.metrics.matchers.tool_arguments import ComparedSurvey
 
         return ComparedSurvey(self.tools) if self.tools else None
 
@@ -93,7 +93,7 @@ class ByMode:
         """Return a warning for paths that no call has, expected or made: null is compared with null there."""
         if all(isinstance(mode, str) for mode in self.tools.values()):
             return ""
-        from proctor.metrics.matchers.argument_survey import paths_in
+        from proctor.metrics.matchers.tool_arguments import paths_in
 
         known: defaultdict[str, set[str]] = defaultdict(set)
         for call in (call for turn in (*(case.expected or ()), *case.turns) for call in turn.tool_calls):

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.passages import agents_of, turns_of
-from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
-from proctor.metrics.judged.rubrics.lists import Placed
+from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, Placed, RubricMetric
 from proctor.schema.format.case import EvalCase
 
 __all__ = ["RubricTrajectory"]
