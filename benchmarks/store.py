@@ -60,9 +60,9 @@ def _row(what: str, unit: str, found: dict[str, Found], column: str, *budgets: B
 def trials(cases: int) -> list[bytes]:
     """What the scripted agent did in each case, as it is kept."""
     from proctor.schema.evidence.event import Event
-    from proctor.schema.evidence.serialize import kept_json
     from proctor.schema.evidence.trial import Trial, Turn
     from proctor.schema.format.content import user_text
+    from proctor.schema.serialize import kept_json
 
     def turn(place: str) -> Turn:
         events = [
@@ -162,8 +162,8 @@ def _read(store: Any, run_id: str) -> int:
 
 
 def _write(path: Path, cases: int) -> dict[str, float]:
-    from proctor.schema.evidence.serialize import content_hash
     from proctor.schema.results.manifest import RunSummary
+    from proctor.schema.serialize import content_hash
     from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
     from proctor.stores.open import open_store
 

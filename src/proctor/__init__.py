@@ -137,6 +137,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
+    from proctor.schema.analysis.calibration import HumanLabel as HumanLabel
     from proctor.schema.analysis.comparison import (
         CaseChange as CaseChange,
         Change as Change,
@@ -150,7 +151,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         Course as Course,
         RunHistory as RunHistory,
     )
-    from proctor.schema.analysis.label import HumanLabel as HumanLabel
     from proctor.schema.analysis.power_plan import (
         MeasureSize as MeasureSize,
         RunSize as RunSize,
@@ -204,7 +204,7 @@ _WHERE = {
     "proctor.schema.analysis.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.evidence.event": "Event",
     "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",
-    "proctor.schema.analysis.label": "HumanLabel",
+    "proctor.schema.analysis.calibration": "HumanLabel",
     "proctor.schema.evidence.trial": "Trial Turn Failure FailureKind",
     "proctor.schema.results.manifest": "RunRecord RunState",
     "proctor.schema.analysis.power_plan": "MeasureSize RunSize SizeRow",

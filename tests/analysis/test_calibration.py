@@ -15,9 +15,8 @@ import pytest
 import proctor
 from proctor.analysis.calibration.report import write_calibration
 from proctor.errors import SetupError, StoreError
-from proctor.schema.analysis.calibration import CalibrationReport, badge_of
-from proctor.schema.analysis.label import HumanLabel
-from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.analysis.calibration import CalibrationReport, HumanLabel, badge_of
+from proctor.schema.results.score import JudgedBy
 from proctor.stats.agreement import Confusion, cohen_kappa, corrected_rate
 from proctor.stores.sqlite.store import SqliteStore
 from tests.analysis.judged_runs import METRIC, MODEL, PROMPT, Judged, judged_run

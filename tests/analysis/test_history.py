@@ -13,7 +13,7 @@ from proctor.analysis.history.text import sentence_of
 from proctor.reports.content.symbols import sparkline
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, HistoryRun
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERROR, "i": Outcome.INCONCLUSIVE}
 AGENT = Unlike("agent", "the agent was a and is b", expected=True)

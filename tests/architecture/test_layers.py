@@ -44,7 +44,7 @@ ALLOWED = [
     ("proctor.common.secrets", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.errors"),
     ("proctor.schema.format.case", "proctor.schema.format.wire_model"),
-    ("proctor.files.eval_sets.load", "proctor.schema.format.eval_set"),
+    ("proctor.files.eval_sets.load", "proctor.schema.format.case"),
     ("proctor.metrics.judged.safety", "proctor.judges.base"),
     ("proctor.judges.votes", "proctor.models.base"),
     ("proctor.stores.adk_history", "proctor.files.eval_sets.save"),

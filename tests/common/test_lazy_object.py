@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from proctor import EvalCase, evaluate_sync
-from proctor.schema.results.metric_verdict import MetricVerdict
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult
-from proctor.schema.results.score import MetricScore, Score, put_off
+from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome, Score, put_off
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "equality": lambda one: one,

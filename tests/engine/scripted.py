@@ -11,9 +11,9 @@ from proctor.engine.execution.run_control import NoProgress, Progress
 from proctor.engine.planning.plan import GivenSet, Plan, PlannedSet, make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
+from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.results.run_result import RunResult
 
 EXACT = EvalConfig(criteria={"tool_trajectory_avg_score": 1.0})

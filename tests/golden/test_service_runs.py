@@ -9,7 +9,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupProblems
-from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from tests.golden.recorded import Json, config_of, golden, metrics_here, metrics_of, scripted
 

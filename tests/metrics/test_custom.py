@@ -22,12 +22,11 @@ from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.custom import function_metric as custom
 from proctor.metrics.custom.function_metric import as_factory, from_config
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.score import MetricScore, Score, mean_score
+from proctor.schema.results.score import MetricScore, Outcome, Score, mean_score
 from tests.metrics.invocations import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])

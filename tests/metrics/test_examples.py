@@ -10,7 +10,7 @@ from proctor import Event
 from proctor.common.registry import load_object
 from proctor.metrics.base import MetricFacts, example_of
 from proctor.metrics.builtin import METRICS
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 from tests.metrics.judged.judges import agreeing
 
 ANSWER = 'It is sunny in Paris, 21 degrees: {"city": "Paris", "celsius": 21}'

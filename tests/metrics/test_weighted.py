@@ -18,8 +18,7 @@ from proctor.metrics.weighted import Weighted
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 from tests.metrics.invocations import turn
 
 CLASS = {"code_config": {"name": "proctor.metrics.weighted.Weighted"}}

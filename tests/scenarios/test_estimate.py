@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
+from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 from tests.cli.project import in_this_process
 from tests.scenarios.judges.test_costs import CONFIG, Agent, Judge
 

@@ -14,9 +14,9 @@ from examples.retail import customer as played
 from examples.retail.agent import RetailAgent
 from examples.retail.hasty import CHANCES, making, rolled
 from examples.retail.shop import Tools, changes, open_shop
-from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.simulated_user import NextStatus
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import Outcome, RunResult
 
 RETAIL = Path(played.__file__).parent

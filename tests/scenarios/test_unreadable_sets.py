@@ -11,8 +11,8 @@ import pytest
 import proctor
 from proctor import SetupError
 from proctor.cli.eval.failed_cases import read_failed
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import Outcome
 
 SET = {
     "eval_set_id": "good",

@@ -9,9 +9,8 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.fast_models import defaults, maker, twin
 from proctor.schema.format.content import Content, FunctionCall, Part
-from proctor.schema.format.wire_model import WireModel
+from proctor.schema.format.wire_model import WireModel, defaults, maker, twin
 
 texts = st.text()  # no surrogates, which are below
 json_values: st.SearchStrategy[Any] = st.recursive(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event, WaitingEvent
-from proctor.schema.evidence.to_invocations import facts_of_turn
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import user_text
 

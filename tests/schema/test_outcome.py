@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from proctor.schema.results.outcome import Outcome, worst
+from proctor.schema.results.score import Outcome, worst
 
 
 def test_an_outcome_is_its_text_as_a_key_too() -> None:

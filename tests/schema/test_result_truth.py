@@ -27,8 +27,6 @@ from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
 from proctor.schema.results.manifest import RunRecord, RunState, RunSummary
-from proctor.schema.results.metric_verdict import MetricVerdicts
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import (
     CaseResult,
     InvocationVerdict,
@@ -37,7 +35,7 @@ from proctor.schema.results.run_result import (
     RunResults,
     TrialResult,
 )
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, MetricVerdicts, Outcome, Score
 
 NEITHER = frozenset({Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import invocation_of
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import proctor
-from proctor.schema.evidence.simulator_fault import FaultKind
-from proctor.schema.results.fault_attribution import WhoseFault, user_faults
+from proctor.schema.evidence.simulated_user import FaultKind
+from proctor.schema.results.case_statistics import WhoseFault, user_faults
 from proctor.schema.results.run_result import CaseResult
 from tests.simulation.planted_conversations import Conversation, conversations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.evidence.played_user import NextStatus, UserReply
+from proctor.schema.evidence.simulated_user import NextStatus, UserReply
 from proctor.simulation.faults.conversation import UserConversation
 from proctor.simulation.faults.detect import find_faults
 

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.models.base import Finish, ModelError, ModelFault, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.case import ConversationScenario
 from proctor.simulation.generate_scenarios import BATCH, AgentOutline, Generated, GenerationRequest, generate
 
 AGENT = AgentOutline(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import PlayedUser
+from proctor.schema.evidence.simulated_user import PlayedUser
 from proctor.simulation.faults.conversation import user_conversation
 from tests.simulation.conversations import scenario_case, turn
 

@@ -9,7 +9,7 @@ import pytest
 from proctor.models.base import Finish, ModelError, ModelFault, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.simulated_user import NextStatus
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.content import text_of, user_text
 from proctor.simulation.base import NextUserMessage, NoMessageError

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
 from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.results.manifest import (
@@ -24,6 +23,7 @@ from proctor.schema.results.manifest import (
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite.store import open_store
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.errors import AgentError, AgentLoadError, did_you_mean
+from proctor.schema.evidence.convert_events import events_of, text_parts
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_events import events_of, text_parts
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, Part
 

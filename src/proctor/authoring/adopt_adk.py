@@ -21,8 +21,8 @@ from proctor.runs.importing.import_runs import import_runs
 from proctor.runs.rescore import rescore
 from proctor.runs.storage.queries import open_store
 from proctor.schema.format.adk_results import SUFFIX
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
+from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store

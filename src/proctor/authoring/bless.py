@@ -16,13 +16,13 @@ from proctor.files.edit.preview import check_edit
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, as_store
-from proctor.schema.evidence.serialize import case_hash
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import states_silence
 from proctor.schema.results.manifest import Manifest, PlannedCase, counting
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
+from proctor.schema.serialize import case_hash
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store

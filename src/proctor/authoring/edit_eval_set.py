@@ -19,9 +19,7 @@ from proctor.files.eval_sets.source import EvalSetFile, open_document, open_eval
 from proctor.files.text.problems import Problem
 from proctor.files.yaml.emitter import emit
 from proctor.runs.output_guard import check_growing_set
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.session import SessionInput
+from proctor.schema.format.case import ConversationScenario, EvalCase, SessionInput
 
 
 @dataclass(slots=True)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.runs.argument_types import AgentLike, EvalSetLike
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.scenario import ConversationGenerationConfig, ConversationScenario
-from proctor.schema.format.session import SessionInput
+from proctor.schema.format.case import (
+    ConversationGenerationConfig,
+    ConversationScenario,
+    EvalCase,
+    SessionInput,
+)
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo

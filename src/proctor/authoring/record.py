@@ -12,12 +12,11 @@ from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import read_document
+from proctor.schema.evidence.convert_events import to_invocations
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import to_invocations
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import FunctionCall, FunctionResponse, text_content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
-from proctor.schema.format.session import SessionInput
 
 if TYPE_CHECKING:
     from proctor.engine.trial.live_conversation import Conversation

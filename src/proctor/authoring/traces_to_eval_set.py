@@ -8,7 +8,7 @@ from proctor.authoring.record import case_of
 from proctor.runs.traces.match_cases import ids_of
 from proctor.runs.traces.score import TracesLike, read_traces
 from proctor.runs.traces.to_trials import session_of, trial_of
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 
 def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSet, list[str]]:

@@ -20,10 +20,8 @@ from proctor.compat.adk.argument_errors import a_model, a_path, refused, unexpec
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.compat.adk_rs_metrics import BuiltIn, EvalScore, EvalStatus, ResponseMatch, TrajectoryMatch
 from proctor.errors import MetricError, SetupError
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet, SessionInput
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.session import SessionInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

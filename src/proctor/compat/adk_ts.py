@@ -29,9 +29,8 @@ from proctor.compat.adk_ts_evaluators import (
     Evaluator,
     MetricEvaluatorRegistry,
 )
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalCaseResult, EvalStatus
 from proctor.schema.results.run_result import RunResult

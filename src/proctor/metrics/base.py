@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from proctor.metrics.case_statements import StatementReader, by_needs
-from proctor.schema.evidence.to_invocations import Recorded, TurnFacts, facts_of_invocation
+from proctor.schema.evidence.convert_events import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import MetricScore
 
 RECORDED = "recorded"

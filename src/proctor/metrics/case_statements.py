@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.metrics.text.visible_text import is_blank
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
-from proctor.schema.format.statement import Statement
 
 __all__ = [
     "StatementReader",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import refuse_criterion
-from proctor.schema.evidence.to_invocations import TurnFacts
+from proctor.schema.evidence.convert_events import TurnFacts
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import MetricScore, Score, mean_score, put_off

@@ -14,9 +14,8 @@ from proctor.metrics.matchers.base import ABSENT, INLINE, holds_matcher, misspel
 from proctor.metrics.matchers.contrary_values import contrary_values
 from proctor.metrics.reason_text import and_more, show_name, show_pair, show_value
 from proctor.schema.evidence.trial import Failure, FailureKind
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:

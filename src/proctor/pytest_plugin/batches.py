@@ -19,8 +19,8 @@ from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, OwnLoop
 from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.errors import EvalError, StoreError
 from proctor.runs.setup.project_defaults import as_seen_from_here
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     import pytest

@@ -14,7 +14,7 @@ from proctor.errors import SetupError
 from proctor.pytest_plugin.failures import CaseFailedError, NoVerdictError, shown_failure, shown_problem
 from proctor.pytest_plugin.project import project_of
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import CaseSource

@@ -18,8 +18,7 @@ from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
 from proctor.pytest_plugin.session_watch import watch_of
 from proctor.pytest_plugin.uninspected_results import Evaluated, Pending
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'
 

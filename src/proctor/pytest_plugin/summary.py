@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.safe_text import clean
 from proctor.pytest_plugin.project import project_of
 from proctor.reports.content.summary import sentence
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     import pytest

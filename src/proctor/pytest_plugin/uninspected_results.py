@@ -15,8 +15,8 @@ from proctor.common.safe_text import clean
 from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.failures import case_text, line_of
 from proctor.schema.analysis.comparison import Comparison
-from proctor.schema.results.metric_verdict import MetricVerdict, MetricVerdicts
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import MetricVerdict, MetricVerdicts
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.fixtures import Origin

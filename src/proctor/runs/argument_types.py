@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from proctor.engine.execution.run_control import Progress, StopRequest
+    from proctor.schema.format.case import EvalSet
     from proctor.schema.format.config import EvalConfig
-    from proctor.schema.format.eval_set import EvalSet
     from proctor.stores.base import Store
 
 AgentLike = Any

@@ -18,12 +18,11 @@ from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun
 from proctor.runs.setup.judge_provider import JudgesOnDemand
 from proctor.runs.setup.user_provider import UsersOnDemand
-from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig, UserSimulatorConfig
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.results.run_result import CaseResult, Outcome, SetSummary
+from proctor.schema.serialize import kept_json
 from proctor.simulation.base import Users
 
 __all__ = ["Metrics", "infer", "judge"]

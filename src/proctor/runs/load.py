@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.runs.argument_types import AgentLike
 from proctor.runs.setup.working_folder import agent_code
+from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.eval_set import EvalSet
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent

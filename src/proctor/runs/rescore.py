@@ -30,8 +30,7 @@ from proctor.schema.results.manifest import (
     counting,
     was_added,
 )
-from proctor.schema.results.run_result import RunResult
-from proctor.schema.results.set_summary import NOT_JUDGED, SetSummary
+from proctor.schema.results.run_result import NOT_JUDGED, RunResult, SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo

@@ -16,11 +16,11 @@ from proctor.runs.argument_types import ConfigLike, lines_of
 from proctor.runs.load import load_config
 from proctor.runs.observers import begun, ended
 from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content, FunctionCall
 from proctor.schema.format.invocation import IntermediateData, Invocation
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.results.metric_verdict import MetricVerdict, MetricVerdicts
+from proctor.schema.results.score import MetricVerdict, MetricVerdicts
 
 InvocationLike = Invocation | Mapping[str, Any]
 ToolNames = Sequence[str] | Sequence[Sequence[str]]

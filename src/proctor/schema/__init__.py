@@ -10,19 +10,17 @@ _WHERE = {
         " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"
         " ModalityTokenCount Part PartialArg ThinkingConfig UsageMetadata VideoMetadata text_content text_of"
     ),
-    "format.grounding": (
-        "GroundingChunk GroundingChunkWeb GroundingMetadata GroundingSupport RetrievalMetadata SearchEntryPoint Segment"
-    ),
     "format.rubric": "Rubric RubricContent RubricScore",
     "format.invocation": (
-        "AgentDetails AppDetails IntermediateData Invocation InvocationEvent InvocationEvents tool_calls_of"
+        "AgentDetails AppDetails GroundingChunk GroundingChunkWeb GroundingMetadata GroundingSupport IntermediateData"
+        " Invocation InvocationEvent InvocationEvents RetrievalMetadata SearchEntryPoint Segment tool_calls_of"
         " tool_responses_of"
     ),
-    "format.session": "SessionDetails SessionInput",
     "format.persona": "UnknownPersonaError UserBehavior UserPersona find_persona persona_ids register_persona",
-    "format.scenario": "ConversationGenerationConfig ConversationScenario ConversationScenarios",
-    "format.case": "EvalCase",
-    "format.eval_set": "EvalSet",
+    "format.case": (
+        "ConversationGenerationConfig ConversationScenario ConversationScenarios EvalCase EvalSet SessionDetails"
+        " SessionInput"
+    ),
     "format.criterion": (
         "BaseCriterion EvalMetric HallucinationsCriterion Interval JudgeModelOptions LlmAsAJudgeCriterion"
         " LlmBackedUserSimulatorCriterion MetricInfo MetricValueInfo PrebuiltMetrics RubricsBasedCriterion"
@@ -32,13 +30,13 @@ _WHERE = {
         "CodeConfig CustomMetricConfig EvalConfig LiveModelConfig LlmAudioUserSimulatorConfig"
         " LlmBackedUserSimulatorConfig TrialsConfig"
     ),
-    "results.repeats": "Repeats TrialRule",
+    "results.case_statistics": "Repeats TrialRule",
     "format.result": (
         "DurationDetails EvalCaseResult EvalMetricResult EvalMetricResultDetails EvalMetricResultPerInvocation"
         " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"
     ),
     "format.legacy": "convert_cases convert_turns",
-    "format.adk_json": "to_adk_json",
+    "serialize": "to_adk_json",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proctor.errors import SetupError, SimulatorError
-from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulator_fault import UserFault
+from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig

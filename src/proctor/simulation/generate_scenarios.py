@@ -15,7 +15,7 @@ from proctor.common.prompts import read_prompt
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOptions, Reply
 from proctor.models.settings import patience_of
 from proctor.models.strict_json import whole_json
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.case import ConversationScenario
 
 __all__ = [
     "NEAR",

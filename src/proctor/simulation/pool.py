@@ -10,9 +10,8 @@ from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import takes_options
 from proctor.models.load import as_model, check_settings, load_model
 from proctor.models.settings import settings_of
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.simulation.scenario_user import ScenarioUser
 from proctor.simulation.templates import check_template
 from proctor.simulation.user_models import FunctionUserModel, LlmUserModel, UserFunction, UserModel

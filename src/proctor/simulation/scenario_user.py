@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulator_fault import UserFault
+from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.content import user_text
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.simulation.base import NextUserMessage, simulator_error
 from proctor.simulation.user_models import STOP_SIGNAL, UserModel
 

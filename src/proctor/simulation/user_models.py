@@ -25,12 +25,12 @@ from proctor.models.base import (
     Reply,
 )
 from proctor.models.settings import PATIENCE, patience_of, settings_of
-from proctor.schema.evidence.played_user import PlayedUser, UserReply
+from proctor.schema.evidence.simulated_user import PlayedUser, UserReply
 from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import LlmBackedUserSimulatorConfig
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.simulation.base import NoMessageError, simulator_error
 from proctor.simulation.templates import HISTORY, fill, persona_text
 from proctor.simulation.transcript import paragraphs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from proctor.errors import EvalFileError, ProctorError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.results.baselines import read_baseline
-from proctor.schema.analysis.baseline import Baseline
+from proctor.schema.analysis.comparison import Baseline
 from proctor.stores import urls
 from proctor.stores.base import Store
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from proctor.common.optional_packages import import_extra
 from proctor.errors import StoreError
 from proctor.files.eval_sets.save import save_model
-from proctor.schema.format.adk_json import to_adk_json
+from proctor.schema.serialize import to_adk_json
 
 
 class ChangedMeanwhileError(StoreError):

@@ -18,8 +18,8 @@ from proctor.agents.load import load_agent
 from proctor.common.registry import METRICS
 from proctor.errors import AgentError, AgentLoadError
 from proctor.metrics.base import CaseView
+from proctor.schema.evidence.convert_events import to_invocations
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import to_invocations
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.content import Content, Part
 from tests.agents.conftest import ask, new_session, read, write

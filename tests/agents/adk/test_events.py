@@ -9,8 +9,8 @@ import proctor
 from proctor.agents.adk.agent import AdkAgent
 from proctor.agents.adk.events import event_of_json
 from proctor.common.secrets import HIDDEN
+from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import facts_of_turn
 from proctor.schema.evidence.trial import Turn
 from tests.agents.conftest import ask, new_session, read
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.load import load_agent
-from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.content import Content
 from tests.agents.conftest import ask, new_session

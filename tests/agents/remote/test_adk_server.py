@@ -16,8 +16,8 @@ import proctor
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
+from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import facts_of_turn
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.content import Content, user_text
 from tests.agents.conftest import read

@@ -25,7 +25,7 @@ from proctor.compat.adk.evaluation.rubric_based_final_response_quality_v1 import
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 from tests.docs.seeds.test_examples import example, run
 from tests.files.eval_sets.test_seeds import blocks
 from tests.metrics.judged.judges import agreeing, verdicts

@@ -228,7 +228,7 @@ def test_a_metric_without_a_reader_counts_unless_the_case_lacks_what_it_needs(
     needs: frozenset[str], is_refused: bool
 ) -> None:
     from proctor.metrics.base import MetricFacts
-    from proctor.schema.format.statement import Statement
+    from proctor.schema.format.case import Statement
 
     facts = MetricFacts(name="own", description="", kind="custom", needs=needs)
     found = facts.statement_in(proctor.EvalCase.model_validate(case()))

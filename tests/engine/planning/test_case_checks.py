@@ -12,10 +12,8 @@ from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import all_stated, said_twice
+from proctor.schema.format.case import EvalCase, EvalSet, all_stated, said_twice
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.eval_set import EvalSet
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
 TEXT = {"response_match_score": 0.5}

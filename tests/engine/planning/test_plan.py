@@ -10,9 +10,8 @@ from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.eval_set import EvalSet
 from tests.engine.scripted import EXACT, TEXT, case, eval_set, plan_of, turn
 
 SCENARIO = {

@@ -15,10 +15,9 @@ from proctor.engine.planning.plan import PlannedSet, make_plan
 from proctor.engine.planning.sharding import MOST, Shard, parse_shard
 from proctor.engine.run_options import RunOptions
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content, Part
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
 
 IDS = st.lists(st.text(max_size=8), unique=True, max_size=60)

@@ -11,10 +11,9 @@ import pytest
 import proctor
 from proctor.errors import SetupProblems
 from proctor.files.yaml.writer import write_yaml
-from proctor.schema.evidence.serialize import case_hash
-from proctor.schema.format.adk_json import to_adk_json
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 from proctor.schema.results.run_result import CaseResult
+from proctor.schema.serialize import case_hash, to_adk_json
 
 SCENARIO = {"starting_prompt": "To Rome, please.", "conversation_plan": "Book a journey to Rome."}
 

@@ -17,7 +17,7 @@ from proctor.errors import SetupProblems
 from proctor.models.base import ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import NextStatus
+from proctor.schema.evidence.simulated_user import NextStatus
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import Outcome, RunResult
 

@@ -19,9 +19,9 @@ from proctor.reports.formats.markdown import MarkdownReport
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.runs.importing.import_runs import import_run
-from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.evidence.simulated_user import FaultKind
 from proctor.schema.evidence.trial import FailureKind, Trial
-from proctor.schema.results.fault_attribution import WhoseFault, user_faults
+from proctor.schema.results.case_statistics import WhoseFault, user_faults
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 END = "</finished>"

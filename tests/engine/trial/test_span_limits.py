@@ -15,10 +15,9 @@ from proctor.common.limits import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
 from proctor.engine.trial.event_recorder import new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter, trace_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.serialize import kept_json
-from proctor.schema.evidence.span import Span, SpanKind
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Span, SpanKind, Trial, Turn
 from proctor.schema.format.content import Content, user_text
+from proctor.schema.serialize import kept_json
 
 
 def recorded(spans: object) -> tuple[Turn, list[str]]:

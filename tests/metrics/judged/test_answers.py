@@ -18,10 +18,10 @@ from proctor.metrics.judged.response_evaluation import ResponseEvaluation
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.safety import Safety
 from proctor.metrics.judged.user_simulator import POINTS, UserSimulatorQuality
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore
 from tests.metrics.invocations import turn, view
 from tests.metrics.judged.judges import (

@@ -15,8 +15,8 @@ from proctor.judges.base import Question, UnusableAnswerError
 from proctor.metrics.base import example_of
 from proctor.metrics.builtin import METRICS
 from proctor.models.base import ModelOptions
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore
 from tests.metrics.invocations import turn, view
 from tests.metrics.judged.judges import CallFailedError, Repeating, agreeing

@@ -9,8 +9,8 @@ from typing import Any
 from proctor.judges.base import Question
 from proctor.metrics.base import CaseView
 from proctor.metrics.judged.user_simulator import UserSimulatorQuality
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore
 from tests.metrics.judged.adk_answers import is_valid
 from tests.metrics.judged.judges import CallFailedError, Repeating, passages, verdicts

@@ -13,9 +13,9 @@ from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.content.cost_text import cost_text, dollars, money_of
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.schema.results.judged_by import JudgedBy
 from proctor.schema.results.model_usage import Spent, together, total_cost
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import JudgedBy
 from tests.reports.formats.test_schemas import schema
 from tests.reports.sample_runs import sketch
 

@@ -17,7 +17,7 @@ from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
 from proctor.reports.plain.evidence import evidence_lines
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 SCENARIO = {

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 import proctor
 from proctor.reports.base import load_report
-from proctor.schema.evidence.span import Span, TurnTrace
-from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.evidence.trial import Failure, Span, Trial, Turn, TurnTrace
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.run_result import RunResult
 from tests.reports.generated_runs import runs

@@ -26,7 +26,7 @@ from proctor.reports.content.symbols import ASCII, UNICODE
 from proctor.reports.formats.json import JsonReport
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.case_statistics import Repeats, TrialRule
 from proctor.schema.results.run_result import RunResult, SetSummary
 from proctor.stats.intervals import Mean
 from tests.reports.sample_runs import E, F, P, case, run, trial

@@ -14,8 +14,8 @@ from proctor.errors import EvalFileError
 from proctor.runs.importing.import_runs import import_run, read_results
 from proctor.runs.storage.export import export_run
 from proctor.runs.storage.queries import load_run
-from proctor.schema.results.outcome import Outcome, worst
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import Outcome, worst
 from tests.cli.project import in_this_process
 from tests.reports.generated_runs import sound_runs, verdicts
 

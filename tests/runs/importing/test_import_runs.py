@@ -13,9 +13,9 @@ from proctor.files.results.report_format import LineForm
 from proctor.runs.importing.import_runs import NOT_KEPT, import_run, import_runs, read_results
 from proctor.runs.storage.export import export_run
 from proctor.runs.storage.queries import list_runs, open_store
-from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, TrialResult
+from proctor.schema.serialize import content_hash
 from proctor.stores.base import Store
 from tests.cli.project import in_this_process
 from tests.reports.generated_runs import broken, evidence, sound_runs, verdicts

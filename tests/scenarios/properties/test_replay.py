@@ -252,7 +252,7 @@ def test_scoring_what_was_recorded_gives_the_verdict_of_the_run(
 
 
 def recorded(result: CaseResult) -> list[Any]:
-    from proctor.schema.evidence.to_invocations import invocation_of
+    from proctor.schema.evidence.convert_events import invocation_of
 
     trial = result.trials[0].trial
     assert trial is not None

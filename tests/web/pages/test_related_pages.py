@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.runs.storage.queries import open_store
-from proctor.schema.analysis.label import HumanLabel
+from proctor.schema.analysis.calibration import HumanLabel
 from proctor.web.pages.bundle import store_pages
 from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.server.context import ServerContext

@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.span import Span, SpanKind, TurnTrace
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Span, SpanKind, Trial, Turn, TurnTrace
 from proctor.schema.format.content import user_text
 from proctor.web.pages.case.span_models import SpanPart, SpansPage
 from proctor.web.pages.case.spans import spans_page

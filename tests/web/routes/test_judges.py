@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 import proctor
 from proctor.runs.storage.queries import open_store
 from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
-from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.results.score import JudgedBy
 from proctor.web.pages.analysis.known_judges import known_judges
 from proctor.web.server.context import ServerContext
 

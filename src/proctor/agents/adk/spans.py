@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.common.limits import MAX_TEXT
-from proctor.schema.evidence.span import Span, SpanKind
+from proctor.schema.evidence.trial import Span, SpanKind
 
 _OPERATIONS = {
     "invoke_agent": SpanKind.AGENT,

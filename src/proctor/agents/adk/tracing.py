@@ -18,7 +18,7 @@ from typing import Any
 
 from proctor.agents.adk.spans import told_spans
 from proctor.common.limits import MAX_SPANS
-from proctor.schema.evidence.span import Span
+from proctor.schema.evidence.trial import Span
 
 _MOST_HELD = 2 * MAX_SPANS
 """Spans of one turn; the excess only shows that there were more."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.fast_models import twin
 from proctor.schema.format.content import Content, FunctionResponse, Part
+from proctor.schema.format.wire_model import twin
 
 
 @dataclass(slots=True)

@@ -23,10 +23,11 @@ from proctor.schema.analysis.calibration import (
     Disagreement,
     Figure,
     JudgedAgain,
+    Key,
+    Labelled,
     badge_of,
 )
-from proctor.schema.analysis.label import Key, Labelled
-from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.results.score import JudgedBy
 from proctor.stats.agreement import (
     Confusion,
     accuracy,

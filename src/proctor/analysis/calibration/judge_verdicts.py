@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.schema.analysis.label import WHOLE, Key
+from proctor.schema.analysis.calibration import WHOLE, Key
 from proctor.schema.format.content import text_of
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 
 
 @dataclass(frozen=True, slots=True)

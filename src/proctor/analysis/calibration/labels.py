@@ -11,7 +11,7 @@ from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_
 from proctor.runs.setup.argument_checks import is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, open_runs
-from proctor.schema.analysis.label import WHOLE, HumanLabel, Labelled
+from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:

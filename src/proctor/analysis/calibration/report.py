@@ -15,8 +15,7 @@ from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.analysis.calibration import Agreement, CalibrationReport, Disagreement
-from proctor.schema.analysis.label import Labelled
+from proctor.schema.analysis.calibration import Agreement, CalibrationReport, Disagreement, Labelled
 
 _LONGEST = 300
 _UNITS = {"trial": "trials", "turn": "turns", "rubric": "rubrics"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from proctor.errors import EvalFileError, SetupError
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.storage.queries import StoreLike, open_runs, store_url
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 from proctor.stores.baselines import (
     SUFFIX,
     baseline_files,
@@ -27,7 +27,7 @@ from proctor.stores.urls import store_file
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare import Side
-    from proctor.schema.analysis.baseline import Baseline, NamedBaseline
+    from proctor.schema.analysis.comparison import Baseline, NamedBaseline
     from proctor.schema.results.manifest import Judging, Manifest
     from proctor.schema.results.run_result import CaseResult, MetricVerdict
     from proctor.stores.base import Store
@@ -160,7 +160,7 @@ def _check_name(name: object) -> None:
 
 
 def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
-    from proctor.schema.analysis.baseline import NamedBaseline
+    from proctor.schema.analysis.comparison import NamedBaseline
 
     return NamedBaseline(
         name=name,
@@ -178,7 +178,7 @@ def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
 def _baseline_of(store: Store, name: str) -> Baseline:
     from proctor.analysis.compare.sides import side_of_run
     from proctor.runs.storage.failed_attempts import find_current_run
-    from proctor.schema.analysis.baseline import VERSION, Baseline
+    from proctor.schema.analysis.comparison import VERSION, Baseline
     from proctor.schema.results.manifest import RunState
 
     run_id = find_current_run(store, name)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, Turning
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 BACK_AND_FORTH = 3
 """The number of flips from which a case is flaky even if the agent changed: it broke, was fixed, and broke again."""

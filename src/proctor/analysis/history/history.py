@@ -18,7 +18,7 @@ from proctor.runs.setup.argument_checks import check_count, is_open
 from proctor.runs.storage.queries import RunFilter, StoreLike, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint, RunHistory
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     from proctor.analysis.history.metric_trends import MetricMeans

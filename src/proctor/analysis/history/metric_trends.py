@@ -10,8 +10,8 @@ from typing import Any
 
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import MetricPoint
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import MetricVerdict
+from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import ClusteredMean, wilson
 
 _ERROR = Outcome.ERROR.value

@@ -15,8 +15,7 @@ from proctor.schema.analysis.history import (
     RunHistory,
     Turning,
 )
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.score import score_text
+from proctor.schema.results.score import Outcome, score_text
 
 LETTERS = {
     Outcome.PASSED: "p", Outcome.FAILED: "f", Outcome.ERROR: "e", Outcome.INCONCLUSIVE: "i", Outcome.NOT_RUN: "n",

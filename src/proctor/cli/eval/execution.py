@@ -26,7 +26,7 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.comparison import Comparison
-    from proctor.schema.results.estimate import Estimate
+    from proctor.schema.results.model_usage import Estimate
     from proctor.stores.base import Store
 
 Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]

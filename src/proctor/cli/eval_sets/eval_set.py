@@ -298,7 +298,7 @@ def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
     """Print the cases of a set."""
     from proctor.api import load_eval_set
     from proctor.files.yaml.writer import write_yaml
-    from proctor.schema.format.adk_json import to_adk_json
+    from proctor.schema.serialize import to_adk_json
 
     found = load_eval_set(path)
     if cases:

@@ -15,9 +15,8 @@ from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
+    from proctor.schema.format.case import ConversationScenario, SessionInput
     from proctor.schema.format.persona import UserPersona
-    from proctor.schema.format.scenario import ConversationScenario
-    from proctor.schema.format.session import SessionInput
     from proctor.simulation.generate_scenarios import Generated
 
 FEWER, NOTHING = 1, 3
@@ -174,8 +173,8 @@ def _keep(
 
 def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
     """Print a scenarios file, as `add-scenarios` reads it."""
-    from proctor.schema.format.adk_json import to_adk_json
-    from proctor.schema.format.scenario import ConversationScenarios
+    from proctor.schema.format.case import ConversationScenarios
+    from proctor.schema.serialize import to_adk_json
 
     stdout.write(to_adk_json(ConversationScenarios(scenarios=list(kept))) + "\n")
 

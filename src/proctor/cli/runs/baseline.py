@@ -14,7 +14,7 @@ from proctor.cli.shared_options import SHOW, output_options, store_option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
-    from proctor.schema.analysis.baseline import NamedBaseline
+    from proctor.schema.analysis.comparison import NamedBaseline
 
 EXAMPLES = """
 proctor baseline set main                        the newest run, from now on called main

@@ -137,7 +137,7 @@ def label(*, run: str, case: str, passes: bool | None, store: str | None, **give
     from proctor.analysis.calibration.labels import label_run
     from proctor.common.safe_text import clean
     from proctor.errors import SetupError
-    from proctor.schema.analysis.label import HumanLabel
+    from proctor.schema.analysis.calibration import HumanLabel
 
     if passes is None:
         raise SetupError("a label takes --pass or --fail")

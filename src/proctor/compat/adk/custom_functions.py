@@ -13,10 +13,10 @@ from proctor.compat.adk.evaluators import EvaluatorMetricFactory
 from proctor.metrics.base import CaseView, Metric
 from proctor.metrics.custom.function_metric import from_config
 from proctor.schema.format.adk_results import rubric_scores
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, Interval, MetricInfo, MetricValueInfo
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.scenario import ConversationScenario
 
 __all__ = ["CustomFunctionFactory"]
 

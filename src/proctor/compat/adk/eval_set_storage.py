@@ -13,9 +13,8 @@ from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.files.eval_sets.selectors import require_new_set_id, require_path_segment
 from proctor.files.eval_sets.source import load_eval_set_text
-from proctor.schema.format.adk_json import to_adk_json
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
+from proctor.schema.serialize import to_adk_json
 from proctor.stores.object_store import ChangedMeanwhileError, Documents
 
 SUFFIX = ".evalset.json"

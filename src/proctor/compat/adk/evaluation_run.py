@@ -21,9 +21,8 @@ from proctor.compat.adk.result_rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.runs.setup.settings import load_settings
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.content import FunctionCall
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.format.wire_model import plain_data
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult

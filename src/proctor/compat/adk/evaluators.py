@@ -24,9 +24,9 @@ from proctor.metrics.custom.adk_functions import uses_adk_classes
 from proctor.metrics.custom.function_metric import FunctionMetric
 from proctor.metrics.custom.scoring_function import read_signature
 from proctor.schema.format.adk_results import rubric_scores
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.run_result import InvocationVerdict, MetricVerdict
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.common.safe_text import clean
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
+from proctor.schema.results.score import Outcome
 
 HEADING = "Following are all the test failures."
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluation.base_eval_service import InferenceResult
-from proctor.schema.evidence.to_events import events_of
+from proctor.schema.evidence.convert_events import events_of
 from proctor.schema.evidence.trial import Failure, Trial, Turn
 from proctor.schema.format.config import CodeConfig, CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric

@@ -14,8 +14,7 @@ from proctor.compat.adk.argument_errors import refused
 from proctor.engine.planning.plan import CaseSource, Plan
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.migrate import read_initial_session
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.session import SessionInput
+from proctor.schema.format.case import EvalCase, SessionInput
 
 
 def equipped(ref: Any, agent_name: str | None, services: Mapping[str, Any]) -> Agent:

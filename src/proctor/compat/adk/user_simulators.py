@@ -9,11 +9,9 @@ from typing import Any
 
 from proctor.common.error_text import safe_str
 from proctor.errors import SetupError, SimulatorError
+from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulator_fault import UserFault
-from proctor.schema.evidence.to_events import events_of
-from proctor.schema.evidence.to_invocations import invocation_of
+from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind, Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig

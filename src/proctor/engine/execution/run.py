@@ -22,8 +22,8 @@ from proctor.engine.usage.agent_usage import AgentUsage, is_about_retries
 from proctor.engine.usage.costs import RunCosts
 from proctor.errors import EvalFileError, StoreError
 from proctor.schema.evidence.trial import Failure, FailureKind
-from proctor.schema.results.outcome import outcome_of_run
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import outcome_of_run
 from proctor.stores.base import VerdictRecord
 
 

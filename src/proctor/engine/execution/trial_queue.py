@@ -13,11 +13,11 @@ from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.planning.stopping_rule import StoppingRule
 from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
 from proctor.engine.trial.played_conversation import user_failure
-from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
+from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
 USER = "the simulated user"

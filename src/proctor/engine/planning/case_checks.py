@@ -16,9 +16,15 @@ from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
 from proctor.engine.planning.criteria import Bound
 from proctor.errors import MissingExtraError, SetupError
 from proctor.metrics.base import needs_of
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import BEYOND, all_stated, said_twice, stated, states_more
-from proctor.schema.format.statement import Statement
+from proctor.schema.format.case import (
+    BEYOND,
+    EvalCase,
+    Statement,
+    all_stated,
+    said_twice,
+    stated,
+    states_more,
+)
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import CaseSource, SetPlan

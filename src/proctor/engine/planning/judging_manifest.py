@@ -11,7 +11,6 @@ from proctor.common.code_identity import identify
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
 from proctor.engine.scoring.score_trial import prompts_of
-from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     JudgedSet,
@@ -20,7 +19,8 @@ from proctor.schema.results.manifest import (
     PlannedCase,
     SetManifest,
 )
-from proctor.schema.results.set_summary import SetSummary
+from proctor.schema.results.run_result import SetSummary
+from proctor.schema.serialize import content_hash
 
 
 def set_manifests(plan: Plan, unreadable: Sequence[SetSummary] = ()) -> list[SetManifest]:

@@ -32,12 +32,11 @@ from proctor.engine.planning.trial_counts import loose_rate, problems_of_trials,
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.played_conversation import UserProblems
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
-from proctor.schema.evidence.serialize import HASH_BYTES, case_hash
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.eval_set import EvalSet
-from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import SetSummary
+from proctor.schema.serialize import HASH_BYTES, case_hash
 
 
 class CaseSource(Protocol):

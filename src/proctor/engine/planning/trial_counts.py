@@ -8,8 +8,8 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.errors import SetupError
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.case_statistics import TrialRule
+from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import more_trials
 
 _HALF = 0.5

@@ -18,14 +18,13 @@ from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import CaseView
-from proctor.schema.evidence.serialize import content_hash
-from proctor.schema.evidence.to_invocations import Recorded
+from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import all_stated
+from proctor.schema.format.case import EvalCase, all_stated
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import Explanation, MetricScore, Score
+from proctor.schema.serialize import content_hash
 
 if TYPE_CHECKING:
     from proctor.judges.base import AnswerCache, Judge, Judges

@@ -22,10 +22,10 @@ from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, is_retryable, timed_out
 from proctor.engine.trial.played_conversation import Play, Player
 from proctor.errors import AgentError
-from proctor.schema.evidence.fast_models import defaults, maker
 from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
+from proctor.schema.format.wire_model import defaults, maker
 from proctor.simulation.base import WHERE as SIMULATOR
 
 DEFAULT_APP = "EvaluationGenerator"

@@ -16,9 +16,9 @@ from proctor.engine.trial.evidence_limits import EvidenceLimiter
 from proctor.engine.trial.failure_attribution import reported_error
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of, waiting_event
-from proctor.schema.evidence.fast_models import defaults, maker, twin
 from proctor.schema.evidence.trial import Turn
 from proctor.schema.format.content import Content, Part, UsageMetadata
+from proctor.schema.format.wire_model import defaults, maker, twin
 
 _CHECKED = -1  # the size of an event whose size does not matter any more
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event

@@ -18,9 +18,8 @@ from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
 from proctor.common.secrets import HIDDEN, hide_secrets, names_secret, secret_hider
 from proctor.errors import AgentError
-from proctor.schema.evidence.event import Event, WaitingEvent, get_recipe, new_event, put_recipe
-from proctor.schema.evidence.fast_models import flat_size
-from proctor.schema.evidence.span import Span, TurnTrace
+from proctor.schema.evidence.event import Event, WaitingEvent, flat_size, get_recipe, new_event, put_recipe
+from proctor.schema.evidence.trial import Span, TurnTrace
 
 MOST_NOTES = 20
 

@@ -14,13 +14,12 @@ from proctor.engine.trial.conversation import SESSION_PREFIX, new_session
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
+from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import invocation_of
 from proctor.schema.evidence.trial import Failure, Turn
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, user_text
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.session import SessionInput
 
 Heard = Callable[[Event], None]
 

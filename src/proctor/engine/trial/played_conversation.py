@@ -7,11 +7,9 @@ from typing import Any
 
 from proctor.engine.trial.deadlines import Slot
 from proctor.errors import SetupError
-from proctor.schema.evidence.played_user import PlayedUser, UserReply
-from proctor.schema.evidence.simulator_failure import spoiled_by
-from proctor.schema.evidence.simulator_fault import FaultKind, UserFault, faults_in
-from proctor.schema.evidence.to_invocations import invocation_of
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.convert_events import invocation_of
+from proctor.schema.evidence.simulated_user import FaultKind, PlayedUser, UserFault, UserReply, faults_in
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, spoiled_by
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content

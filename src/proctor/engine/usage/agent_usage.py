@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.engine.trial.played_conversation import usage_of_user
 from proctor.schema.evidence.event import WaitingEvent
-from proctor.schema.evidence.played_user import PlayedUser
+from proctor.schema.evidence.simulated_user import PlayedUser
 from proctor.schema.evidence.trial import Attempt, Failure, Trial, Turn
 from proctor.schema.results.model_usage import Spent, together
 

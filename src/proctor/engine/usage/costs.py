@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from proctor.engine.run_options import RunOptions
     from proctor.engine.usage.agent_usage import AgentUsage
     from proctor.engine.usage.budget import RunBudget
-    from proctor.schema.results.judged_by import JudgedBy
     from proctor.schema.results.manifest import RunSummary
-    from proctor.schema.results.score import MetricScore
+    from proctor.schema.results.score import JudgedBy, MetricScore
 
 
 class RunCosts:
@@ -75,7 +74,7 @@ class RunCosts:
 
     def judged_by(self) -> list[JudgedBy]:
         """Return the judges of each metric."""
-        from proctor.schema.results.judged_by import JudgedBy
+        from proctor.schema.results.score import JudgedBy
 
         return [JudgedBy(metric=metric, model=model, prompt=prompt) for metric, model, prompt in self._seen]
 

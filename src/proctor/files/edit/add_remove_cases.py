@@ -17,11 +17,10 @@ from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets.save import save_eval_set, write_text
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
-from proctor.schema.format.adk_json import to_adk_json, to_lines
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.content import text_content, user_text
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
+from proctor.schema.serialize import to_adk_json, to_lines
 
 if TYPE_CHECKING:
     from proctor.files.edit.yaml_edit import YamlEdit

@@ -25,7 +25,7 @@ from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding
 from proctor.files.yaml.emitter import emit
 from proctor.files.yaml.keys import EXTRA, SET_KEYS, known_key
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 Header = dict[str, Any]
 

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
-from proctor.schema.evidence.serialize import case_hash, kept_json
 from proctor.schema.format.case import EvalCase
+from proctor.schema.serialize import case_hash, kept_json
 
 
 def check_edit(

@@ -12,10 +12,9 @@ from pydantic.alias_generators import to_snake
 
 from proctor.files.text.problems import Path_
 from proctor.files.text.validation_messages import Finding
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.persona import UserBehavior, UserPersona
-from proctor.schema.format.session import SessionInput
 from proctor.schema.format.wire_model import to_camel
 
 _REFUSED = "ADK refuses this file"

@@ -10,7 +10,7 @@ from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets.save import save_eval_set, save_lines, write_text
 from proctor.files.eval_sets.source import open_document, open_eval_set
 from proctor.files.text.problems import Problem
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 
 @dataclass(slots=True)

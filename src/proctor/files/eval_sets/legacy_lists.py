@@ -8,8 +8,7 @@ from typing import Any
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.variants import adapt_turns
 from proctor.files.text.validation_messages import Finding, resolve
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.legacy import PathError, convert_cases, convert_turns
 
 

@@ -23,9 +23,8 @@ from proctor.files.text.duplicate_keys import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import explain
+from proctor.schema.format.case import ConversationScenarios, SessionInput
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.scenario import ConversationScenarios
-from proctor.schema.format.session import SessionInput
 from proctor.schema.format.wire_model import WireModel
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from proctor.files.eval_sets.variants import CALL_INPUTS, adapt_turns
 from proctor.files.eval_sets.whole_documents import not_a
 from proctor.files.text.problems import Path_, Problem, file_error
 from proctor.files.text.validation_messages import Finding, explain, kind_of, near_key
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet, SessionInput
 from proctor.schema.format.legacy import (
     CALL_KEYS,
     SESSION_KEYS,
@@ -31,7 +31,6 @@ from proctor.schema.format.legacy import (
     convert_turns,
     in_snake_case,
 )
-from proctor.schema.format.session import SessionInput
 
 
 def migrate(

@@ -14,9 +14,8 @@ from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.text.json_scanner import scan
 from proctor.files.text.problems import SourceText
-from proctor.schema.format.adk_json import to_adk_json, to_lines
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
+from proctor.schema.serialize import to_adk_json, to_lines
 
 
 def save_eval_set(

@@ -27,8 +27,7 @@ from proctor.files.text.duplicate_keys import duplicate_keys_in_cases
 from proctor.files.text.json_stream import BrokenTextError, FileBytes, changed_since, no_collection
 from proctor.files.text.problems import Place, Problem, Severity, SourceText, file_error
 from proctor.files.text.validation_messages import Finding
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 
 
 class EvalSetFile:

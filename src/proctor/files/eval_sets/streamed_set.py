@@ -18,7 +18,7 @@ from proctor.files.text.duplicate_keys import DuplicateKeys
 from proctor.files.text.json_stream import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
 from proctor.files.text.problems import Problem, Severity, SourceText, file_error
 from proctor.files.text.validation_messages import Finding, explain
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -9,8 +9,7 @@ from typing import Protocol
 from proctor.errors import EvalFileError, SetupError, SetupProblems
 from proctor.files.keys.unknown_keys import key_findings, set_key_findings
 from proctor.files.text.problems import Problem, field_name, file_error
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 
 __all__ = [
     "ReadSet", "keys_of_models", "keys_of_set", "refusal_of", "refuse_keys", "refused_in", "warnings_of",

@@ -30,10 +30,15 @@ from proctor.files.keys.other_tools import (
     kind_of_expectation,
 )
 from proctor.files.text.validation_messages import near_key
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import BEYOND
+from proctor.schema.format.case import (
+    BEYOND,
+    ConversationScenario,
+    ConversationScenarios,
+    EvalCase,
+    EvalSet,
+    SessionInput,
+)
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import (
     AgentDetails,
     AppDetails,
@@ -44,8 +49,6 @@ from proctor.schema.format.invocation import (
 )
 from proctor.schema.format.persona import UserBehavior, UserPersona
 from proctor.schema.format.rubric import Rubric, RubricContent
-from proctor.schema.format.scenario import ConversationScenario, ConversationScenarios
-from proctor.schema.format.session import SessionInput
 from proctor.schema.format.wire_model import to_camel
 
 __all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of", "near_word", "place_of"]

@@ -14,13 +14,11 @@ from proctor.files.eval_sets.variants import row_path
 from proctor.files.keys.unknown_key_meaning import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
 from proctor.files.text.problems import Path_
 from proctor.files.text.validation_messages import Finding, resolve
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet, SessionDetails, SessionInput
 from proctor.schema.format.content import Content, FunctionCall, Part
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation, InvocationEvent
 from proctor.schema.format.persona import UserBehavior, UserPersona
-from proctor.schema.format.session import SessionDetails, SessionInput
 from proctor.schema.format.wire_model import to_camel, unknown_keys
 
 __all__ = [

@@ -15,16 +15,14 @@ from pydantic import ValidationError
 
 from proctor.files.results.report_format import RuleForm
 from proctor.files.results.run_file import RecordedCase
+from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_events import events_of
-from proctor.schema.evidence.to_invocations import invocation_of
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
-from proctor.schema.results.outcome import Outcome, worst
-from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult
-from proctor.schema.results.score import MetricScore, Score, mean
+from proctor.schema.results.score import MetricScore, Outcome, Score, mean, worst
 
 _OUTCOMES = {
     EvalStatus.PASSED: Outcome.PASSED,

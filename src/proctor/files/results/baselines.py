@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from proctor.common.atomic_write import new_file
 from proctor.errors import EvalFileError
-from proctor.schema.analysis.baseline import Baseline
+from proctor.schema.analysis.comparison import Baseline
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -13,7 +13,7 @@ from proctor.files.eval_sets.documents import LINES_SUFFIX, problems_at, read_by
 from proctor.files.text.json_decode import decode
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import Finding
-from proctor.schema.analysis.label import HumanLabel
+from proctor.schema.analysis.calibration import HumanLabel
 
 COLUMNS = ("eval_id", "label", "eval_set_id", "trial", "turn", "rubric_id", "metric", "note")
 """The columns of a label; the first two are required. Trials and turns count from 1."""

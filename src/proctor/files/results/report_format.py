@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from proctor.schema.evidence.trial import Failure, Trial
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, SetSummary, TrialResult, TrialRule
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 
 
 class InvocationForm(BaseModel):

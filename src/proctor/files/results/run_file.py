@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.score import Outcome
 
 
 @dataclass(frozen=True, slots=True)

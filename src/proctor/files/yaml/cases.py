@@ -44,8 +44,7 @@ from proctor.files.yaml.object_reader import Fields, kind_of_node
 from proctor.files.yaml.parser import Tree, read_tree
 from proctor.files.yaml.scalars import Fault
 from proctor.files.yaml.turns import TurnForm, content
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 
 
 class YamlDocument:

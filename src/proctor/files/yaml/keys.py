@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.text.validation_messages import near_key
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.invocation import Invocation
 
 EXTRA = "extra"

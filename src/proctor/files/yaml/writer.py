@@ -16,13 +16,12 @@ from proctor.files.yaml.keys import (
     SESSION_KEYS,
     known_key,
 )
-from proctor.schema.format.adk_json import to_adk_json
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.format.persona import find_persona, persona_ids
 from proctor.schema.format.rubric import stable_rubric_id
 from proctor.schema.format.wire_model import WireModel
+from proctor.schema.serialize import to_adk_json
 
 Object = dict[str, Any]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from proctor.schema.format.content_equality import GENAI_TYPES, ContentModel, genai_name
+from proctor.schema.format.content import GENAI_TYPES, ContentModel, genai_name
 from proctor.schema.format.wire_model import WireModel
 
 __all__ = ["to_adk", "uses_adk_classes"]

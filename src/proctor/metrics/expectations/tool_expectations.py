@@ -28,10 +28,8 @@ from proctor.metrics.expectations.misspelled_calls import (
 from proctor.metrics.expectations.parse import Expectation, TurnSurvey, read_expectations, turns_lacking
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import and_more
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, places_of, stated
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
 __all__ = ["ToolExpectations"]

@@ -15,12 +15,11 @@ from proctor.metrics.case_statements import prohibition
 from proctor.metrics.judged.base import Asked, JudgedMetric, case_score, joined_ballots, points_data
 from proctor.metrics.judged.checklist import Checked, checklist_form, tally_items
 from proctor.metrics.judged.passages import earlier_turns, user_message
-from proctor.schema.evidence.played_user import NextStatus
-from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import USER_FAULTS, FaultKind, NextStatus, UserFault
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
 from proctor.schema.format.persona import UserBehavior
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.results.score import MetricScore, Score
 
 __all__ = ["UserSimulatorQuality", "ended_by_user"]

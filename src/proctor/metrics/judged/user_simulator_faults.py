@@ -21,7 +21,7 @@ from proctor.metrics.judged.checklist import (
 )
 from proctor.metrics.judged.passages import turns_of
 from proctor.metrics.judged.user_simulator import ended_by_user
-from proctor.schema.evidence.simulator_fault import USER_FAULTS, FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import USER_FAULTS, FaultKind, UserFault
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.results.score import MetricScore

@@ -25,10 +25,8 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.reason_text import and_more, show_call, show_value
 from proctor.metrics.rules.rule import Breach, Kind, Rule, breaches, read_rules
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, places_of, stated
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
 __all__ = ["TrajectoryRules"]

@@ -13,10 +13,9 @@ from proctor.metrics.reason_text import and_more, show_name, show_text
 from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts, is_unnamed
 from proctor.metrics.text.rouge import rouge_1
 from proctor.metrics.trajectory.min_cost_assignment import assign
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["IntermediateResponseMatch"]

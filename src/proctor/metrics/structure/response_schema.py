@@ -15,10 +15,8 @@ from proctor.metrics.reason_text import and_more, show_value
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.case_extensions import places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, places_of, stated
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["KEY", "ResponseSchema", "SchemaSurvey", "Schemas", "read_schema"]

@@ -13,10 +13,9 @@ from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.reason_text import show_name
 from proctor.metrics.trajectory.alignment import StepKind, align
 from proctor.metrics.trajectory.call_equality import NAMES
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvents
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["NodePath"]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from proctor.reports.content.summary import duration
 from proctor.reports.evidence.simulated_users import simulator_name
-from proctor.schema.evidence.simulator_failure import spoiled_by
-from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.evidence.trial import Trial, spoiled_by
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
 

@@ -11,7 +11,7 @@ from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.results.estimate import Estimate, Forecast, PurposeEstimate
+from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 
 _NAMES = {"judge": "judges", "agent": "agent", "user": "played users"}
 

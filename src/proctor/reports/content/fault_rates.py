@@ -6,7 +6,7 @@ from typing import Any
 
 from proctor.reports.content.summary import bounds, percent
 from proctor.reports.content.symbols import Marks
-from proctor.schema.results.fault_attribution import FaultRate, WhoseFault
+from proctor.schema.results.case_statistics import FaultRate, WhoseFault
 
 __all__ = ["fault_data", "fault_fields", "fault_texts"]
 

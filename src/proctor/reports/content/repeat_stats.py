@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.reports.content.summary import against, bounds, percent, short_names
 from proctor.reports.content.symbols import ASCII, Marks
-from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.case_statistics import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.stats.intervals import Mean
 

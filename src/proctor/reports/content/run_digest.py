@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proctor.reports.content.reasons import warnings_of
-from proctor.schema.results.fault_attribution import WhoseFault
-from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.case_statistics import Repeats, WhoseFault
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 
 

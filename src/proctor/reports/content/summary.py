@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.schema.results.score import score_text
 from proctor.stats.intervals import wilson

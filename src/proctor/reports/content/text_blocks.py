@@ -13,8 +13,8 @@ from typing import Literal
 
 from proctor.reports.content.symbols import ASCII, Marks
 from proctor.reports.evidence.blocks import TrialEvidence
-from proctor.schema.results.outcome import Outcome
 from proctor.schema.results.run_result import CaseResult
+from proctor.schema.results.score import Outcome
 
 Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]
 """What a text means to the reader; a terminal shows it as a colour or a weight."""

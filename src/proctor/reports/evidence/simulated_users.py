@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.evidence.blocks import Cause, Fact, Section, TrialEvidence
-from proctor.schema.evidence.played_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.scenario import ConversationScenario
+from proctor.schema.format.case import ConversationScenario
 
 _SIGNAL = "</finished>"
 

@@ -28,8 +28,7 @@ from proctor.reports.formats.json_data import (
     rule_data,
     score_data,
 )
-from proctor.schema.results.fault_attribution import WhoseFault
-from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.case_statistics import Repeats, WhoseFault
 from proctor.schema.results.run_result import (
     CaseResult,
     MetricVerdict,

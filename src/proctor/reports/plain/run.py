@@ -31,7 +31,7 @@ from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.runs_side_by_side import Row, line_up
 from proctor.reports.content.symbols import ASCII
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.repeats import Repeats, TrialRule
+from proctor.schema.results.case_statistics import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import score_text
 from proctor.stats.intervals import Mean

@@ -32,7 +32,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.terminal.console import STYLES, Page
 from proctor.reports.terminal.evidence import EvidenceDrawing
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 _ROLE_STYLES: dict[Role, str] = {
     "": "",

@@ -27,7 +27,7 @@ from proctor.reports.content.runs_side_by_side import line_up
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
 from proctor.reports.terminal.matrix import Matrix
-from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 
 _BAR = 40

@@ -16,10 +16,9 @@ from proctor.engine.trial.event_recorder import copy_message, new_turn, record_t
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Turn
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, text_of, user_text
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.session import SessionInput
 
 KEY = "proctor_check"
 """The key of the session state that holds a unique token in every conversation."""

@@ -16,9 +16,8 @@ from proctor.engine.scoring.verdict import CaseVerdict, decide
 from proctor.files.results.run_file import RecordedCase, RecordedRun
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.trial import Failure, FailureKind
-from proctor.schema.results.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, TrialResult
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run, worst
 
 _WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
 

@@ -19,7 +19,6 @@ from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.storage.failed_attempts import recorded_attempt
 from proctor.runs.storage.queries import StoreLike, open_store
-from proctor.schema.evidence.serialize import content_hash, hash_of_many, kept_json
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.adk_results import SUFFIX
 from proctor.schema.format.case import EvalCase
@@ -35,9 +34,9 @@ from proctor.schema.results.manifest import (
     SetManifest,
     new_run_id,
 )
-from proctor.schema.results.outcome import Outcome, outcome_of_run
 from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run
+from proctor.schema.serialize import content_hash, hash_of_many, kept_json
 from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
 
 _AT_ONCE = 100

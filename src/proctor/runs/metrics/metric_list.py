@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 
 class OptionFacts(PageModel):

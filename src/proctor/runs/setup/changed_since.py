@@ -17,8 +17,8 @@ from proctor.common.project_root import project_root
 from proctor.engine.planning.plan import PlannedSet
 from proctor.errors import NothingToRunError, SetupError
 from proctor.runs.setup.git_files import CommitFiles
-from proctor.schema.evidence.serialize import case_hash
 from proctor.schema.format.config import EvalConfig
+from proctor.schema.serialize import case_hash
 
 
 @dataclass(slots=True)

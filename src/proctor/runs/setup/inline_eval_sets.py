@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from proctor.errors import EvalFileError
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import GivenSet

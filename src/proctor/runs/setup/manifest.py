@@ -20,9 +20,9 @@ from proctor.engine.planning.judging_manifest import set_manifests
 from proctor.engine.planning.plan import Plan
 from proctor.runs.argument_types import AgentLike, EvalSetLike
 from proctor.runs.setup.user_functions import AN_OBJECT
-from proctor.schema.evidence.serialize import content_hash
 from proctor.schema.results.manifest import USER_CODE, AgentManifest, Manifest, new_run_id
-from proctor.schema.results.set_summary import SetSummary
+from proctor.schema.results.run_result import SetSummary
+from proctor.schema.serialize import content_hash
 
 _FRAMEWORKS = {
     "google.adk": "google-adk",

@@ -21,7 +21,7 @@ from proctor.runs.setup.strict_warnings import errors_from, refuse_warnings
 from proctor.runs.setup.user_provider import UsersOnDemand
 from proctor.runs.setup.working_folder import user_folder
 from proctor.schema.evidence.trial import Failure, FailureKind
-from proctor.schema.results.set_summary import NOT_JUDGED, SetSummary
+from proctor.schema.results.run_result import NOT_JUDGED, SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent

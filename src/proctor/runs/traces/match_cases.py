@@ -11,11 +11,10 @@ from proctor.files.eval_sets.duplicate_ids import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation
 from proctor.files.traces.semantic_conventions import CASE
 from proctor.runs.traces.to_trials import differing_turn, plain
-from proctor.schema.evidence.serialize import case_hash
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.content import Content, text_of
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import Invocation
+from proctor.schema.serialize import case_hash
 
 _MOST_SAID = 10
 _LONGEST_ID = 120

@@ -22,10 +22,10 @@ from proctor.runs.storage.queries import open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.format.content import Content
 from proctor.schema.results.manifest import AgentManifest, Manifest
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.serialize import kept_json
 from proctor.stores.base import TrialRecord
 
 if TYPE_CHECKING:

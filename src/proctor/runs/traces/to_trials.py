@@ -13,9 +13,8 @@ from proctor.errors import AgentError
 from proctor.files.traces.conversations import TRACE, TracedConversation, TracedTurn
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, text_of
-from proctor.schema.format.session import SessionInput
 
 CAPS = Caps()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from proctor.schema.analysis.comparison import Trials, Unlike
-from proctor.schema.results.outcome import Outcome, refuse_truth
+from proctor.schema.results.score import Outcome, refuse_truth
 
 
 class Course(StrEnum):

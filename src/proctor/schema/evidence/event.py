@@ -1,21 +1,21 @@
 """Events that an agent emits while it answers."""
 
+import math
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from proctor.schema.evidence.fast_models import (
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
+from proctor.schema.format.invocation import GroundingMetadata
+from proctor.schema.format.wire_model import (
     WAITING_ROOM,
+    LazyObject,
+    WireModel,
     count_as_given,
     defaults,
-    flat_size,
     maker,
     put_fields,
     put_unknown,
 )
-from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
-from proctor.schema.format.grounding import GroundingMetadata
-from proctor.schema.format.wire_model import WireModel
-from proctor.schema.lazy_object import LazyObject
 
 
 class Event(WireModel):
@@ -230,6 +230,37 @@ def _fill(event: Event, recipe: Recipe) -> None:
 
 def _is_an_agent(author: object) -> bool:
     return type(author) is str and (author == "agent" or author.lower() != "user")
+
+
+_LONG = 2**63
+_MOST_ENTRIES = 64  # the entries of a larger dict are inspected one by one
+_CONSTANTS = frozenset({bool, type(None)})
+
+
+def flat_size(values: dict[Any, Any]) -> int:
+    """Count the characters of plain values under plain keys; -1 for any others.
+
+    Plain keys are short ASCII identifiers. Plain values are ASCII texts without NUL, whole numbers of 63 bits, finite
+    floats, true, false and null: every store can hold them, and they are immutable.
+    """
+    if len(values) > _MOST_ENTRIES:
+        return -1
+    size = 0
+    for key, item in values.items():  # one loop for all checks: this runs for every call of every trial
+        if type(key) is not str or not key.isidentifier():
+            return -1
+        kind = type(item)
+        if kind is str:
+            if not item.isascii() or "\0" in item:
+                return -1
+            size += len(item)
+        elif kind is int:
+            if not -_LONG < item < _LONG:
+                return -1
+        elif not (kind in _CONSTANTS or (kind is float and math.isfinite(item))):
+            return -1
+        size += len(key)
+    return size
 
 
 def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:

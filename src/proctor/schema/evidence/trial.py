@@ -1,16 +1,67 @@
 """The evidence (transcript) of a trial: one attempt at one case. It is written once and never changed."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import PlayedUser
-from proctor.schema.evidence.span import TurnTrace
+from proctor.schema.evidence.simulated_user import PlayedUser, UserFault
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import WireModel
+
+
+class SpanKind(StrEnum):
+    """The kind of operation that a span describes."""
+
+    AGENT = "agent"
+    MODEL = "model"
+    TOOL = "tool"
+    STEP = "step"
+    """Any other operation."""
+
+
+class Span(WireModel):
+    """One span of a turn. Texts are truncated and redacted when they become evidence."""
+
+    id: str
+    trace_id: str | None = None
+    """The ids from the trace, in hex."""
+    parent_id: str | None = None
+    """The parent span; `None`, or the id of a missing span, for a root span of the turn."""
+    name: str = ""
+    kind: SpanKind = SpanKind.STEP
+    agent: str | None = None
+    """The agent, if the span names it."""
+    started_at: float | None = None
+    """Unix seconds."""
+    duration: float | None = None
+    """Seconds; `None` if the span did not end, or its clock was set during the span."""
+    error: str | None = None
+    """The error of the span; `None` if it succeeded."""
+    call_id: str | None = None
+    """For a tool span: the id of the function call."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    request: str | None = None
+    """What a model was asked, or a tool called with: JSON, or text."""
+    response: str | None = None
+    attributes: dict[str, Any] = Field(default_factory=dict)
+    """Further attributes of the span."""
+
+
+class TurnTrace(WireModel):
+    """The spans of one turn, ordered by start time."""
+
+    spans: list[Span] = Field(default_factory=list)
+    left_out: int = 0
+    """Spans beyond those that are kept."""
+    notes: list[str] = Field(default_factory=list)
+    """What was truncated or replaced in the spans; this does not affect scores."""
 
 
 class FailureKind(StrEnum):
@@ -130,9 +181,23 @@ class Trial(WireModel):
     @property
     def invocations(self) -> list[Invocation]:
         """The invocations, one per turn, built from the events."""
-        from proctor.schema.evidence.to_invocations import invocation_of
+        from proctor.schema.evidence.convert_events import invocation_of
 
         return [
             invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or self.app_details)
             for index, turn in enumerate(self.turns)
         ]
+
+
+def spoiled_by(faults: Sequence[UserFault]) -> Failure:
+    """Return the failure that describes the first of `faults`. Without faults, the failure names none."""
+    if not faults:
+        return Failure(where="simulator", kind=FailureKind.SPOILED, message="the played user was at fault")
+    first = min(faults, key=lambda fault: fault.turn)
+    by = " (a judge says so)" if first.found_by == "judge" else ""
+    quoted = f": {first.evidence!r}" if first.evidence else ""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    message = f"{first.why}{by}{quoted}{more}"
+    return Failure(
+        where="simulator", kind=FailureKind.SPOILED, type=first.kind.words, message=message, turn=first.turn
+    )

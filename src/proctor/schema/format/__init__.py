@@ -1,4 +1,4 @@
 """The models of the eval-set format, as ADK writes it: eval sets, cases, invocations, configs, results.
 
-They hold data and read every spelling of the format. Start with `eval_set`, then `case` and `invocation`.
+They hold data and read every spelling of the format. Start with `case`, then `invocation`.
 """

@@ -1,15 +1,81 @@
-"""A case of an eval set: a recorded conversation, or a scenario for the user simulator."""
+"""Eval sets and their cases: recorded conversations, or scenarios for the user simulator; and extensions of the format."""
 
-from typing import Annotated, Any, Self
+from __future__ import annotations
 
-from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+import json
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.persona import UnknownPersonaError, UserPersona, find_persona
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.session import SessionInput
-from proctor.schema.format.wire_model import Timestamp, WireModel
+from proctor.schema.format.wire_model import (
+    NULL_IS_EMPTY_DICT,
+    NULL_IS_EMPTY_LIST,
+    WRITTEN_IN_SNAKE_CASE,
+    Timestamp,
+    WireModel,
+    to_camel,
+)
+
+
+def _expand_persona(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return find_persona(value)
+    except UnknownPersonaError as error:
+        raise PydanticCustomError("unknown_persona", "{reason}", {"reason": str(error)}) from None
+
+
+class ConversationScenario(WireModel):
+    """A simulated conversation: the first message verbatim, and a plan for the rest.
+
+    `user_persona` may be given as the id of a registered persona; it is written back expanded.
+    """
+
+    starting_prompt: str
+    conversation_plan: str
+    user_persona: Annotated[UserPersona | None, BeforeValidator(_expand_persona)] = None
+
+
+class ConversationScenarios(WireModel):
+    """A file of scenarios."""
+
+    scenarios: Annotated[list[ConversationScenario], NULL_IS_EMPTY_LIST] = []
+
+
+class ConversationGenerationConfig(WireModel):
+    """The config for generating scenarios with a model: how many, of what kind, by which model."""
+
+    count: int
+    generation_instruction: str | None = None
+    environment_context: str | None = None
+    model_name: str
+
+
+class SessionInput(WireModel):
+    """The initial session of a case. `session_id` pins the session: an existing one is used unchanged."""
+
+    app_name: str
+    user_id: str
+    session_id: str | None = None
+    state: Annotated[dict[str, Any], NULL_IS_EMPTY_DICT] = {}
+
+
+class SessionDetails(WireModel):
+    """A session as stored in a result. Events and all unknown keys are preserved unchanged."""
+
+    id: str | None = None
+    app_name: str | None = None
+    user_id: str | None = None
+    state: dict[str, Any] | None = None
+    events: list[Any] | None = None
+    last_update_time: float | None = None
 
 
 def _text_as_turn(value: Any) -> Any:
@@ -72,3 +138,92 @@ class EvalCase(WireModel):
                 "`opening` stands before a `conversation_scenario`; a recorded case has all its turns in `conversation`",
             )
         return self
+
+
+class Statement(IntEnum):
+    """The strongest statement that a metric finds in a case."""
+
+    NONE = 0
+    NEGATIVE = 1
+    """An agent that does nothing satisfies it."""
+    POSITIVE = 2
+
+
+# --- Extensions: keys beyond the format, where google-adk's readers allow them: in the case, or in its session input --
+
+
+BEYOND = ("expectations", "trajectory_rules", "response_schema")
+"""The keys that Proctor's metrics read; in this spelling, or in camelCase like any other key."""
+SESSION = "session_input"
+
+
+class Stated(NamedTuple):
+    """The value of an extension key, and its location."""
+
+    where: str
+    """The key as written, with its parent object: `session_input.expectations`."""
+    value: Any
+
+
+def stated(case: EvalCase, key: str) -> Stated | None:
+    """Return the value of one of `BEYOND`: from the case itself, or else from its session input."""
+    return next(places_of(case, key), None)
+
+
+def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
+    """Yield every location of `key` in a case, those of the case itself first."""
+    if not states_more(case):
+        return
+    spellings = {key: None, to_camel(key): None}
+    session = case.session_input
+    for inside, extra in (("", case.model_extra), (f"{SESSION}.", session and session.model_extra)):
+        yield from (Stated(f"{inside}{name}", extra[name]) for name in spellings if extra and name in extra)
+
+
+def said_twice(case: EvalCase) -> Iterator[str]:
+    """Yield a message for each key that a case states in two locations with different values."""
+    for key in BEYOND:
+        places = [*places_of(case, key)]
+        for other in places[1:]:
+            if _text(places[0].value) != _text(other.value):
+                yield f"{other.where}: `{places[0].where}` says something else; keep one of the two"
+
+
+def all_stated(case: EvalCase) -> Mapping[str, Any] | None:
+    """Return all unknown keys of a case for metrics, with those of `BEYOND` in their standard spelling."""
+    if not states_more(case):
+        return None
+    found = {**(case.model_extra or {})}
+    found |= {key: there.value for key in BEYOND if (there := stated(case, key)) is not None}
+    return found
+
+
+def states_more(case: EvalCase) -> bool:
+    """Return quickly whether there is any unknown key; most cases have none, and every trial calls this."""
+    session: Any = case.__dict__["session_input"]
+    return bool(case.__pydantic_extra__ or (session is not None and session.__pydantic_extra__))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
+
+
+class EvalSet(WireModel):
+    """Cases under one id.
+
+    Its own keys are always written in snake_case, by alias too (as ADK writes them and alone reads them);
+    both spellings are read, and `id` for `eval_set_id`.
+    """
+
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
+
+    eval_set_id: Annotated[
+        str,
+        Field(
+            validation_alias=AliasChoices("eval_set_id", "evalSetId", "id"), serialization_alias="eval_set_id"
+        ),
+    ]
+    name: str | None = None
+    description: str | None = None
+    eval_cases: list[EvalCase]
+    creation_timestamp: Timestamp = 0.0

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from proctor.schema.evidence.simulator_fault import FaultKind
+from proctor.schema.evidence.simulated_user import FaultKind
 from proctor.schema.format.content import GenerateContentConfig, ThinkingConfig
 from proctor.schema.format.criterion import (
     EFFICIENCY_METRICS,
@@ -28,7 +28,7 @@ from proctor.schema.format.criterion import (
     PrebuiltMetrics,
 )
 from proctor.schema.format.wire_model import WireModel, plain_data
-from proctor.schema.results.repeats import TrialRule
+from proctor.schema.results.case_statistics import TrialRule
 
 DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,

@@ -11,11 +11,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet, SessionInput
 from proctor.schema.format.content import Content, FunctionCall, Part, text_content
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.format.invocation import IntermediateData, Invocation
-from proctor.schema.format.session import SessionInput
 from proctor.schema.format.wire_model import Path, PathError, WireModel, to_camel
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from proctor.schema.format.case import SessionDetails
 from proctor.schema.format.criterion import EvalMetric
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import RubricScore
-from proctor.schema.format.session import SessionDetails
 from proctor.schema.format.wire_model import Timestamp, WireModel
 
 

@@ -1,18 +1,20 @@
-"""The base of all models of the file format: spellings, unknown keys, bytes, times, and acceptance of other libraries' models.
+"""The bases of Proctor's models: of the file format (`WireModel`), of lazy objects, and of pages (`PageModel`).
 
-A wire model is lenient in reading (snake_case or camelCase, unknown keys preserved in order) and strict in writing
-(snake_case, the same omissions as the format's own writer).
+A wire model is lenient in reading (snake_case or camelCase, unknown keys preserved in order, models of other libraries
+accepted) and strict in writing (snake_case, the same omissions as the format's own writer).
 """
+
+from __future__ import annotations
 
 import base64
 import binascii
 import datetime as dt
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, get_args
 
 from pydantic import (
     AliasGenerator,
@@ -47,7 +49,7 @@ class PathError(ValueError):
     `also`: the other errors of the same document.
     """
 
-    def __init__(self, message: str, path: Path, *, also: "tuple[PathError, ...]" = ()) -> None:
+    def __init__(self, message: str, path: Path, *, also: tuple[PathError, ...] = ()) -> None:
         super().__init__(f"{'.'.join(map(str, path)) or 'document'}: {message}")
         self.path = path
         self.message = message
@@ -156,7 +158,7 @@ class WireModel(BaseModel):
     if not TYPE_CHECKING:  # otherwise a type checker would assume that every attribute exists
 
         def __getattr__(self, name: str) -> Any:
-            """Compute on first access what `proctor.schema.evidence.fast_models` leaves empty, because it is rarely read."""
+            """Compute on first access what `maker` leaves empty, because it is rarely read."""
             if name == "__pydantic_fields_set__":
                 value = _stated_when_made(self)
             elif name == "__pydantic_private__":
@@ -310,3 +312,119 @@ Timestamp = Annotated[float, BeforeValidator(_read_timestamp)]
 
 NULL_IS_EMPTY_LIST = _null_is_empty(list)
 NULL_IS_EMPTY_DICT = _null_is_empty(dict)
+
+
+# --- Lazy objects: they compute their content on first access, because it is rarely read -----------------------------
+
+
+class LazyObject:
+    """Mixin for a subclass whose objects become plain objects of the base class on first access.
+
+    `class _LazyScore(LazyObject, Score): __slots__ = ()` needs a `settle`, which fills in the missing attributes, unless
+    another thread has done so, and sets `__class__`. Set no attribute on a lazy object. Two threads may settle an object at
+    the same time: both must compute the same. (It is a separate class because attribute access is slow for every object
+    whose class has `__getattr__`.)
+    """
+
+    __slots__ = ()
+
+    def settle(self) -> None:
+        """Fill in the missing attributes, and become a plain object."""
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:  # otherwise a type checker would assume that every attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            _settle(self)
+            return object.__getattribute__(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        _settle(self)
+        return self == other
+
+    __hash__ = None  # type: ignore[assignment]  # as for any mutable object with `__eq__`
+
+    def __repr__(self) -> str:
+        _settle(self)
+        return repr(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        _settle(self)
+        return self.__reduce_ex__(protocol)
+
+
+def _settle(lazy: LazyObject) -> None:
+    kind = type(lazy)  # read once: another thread may change it
+    if issubclass(kind, LazyObject):
+        kind.settle(lazy)
+
+
+# --- Construction without validation: a fifth of the cost, only for valid values and for objects of which every trial has many ---
+
+Model = TypeVar("Model", bound=WireModel)
+
+# The four slots of a model. Writing to them through their descriptors is the fastest way around pydantic's `__setattr__`.
+# `event` uses two of them as well; the other two may stay empty.
+put_fields = BaseModel.__dict__["__dict__"].__set__
+WAITING_ROOM: Any = BaseModel.__dict__["__pydantic_fields_set__"]
+"""A slot that may stay empty: a lazy event stores its recipe there."""
+_put_stated = WAITING_ROOM.__set__
+put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
+_new = object.__new__
+
+
+def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
+    """Return a function that builds a `model` from a dict with a value for each of its fields, in their order.
+
+    `stated` are the fields that count as set, whatever their value (all fields if none is named); any other field
+    counts as set if its value is not its default. The model takes ownership of the dict. Two of a model's four slots
+    stay empty until first access (see `WireModel.__getattr__`), which saves a third.
+    """
+    count_as_given(model, stated or model.model_fields)
+    new = model.__new__
+
+    def make(fields: dict[str, Any]) -> Model:
+        made = new(model)
+        put_fields(made, fields)
+        put_unknown(made, {})
+        return made
+
+    return make
+
+
+def count_as_given(model: type[WireModel], stated: Iterable[str]) -> None:
+    """Make fields count as set in models that are built here, whatever their value; see `maker`."""
+    names = frozenset(stated)
+    ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
+
+
+def twin(model: Model) -> Model:
+    """Return a shallow copy: setting a field of one does not change the other.
+
+    The set of fields that count as set is computed on access, as for `maker`; with unknown fields it is copied.
+    """
+    made = _new(type(model))
+    put_fields(made, model.__dict__.copy())
+    if unknown := model.__pydantic_extra__:
+        put_unknown(made, unknown.copy())
+        _put_stated(made, model.__pydantic_fields_set__.copy())
+    else:
+        put_unknown(made, {})
+    return made
+
+
+def defaults(model: type[WireModel]) -> dict[str, Any]:
+    """Return every field of `model` with its default, in order; copy and complete the dict for `maker`.
+
+    A default that is created for each object (a list) is null here.
+    """
+    return {name: field.get_default() for name, field in model.model_fields.items()}
+
+
+# --- Pages -----------------------------------------------------------------------------------------------------------
+
+
+class PageModel(BaseModel):
+    """Base of every part of a page and of `--json`. Every field is always present; an unknown value is null."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
-from proctor.schema.results.judged_by import JudgedBy
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.score import JudgedBy
 
 UNKNOWN_MODULES = "?"
 """The value of a metric's modules or judge code if not all of them are known."""

@@ -11,21 +11,52 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, Trial
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.lazy_object import LazyObject
-from proctor.schema.results.metric_verdict import InvocationVerdict, MetricVerdict
-from proctor.schema.results.outcome import Outcome, outcome_of_run, worst
-from proctor.schema.results.repeats import CONFIDENCE, Repeats, TrialRule
-from proctor.schema.results.set_summary import SetSummary
+from proctor.schema.format.wire_model import LazyObject
+from proctor.schema.results.case_statistics import CONFIDENCE, Repeats, TrialRule
+from proctor.schema.results.score import InvocationVerdict, MetricVerdict, Outcome, outcome_of_run, worst
 from proctor.stats.intervals import Mean, pass_at, pass_hat, wilson
 
 if TYPE_CHECKING:
-    from proctor.schema.results.judged_by import JudgedBy
     from proctor.schema.results.model_usage import Spent
+    from proctor.schema.results.score import JudgedBy
 
 __all__ = [
-    "CaseResult", "InvocationVerdict", "MetricVerdict", "Outcome", "RunResult", "SetSummary", "TrialResult", "TrialRule",
+    "CaseResult",
+    "InvocationVerdict",
+    "MetricVerdict",
+    "Outcome",
+    "RunResult",
+    "SetSummary",
+    "TrialResult",
+    "TrialRule",
     "worst",
-]  # fmt: skip
+]
+
+NOT_JUDGED = "not judged"
+"""The `config_source` of a set that could not be run."""
+
+
+@dataclass(slots=True)
+class SetSummary:
+    """One eval set of a run, with the config that scored it."""
+
+    eval_set_id: str
+    path: str | None
+    config_source: str
+    """The config file's path, or a description of where the criteria are from."""
+    cases: int
+    metrics: list[str] = field(default_factory=list)
+    """Names of the computed metrics, gating ones first."""
+    skipped_metrics: dict[str, str] = field(default_factory=dict)
+    """Metrics left out on purpose, and by what."""
+    failure: Failure | None = None
+    """Why the set could not be run (`keep_going`)."""
+    num_runs: int = 1
+    """Trials of each case."""
+    rule: TrialRule | None = None
+    """The required pass rate of a case; `None`: every metric's mean over the trials decides."""
+    criteria: dict[str, Any] = field(default_factory=dict)
+    """The criteria by metric as the config has them, as JSON: thresholds or objects."""
 
 
 class TrialResult:

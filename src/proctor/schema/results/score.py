@@ -1,4 +1,4 @@
-"""Scores of metrics: a number, or the reason why there is none.
+"""Scores of metrics, their verdicts, and outcomes. A score is a number, or the reason why there is none.
 
 `details` is JSON that reports draw. These keys are understood by all of them, on an invocation's `Score` or on the
 whole `MetricScore`:
@@ -18,13 +18,98 @@ whole `MetricScore`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.lazy_object import LazyObject
-from proctor.schema.results.outcome import refuse_truth
+from proctor.schema.format.result import EvalStatus
+from proctor.schema.format.wire_model import LazyObject
+
+
+class Outcome(StrEnum):
+    """How something ended. Only *passed* is green."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """Something needed for the verdict could not be computed."""
+    INCONCLUSIVE = "inconclusive"
+    SKIPPED = "skipped"
+    """Left out on purpose."""
+    NOT_RUN = "not_run"
+    """Not reached."""
+    NOT_APPLICABLE = "not_applicable"
+    """For a metric: there was nothing to compare with."""
+    INFORMATIONAL = "informational"
+    """For a metric: reported, but never decides."""
+
+    __hash__ = str.__hash__  # Enum's __hash__ is a Python function, and outcomes are dict keys for every case
+
+    def __bool__(self) -> bool:
+        """Return whether it is a pass, so that `assert outcome` fails for everything else.
+
+        Raises:
+            TypeError: it is neither a pass nor a failure: not applicable, or informational.
+        """
+        if self is Outcome.NOT_APPLICABLE or self is Outcome.INFORMATIONAL:
+            raise TypeError(
+                f"{self!r} is neither a pass nor a failure; compare it: `outcome is Outcome.{self.name}`"
+            )
+        return self is Outcome.PASSED
+
+    @property
+    def status(self) -> EvalStatus:
+        """The outcome as ADK's EvalStatus: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
+        return _STATUS.get(self, EvalStatus.NOT_EVALUATED)
+
+
+_STATUS = {
+    Outcome.PASSED: EvalStatus.PASSED,
+    Outcome.FAILED: EvalStatus.FAILED,
+    Outcome.INFORMATIONAL: EvalStatus.INFORMATIONAL,
+}
+
+
+def refuse_truth(result: object) -> bool:
+    """Raise in place of `__bool__` for objects that report values and have no verdict.
+
+    Raises:
+        TypeError: always; an `assert result` must not pass by accident.
+    """
+    raise TypeError(
+        f"{type(result).__name__} has no verdict that `bool` could return; compare one of its values"
+    )
+
+
+_WORST_FIRST = (Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASSED)
+_ALL_IS_WELL = [Outcome.PASSED]
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Combine outcomes: failed before error before inconclusive before not run; only *passed* with a pass in it.
+
+    No outcome at all, or none that decides, is an *error*: an empty result never passes.
+    """
+    found = [*outcomes]
+    if found == _ALL_IS_WELL:  # the only metric of a case that passes, most often
+        return found[0]
+    for outcome in _WORST_FIRST:
+        if outcome in found:
+            return outcome
+    return Outcome.ERROR
+
+
+def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: bool) -> Outcome:
+    """Combine the outcomes of a run's cases: skipped cases do not count, a set that was not run is an error.
+
+    A run that ended by a failure (`broken_off`) is an *error*, whatever the outcomes of its cases are.
+    """
+    if broken_off:
+        return Outcome.ERROR
+    found = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
+    return worst([*found, Outcome.ERROR] if set_missing else found)
 
 
 @dataclass(slots=True)
@@ -131,3 +216,125 @@ def score_text(value: float | None, threshold: float | None = None) -> str:
         if threshold is None or (float(text) < threshold) == (value < threshold):
             return text
     return repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """The judge of a metric: a different model or prompt is a different judge."""
+
+    metric: str
+    model: str
+    """The requested model name."""
+    prompt: str
+    """The hash of what it was told."""
+
+
+# --- Verdicts: scores under their criteria, for one case -------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class InvocationVerdict:
+    """The verdict of a metric on one invocation."""
+
+    score: float | None
+    outcome: Outcome
+    reason: str = ""
+    details: dict[str, object] | None = None
+    warning: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)  # an `assert invocation` must not pass by accident
+
+    @property
+    def status(self) -> EvalStatus:
+        """The outcome as ADK's EvalStatus."""
+        return self.outcome.status
+
+
+@dataclass(slots=True)
+class MetricVerdict:
+    """The verdict of one metric on one case, over all its trials."""
+
+    name: str
+    outcome: Outcome
+    score: float | None = None
+    """The mean over the trials that have a score."""
+    threshold: float | None = None
+    gate: bool = True
+    """Whether this metric takes part in the verdict."""
+    reason: str = ""
+    per_trial: Sequence[MetricScore | None] = ()
+    """The score of each trial, in order; `None` if the trial could not be scored."""
+    failure: Failure | None = None
+    scored: int = 0
+    """The number of trials with a score; computed from `per_trial` unless given."""
+    met: int = 0
+    """The number of trials that met the threshold; computed from `per_trial` unless given."""
+
+    def __post_init__(self) -> None:
+        """Count now, while the scores are available: they may be dropped later to save memory."""
+        if not self.scored:
+            for score in self.per_trial:
+                if score is not None and score.value is not None:
+                    self.scored += 1
+                    self.met += self.threshold is not None and score.value >= self.threshold
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)  # an `assert metrics[name]` must not pass by accident
+
+    @property
+    def status(self) -> EvalStatus:
+        """The outcome as ADK's EvalStatus."""
+        return self.outcome.status
+
+    @property
+    def per_invocation(self) -> list[InvocationVerdict]:
+        """The verdict on each invocation of the first trial with a score."""
+        scored = next((score for score in self.per_trial if score is not None), None)
+        return [self.judge(score) for score in scored.per_invocation] if scored is not None else []
+
+    @property
+    def is_warned(self) -> bool:
+        """Whether any of its scores has a warning."""
+        for score in self.per_trial:
+            for each in score.per_invocation if score is not None else ():
+                if each.warning:
+                    return True
+        return False
+
+    def outcome_in(self, trial: int) -> Outcome:
+        """Return the outcome of one trial (its position in `per_trial`) by itself."""
+        if len(self.per_trial) == 1:
+            return self.outcome
+        score = self.per_trial[trial]
+        if score is None or score.failure is not None:
+            return Outcome.ERROR
+        if self.threshold is None or not self.gate:
+            return Outcome.INFORMATIONAL
+        if score.value is None:
+            return Outcome.NOT_APPLICABLE
+        return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
+
+    def judge(self, score: Score) -> InvocationVerdict:
+        """Compare one invocation's score with the threshold."""
+        return InvocationVerdict(
+            score.value, self._outcome_of(score), score.reason, score.details, score.warning
+        )
+
+    def _outcome_of(self, score: Score) -> Outcome:
+        if self.outcome is Outcome.INFORMATIONAL:
+            return Outcome.INFORMATIONAL
+        if score.not_applicable:
+            return Outcome.NOT_APPLICABLE
+        if score.value is None or self.threshold is None:
+            return Outcome.ERROR
+        return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
+
+
+class MetricVerdicts(dict[str, MetricVerdict]):
+    """The verdicts of several metrics by name."""
+
+    def __bool__(self) -> bool:
+        """Return whether all gating and applicable metrics passed; false without any."""
+        undecided = (Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL)
+        return worst(one.outcome for one in self.values() if one.outcome not in undecided) is Outcome.PASSED

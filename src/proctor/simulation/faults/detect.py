@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from proctor.schema.evidence.simulator_fault import UserFault
+from proctor.schema.evidence.simulated_user import UserFault
 from proctor.simulation.faults.conversation import UserConversation
 from proctor.simulation.faults.ignored_question import ignored_question
 from proctor.simulation.faults.invented_fact import invented_fact

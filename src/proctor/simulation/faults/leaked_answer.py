@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.text_features import normalize, sentences, words
 from proctor.simulation.faults.values import numbers_in

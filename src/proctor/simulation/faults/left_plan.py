@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.known_facts import KnownFacts
 from proctor.simulation.faults.text_features import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from proctor.schema.evidence.simulator_fault import FaultKind, UserFault
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.plan_steps import may_end_early, steps
 from proctor.simulation.faults.text_features import (

@@ -14,8 +14,8 @@ from proctor.stores.sqlite.run_index import RunLine
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration
-    from proctor.schema.results.judged_by import JudgedBy
     from proctor.schema.results.manifest import Judging
+    from proctor.schema.results.score import JudgedBy
 
 _VERSION = 2
 _CALIBRATIONS = "SELECT metric, crc, calibration FROM calibrations ORDER BY seq"

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from proctor.schema.evidence.simulator_failure import spoiled_by
-from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.trial import Trial, spoiled_by
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
 from proctor.stores.base import BriefVerdict, StoredTrial

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from proctor.errors import StoreError
-from proctor.schema.evidence.serialize import content_hash
+from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite import media
 from proctor.stores.sqlite.bulk_insert import insert, insert_or

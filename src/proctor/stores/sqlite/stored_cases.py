@@ -8,8 +8,8 @@ from typing import overload
 from pydantic import ValidationError
 
 from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.manifest import JudgedSet, Judging, Manifest, RunSummary, SetManifest, was_added
-from proctor.schema.results.repeats import TrialRule
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.stores.sqlite.reader import RunReader, parts
 

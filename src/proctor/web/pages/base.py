@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.stats.intervals import Mean, wilson
 
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.value_text import value_difference, value_text
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.score import Outcome
 from proctor.web.pages.case.texts import Marked, marked_pieces
 
 __all__ = [

@@ -21,7 +21,7 @@ from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import KEEP_WRITTEN
 from proctor.schema.results.manifest import PlannedCase, counting
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 from proctor.web.pages.bless import (
     BlessCase,
     BlessedFile,

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 MOST_TEXT = 100_000
 """The characters of one entry that the page shows; the evidence has the rest."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]

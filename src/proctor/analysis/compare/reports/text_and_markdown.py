@@ -40,7 +40,7 @@ from proctor.schema.analysis.comparison import (
     Measured,
     Trials,
 )
-from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.score import Outcome
 
 HEADINGS = {
     CaseChange.REGRESSION: "passed before, fail now",

@@ -14,9 +14,9 @@ from proctor.compat.adk.evaluation_run import Asked, evaluate_files, evaluate_se
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.files.eval_sets.migrate import migrate
 from proctor.files.eval_sets.selectors import find_config
+from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import PrebuiltMetrics
-from proctor.schema.format.eval_set import EvalSet
 from proctor.schema.results.run_result import RunResult
 
 __all__ = [

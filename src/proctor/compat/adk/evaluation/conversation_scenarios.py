@@ -1,6 +1,6 @@
 """As `google.adk.evaluation.conversation_scenarios`."""
 
-from proctor.schema.format.scenario import (
+from proctor.schema.format.case import (
     ConversationGenerationConfig,
     ConversationScenario,
     ConversationScenarios,

@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 from proctor.compat.adk.argument_errors import a_model
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase, SessionInput
 from proctor.schema.format.content import FunctionCall, FunctionResponse, UsageMetadata
 from proctor.schema.format.invocation import (
     AppDetails,
@@ -14,8 +14,6 @@ from proctor.schema.format.invocation import (
     tool_calls_of,
     tool_responses_of,
 )
-from proctor.schema.format.scenario import ConversationScenario
-from proctor.schema.format.session import SessionInput
 
 __all__ = [
     "AppDetails",

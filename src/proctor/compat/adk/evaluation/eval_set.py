@@ -1,6 +1,5 @@
 """As `google.adk.evaluation.eval_set`."""
 
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 
 __all__ = ["EvalCase", "EvalSet"]

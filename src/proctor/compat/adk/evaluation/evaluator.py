@@ -8,11 +8,11 @@ from typing import ClassVar, TypeAlias
 
 from pydantic import Field
 
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import DurationDetails, EvalStatus, TokenUsageDetails, WireEvalStatus
 from proctor.schema.format.rubric import RubricScore
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.format.wire_model import WireModel
 
 __all__ = ["EvalStatus", "EvaluationResult", "Evaluator", "PerInvocationResult"]

@@ -6,7 +6,7 @@ import time
 
 from proctor.compat.adk.argument_errors import refused, set_up
 from proctor.compat.adk.eval_set_storage import CasesInSets
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 
 __all__ = ["InMemoryEvalSetsManager"]
 

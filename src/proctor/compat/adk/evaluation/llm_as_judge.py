@@ -29,11 +29,11 @@ from proctor.judges.vote_failures import early_end_failure
 from proctor.metrics.judged.base import stated_options
 from proctor.models.base import ModelError, Reply
 from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.content import Content, UsageMetadata, text_content
 from proctor.schema.format.criterion import EvalMetric, LlmAsAJudgeCriterion, RubricsBasedCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import RubricScore
-from proctor.schema.format.scenario import ConversationScenario
 from proctor.schema.format.wire_model import WireModel, plain_data
 
 __all__ = ["AutoRaterScore", "LlmAsJudge", "LlmResponse"]

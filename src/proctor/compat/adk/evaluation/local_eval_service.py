@@ -26,8 +26,7 @@ from proctor.compat.adk.user_simulators import ProvidedUsers
 from proctor.errors import did_you_mean
 from proctor.runs.infer import Metrics, infer, judge
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.format.wire_model import plain_data
 

@@ -11,7 +11,7 @@ from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.eval_set_storage import SetsInDocuments
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalSet
 from proctor.schema.format.legacy import convert_cases
 from proctor.stores.object_store import FolderDocuments
 

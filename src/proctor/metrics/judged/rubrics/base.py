@@ -24,11 +24,10 @@ from proctor.metrics.judged.checklist import (
     tally_items,
 )
 from proctor.metrics.judged.passages import numbered_passages
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion, RubricsBasedCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.format.statement import Statement
 from proctor.schema.results.score import MetricScore, Score, mean
 
 __all__ = [

@@ -9,9 +9,9 @@ from itertools import groupby
 from proctor.analysis.compare.reports.case_diff import Parting, Step, parting_sentence
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.diff_kind import Kind
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
+from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import Sided
 from proctor.web.pages.case.texts import Marked, marked_pieces, text_difference
 

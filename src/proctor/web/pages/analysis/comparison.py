@@ -18,7 +18,7 @@ from proctor.schema.analysis.comparison import (
     Measured,
     Trials,
 )
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 __all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
 

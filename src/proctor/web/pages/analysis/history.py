@@ -24,8 +24,8 @@ from proctor.schema.analysis.history import (
     RunHistory,
     Turning,
 )
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import UnlikeLine
 
 __all__ = ["HistoryPage", "history_page"]

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Literal
 
 from proctor.schema.analysis.calibration import Calibration, Figure
-from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.results.score import JudgedBy
 from proctor.stores.base import Store
 
 Standing = Literal["calibrated", "chance", "void", "unknown"]

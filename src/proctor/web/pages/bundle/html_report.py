@@ -13,7 +13,7 @@ from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
 from proctor.reports.content.run_list import SHORTEST, ListedRun
 from proctor.reports.formats.empty_html import write_note_page
-from proctor.schema.analysis.label import Labelled
+from proctor.schema.analysis.calibration import Labelled
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
@@ -34,7 +34,7 @@ from proctor.web.pages.server_info import AboutPage
 
 if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation
-    from proctor.schema.results.page_model import PageModel
+    from proctor.schema.format.wire_model import PageModel
     from proctor.web.pages.runs.run_page import Against
 
 

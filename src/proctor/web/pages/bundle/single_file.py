@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from proctor.errors import SetupError
 from proctor.reports.formats.json_data import json_line
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 
 _CHUNK = 1_000_000

@@ -15,7 +15,7 @@ from proctor.runs.storage.lookup import case_of
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.judged_by import JudgedBy
+from proctor.schema.results.score import JudgedBy
 from proctor.stores.base import Store
 from proctor.web.pages.analysis.history import history_page
 from proctor.web.pages.analysis.known_judges import known_judges
@@ -34,8 +34,8 @@ from proctor.web.pages.runs.run_page import Against
 from proctor.web.pages.runs.run_parts import StoredRun
 
 if TYPE_CHECKING:
-    from proctor.schema.analysis.label import Labelled
-    from proctor.schema.results.page_model import PageModel
+    from proctor.schema.analysis.calibration import Labelled
+    from proctor.schema.format.wire_model import PageModel
     from proctor.web.pages.analysis.comparison import ComparisonPage
 
 

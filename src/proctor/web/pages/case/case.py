@@ -12,7 +12,7 @@ from proctor.reports.content.repeat_stats import held_text, interval_text, rule_
 from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import UNICODE, WORDS
 from proctor.reports.evidence.simulated_users import scenario_facts
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean
 

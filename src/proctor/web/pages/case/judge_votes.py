@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proctor.reports.content.case_data import CaseView
-from proctor.schema.analysis.label import WHOLE, Labelled
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.analysis.calibration import WHOLE, Labelled
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.scores import CausePart, FindingPart, cause_part, score_part
 from proctor.web.pages.case.texts import Clip, clip
 

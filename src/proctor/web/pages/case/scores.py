@@ -8,10 +8,9 @@ from proctor.reports.evidence.blocks import Fact, Findings, LeftOut, Note
 from proctor.reports.evidence.failure_text import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.texts import Clip, clip
 
 __all__ = ["CausePart", "FindingPart", "NotePart", "ScorePart", "cause_part", "score_part"]

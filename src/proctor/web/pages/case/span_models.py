@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.case.texts import Clip
 
 __all__ = ["AgentPart", "AttributePart", "SpanPart", "SpansPage", "Timing"]

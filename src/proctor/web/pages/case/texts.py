@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.reports.evidence import blocks
 from proctor.reports.evidence.word_diff import elide, word_difference
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 __all__ = ["MOST_TEXT", "Clip", "Marked", "Piece", "clip", "marked_pieces", "text_difference"]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.span import Span, SpanKind
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.trial import Span, SpanKind, Turn
 from proctor.web.pages.case.span_models import AttributePart, SpanPart
 from proctor.web.pages.case.texts import MOST_TEXT, Clip, clip
 

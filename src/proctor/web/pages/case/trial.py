@@ -13,11 +13,10 @@ from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.fault_attribution import user_faults
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_statistics import user_faults
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.case import show_command
 from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
 from proctor.web.pages.case.texts import Clip, clip

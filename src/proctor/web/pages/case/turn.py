@@ -12,10 +12,9 @@ from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.trial import Failure, Turn
 from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import Score
+from proctor.schema.results.score import Outcome, Score
 from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
 from proctor.web.pages.case.texts import Clip, Marked, Piece, clip, marked_pieces, text_difference
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 _AROUND = 3  # unchanged lines before and after a change
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.eval_sets.eval_case import FieldNote
 
 EXCERPT = 160

@@ -8,7 +8,7 @@ from typing import Literal
 from proctor.common.safe_text import shorten
 from proctor.reports.content.reasons import TELLING, deciding, reason_of
 from proctor.reports.content.repeat_stats import is_repeated
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
 
 LETTERS = {

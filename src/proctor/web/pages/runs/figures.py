@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from proctor.reports.content import summary
 from proctor.reports.content.repeat_stats import ks_of
 from proctor.reports.content.run_digest import Digest
-from proctor.schema.results.page_model import PageModel
-from proctor.schema.results.repeats import Repeats
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.web.pages.base import MeanFigure, mean_figure
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
 from proctor.reports.content.runs_side_by_side import Row, line_up
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
-from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.content.run_digest import Digest
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.web.pages.base import Share, share
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
-from proctor.schema.results.page_model import PageModel
 from proctor.web.pages.runs.case_table import CaseRow
 
 

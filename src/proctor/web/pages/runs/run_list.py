@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.run_list import ListedRun, state_text
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost
-from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import Outcome
 from proctor.web.pages.base import Share, share
 

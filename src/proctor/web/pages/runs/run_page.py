@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from proctor.reports.content import summary
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.symbols import UNICODE
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
-from proctor.schema.results.page_model import PageModel
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.web.pages.base import Share, share
 from proctor.web.pages.runs.figures import Figures, MetricPart, PassK, pass_ks

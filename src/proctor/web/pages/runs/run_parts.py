@@ -10,10 +10,10 @@ from proctor.reports.content import summary
 from proctor.reports.content.cost_text import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.repeat_stats import rule_text
 from proctor.reports.content.run_list import ListedRun
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.model_usage import Spent, total_cost
-from proctor.schema.results.page_model import PageModel
-from proctor.schema.results.repeats import Repeats
 from proctor.schema.results.run_result import RunResult, SetSummary
 from proctor.web.pages.runs.figures import PassK, pass_ks
 

@@ -22,9 +22,9 @@ from typing import Any
 from proctor.agents.chat_host import Json
 from proctor.errors import SetupError
 from proctor.files.eval_sets.case_reader import read_case
-from proctor.schema.format.adk_json import to_adk_json
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
+from proctor.schema.serialize import to_adk_json
 
 _CONVERSATION, _SCENARIO, _OPENING = "conversation", "conversation_scenario", "opening"
 _KNOWN = {spelling: name for name in EvalCase.model_fields for spelling in (name, to_camel(name))}

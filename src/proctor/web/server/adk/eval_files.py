@@ -24,8 +24,7 @@ from proctor.files.eval_sets.selectors import (
     set_path,
 )
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.stores.object_store import FolderDocuments
 from proctor.web.server.adk.apps import App
 from proctor.web.server.adk.case_update import merged_case

@@ -16,8 +16,8 @@ from proctor.errors import ProctorError
 from proctor.runs.load import load_agent
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.format.case import SessionInput
 from proctor.schema.format.content import Content
-from proctor.schema.format.session import SessionInput
 from proctor.web.pages.chat import ChatEntry, ChatPage, ChatSummary, chat_entry, entries_of
 
 MOST_ENTRIES = 2_000

@@ -11,7 +11,7 @@ from proctor.authoring import edit_case as cases
 from proctor.authoring.edit_text import StillUnreadableError
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError, SetupError
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.eval_sets.eval_case import CaseRefusal, differing
 from proctor.web.pages.eval_sets.load_eval_sets import field_notes
 

@@ -24,9 +24,8 @@ from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.add_remove_cases import check_new_case
 from proctor.files.edit.file_lock import lock_folder
 from proctor.files.eval_sets.selectors import require_new_case_id
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, FunctionResponse, Part, user_text
-from proctor.schema.format.session import SessionInput
 from proctor.web.pages.chat import ChatList, ChatPage, ChatSaved
 from proctor.web.server.chat.chats import MOST_CHATS, Chats
 from proctor.web.server.chat.conversation import BusyError, Chat

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from proctor.analysis.calibration.labels import label_at
-from proctor.schema.analysis.label import HumanLabel
-from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.analysis.calibration import HumanLabel
+from proctor.schema.serialize import kept_json
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_questions import reconstruct_prompt
 from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part

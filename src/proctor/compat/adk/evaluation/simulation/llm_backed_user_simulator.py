@@ -12,9 +12,8 @@ from proctor.compat.adk.evaluation.simulation.user_simulator import (
     register_user_simulator,
 )
 from proctor.schema.evidence.event import Event
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
-from proctor.schema.format.scenario import ConversationScenario
 
 if TYPE_CHECKING:
     from proctor.simulation.base import UserSimulator as Player

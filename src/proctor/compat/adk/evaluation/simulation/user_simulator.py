@@ -9,7 +9,7 @@ from pydantic import ConfigDict, ValidationError, model_validator
 
 from proctor.compat.adk.argument_errors import refused
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.played_user import NextStatus as Status
+from proctor.schema.evidence.simulated_user import NextStatus as Status
 from proctor.schema.format.content import Content
 from proctor.schema.format.wire_model import WireModel, plain_data
 

@@ -15,12 +15,10 @@ from proctor.agents.chat_host import Json
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 from proctor.files.eval_sets.selectors import require_new_case_id
+from proctor.schema.evidence.convert_events import to_invocations
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.to_invocations import to_invocations
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet, SessionInput
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents
-from proctor.schema.format.session import SessionInput
 from proctor.web.server.adk import eval_files
 from proctor.web.server.adk.adk_route import LOCAL, AdkRoute, body_error
 from proctor.web.server.adk.app_state import AdkDep, AdkState

@@ -1,13 +1,13 @@
-"""Faults of a simulated user, detected at the end of a conversation."""
+"""The simulated user of a trial, as evidence: its replies, and the faults in them."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any, Literal
 
-from proctor.schema.format.wire_model import WireModel
+from pydantic import Field
 
-__all__ = ["USER_FAULTS", "FaultKind", "UserFault", "faults_in"]
+from proctor.schema.format.wire_model import WireModel
 
 USER_FAULTS = "user_faults"
 """The key in the `details` of a metric's score that lists the faults of the simulated user."""
@@ -65,3 +65,53 @@ def faults_in(details: dict[str, Any] | None) -> list[UserFault]:
     """Return the faults in the details of a metric's score; empty if there are none."""
     told = (details or {}).get(USER_FAULTS)
     return [UserFault.model_validate(one) for one in told] if isinstance(told, list) else []
+
+
+class NextStatus(StrEnum):
+    """The status of one request to a user simulator."""
+
+    SUCCESS = "success"
+    """The simulator gave a message."""
+    TURN_LIMIT_REACHED = "turn_limit_reached"
+    STOP_SIGNAL_DETECTED = "stop_signal_detected"
+    """The simulator ends the conversation."""
+    NO_MESSAGE_GENERATED = "no_message_generated"
+
+
+class UserReply(WireModel):
+    """One reply of the user simulator."""
+
+    turn: int
+    """The turn that its message begins, or would have begun, from 0."""
+    status: NextStatus = NextStatus.NO_MESSAGE_GENERATED
+    text: str = ""
+    """The unprocessed reply."""
+    model: str = ""
+    """The model that answered, by its provider's name."""
+    prompt: str = ""
+    """The hash of the complete prompt: the instructions with the conversation history filled in."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    """US dollars; `None` if the price is unknown."""
+    seconds: float = 0.0
+
+
+class PlayedUser(WireModel):
+    """The simulated user of a trial, with every reply."""
+
+    simulator: str
+    """`llm_backed` or `function`."""
+    model: str = ""
+    """The name of the model in the config; for a function, the name of the function."""
+    prompt: str = ""
+    """The hash of the template of the instructions."""
+    instructions: str = ""
+    """The instructions for the model; `{{ conversation_history }}` is kept in place of the conversation, which the turns
+    contain."""
+    opening: int | None = None
+    """The number of recorded opening turns, sent verbatim before the simulation starts; `None`: none."""
+    replies: list[UserReply] = Field(default_factory=list)
+    """The replies in order. The starting prompt is not a reply: it is given, not simulated."""
+    faults: list[UserFault] = Field(default_factory=list)
+    """The faults that rules detect; searched for at the end of the conversation."""
