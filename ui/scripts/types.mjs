@@ -10,7 +10,7 @@ const own = `${root}.venv/bin/python`;
 const python = process.env.PYTHON ?? (existsSync(own) ? own : "python3");
 const target = fileURLToPath(new URL("../src/data/api.gen.ts", import.meta.url));
 
-const described = execFileSync(python, ["-m", "proctor.web.server.openapi"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+const described = execFileSync(python, ["-m", "proctor.web.server.app"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
 const head = "// Made by `npm run types` from the server's OpenAPI description. Not to be edited.\n\n";
 const made = head + astToString(await openapi(JSON.parse(described.toString())));
 

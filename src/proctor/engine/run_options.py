@@ -4,7 +4,7 @@ A field carries how users meet the option: its flags, its help, its group, the k
 The command line (`cli/shared_options.py`), the settings (`runs/setup/settings.py`), the pytest plug-in, the server's form for a new
 run, the checks and the documentation of `evaluate` are all derived from these fields.
 
-To add an option, add a field and run `make options`.
+To add an option, add a field and run `make options`; the page offers the options with `PAGE` among their uses.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ class Use(Enum):
     PYTEST = "the pytest plug-in"
     RESUME = "resume"
     SCORE = "score and score-trace"
+    PAGE = "the web page that starts a run"
 
 
-SETTING, PYTEST, RESUME, SCORE = Use
+SETTING, PYTEST, RESUME, SCORE, PAGE = Use
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,11 @@ class RunOptions:
         metavar="NAME", group=Group.CASES, uses=[SETTING, PYTEST],
     )  # fmt: skip
     limit: int | None = option(
-        None, WholeNumber(), "Only the first N cases of each set.", "--limit", metavar="N", group=Group.CASES,
+        None, WholeNumber(), "Only the first N cases of each set.", "--limit", metavar="N", group=Group.CASES, uses=[PAGE],
     )  # fmt: skip
     tags: Sequence[str] = option(
         (), RepeatedText(), "Only cases with this tag; may be repeated.", "--tag", metavar="T", group=Group.CASES,
-        python="A list.",
+        uses=[PAGE], python="A list.",
     )  # fmt: skip
     only: Mapping[str, Sequence[str]] | None = option(
         None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=Group.CASES,
@@ -168,7 +169,7 @@ class RunOptions:
 
     num_runs: int | None = option(
         None, WholeNumber(1, most=1_000_000), "Run every case N times.", "--num-runs", "--trials", metavar="N",
-        group=Group.TRIALS, uses=[SETTING, PYTEST], unset="the config's `trials`, else 1",
+        group=Group.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="the config's `trials`, else 1",
     )  # fmt: skip
     min_pass_rate: float | None = option(
         None, Share(), "The share of a case's trials that must pass, such as 0.8.", metavar="SHARE",
@@ -195,14 +196,14 @@ class RunOptions:
     )  # fmt: skip
     retry_errors: int = option(
         0, WholeNumber(0, most=1_000), "Repeat a trial up to N times after an infrastructure or simulator error.",
-        "--retry-errors", metavar="N", group=Group.TRIALS, uses=[SETTING, PYTEST], unset="0; a wrong answer is never repeated",
+        "--retry-errors", metavar="N", group=Group.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="0; a wrong answer is never repeated",
     )  # fmt: skip
 
     # --- how trials run ------------------------------------------------------------------------------------------------
 
     concurrency: int = option(
         8, WholeNumber(1, most=10_000), "Trials that run at the same time.", "--concurrency", metavar="N",
-        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME, SCORE],
+        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
     )  # fmt: skip
     isolate: bool = option(
         False, Flag(), "Run a Python agent in worker processes: contains crashes, memory and blocking code.", "--isolate",
@@ -214,7 +215,7 @@ class RunOptions:
     )  # fmt: skip
     timeout: float | None = option(
         300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
-        uses=[SETTING, PYTEST, SCORE], python="`None` sets no limit.",
+        uses=[SETTING, PYTEST, SCORE, PAGE], python="`None` sets no limit.",
     )  # fmt: skip
     trial_timeout: float | None = option(
         None, Amount(), "Seconds that one trial may take.", "--trial-timeout", metavar="S", group=Group.EXECUTION,
@@ -250,23 +251,23 @@ class RunOptions:
     )  # fmt: skip
     max_failures: int | None = option(
         None, WholeNumber(), "Start no trial once N cases did not pass.", "--max-failures", metavar="N",
-        group=Group.LIMITS, uses=[RESUME],
+        group=Group.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_time: float | None = option(
         None, Amount(), "Start no trial after S seconds; `proctor resume` runs the rest.", "--max-time", metavar="S",
-        group=Group.LIMITS, uses=[RESUME],
+        group=Group.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_tokens: int | None = option(
         None, WholeNumber(), "Start no trial once the agent has used N tokens.", "--max-tokens", metavar="N",
-        group=Group.LIMITS, uses=[RESUME],
+        group=Group.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_cost: float | None = option(
         None, Amount("US dollars"), "Spend at most USD on models: judges, simulated users and, if its price is known, the agent.",
-        "--max-cost", metavar="USD", group=Group.LIMITS, uses=[SETTING, RESUME, SCORE],
+        "--max-cost", metavar="USD", group=Group.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
     )  # fmt: skip
     max_judge_calls: int | None = option(
         None, WholeNumber(), "Call LLM judges at most N times.", "--max-judge-calls", metavar="N",
-        group=Group.LIMITS, uses=[SETTING, RESUME, SCORE],
+        group=Group.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
     )  # fmt: skip
     stop: StopRequest | None = option(
         None, PythonObject("listen"), "An object that stops the run early when it is called.", group=Group.LIMITS,
@@ -285,22 +286,22 @@ class RunOptions:
     )  # fmt: skip
     allow_unknown_keys: bool = option(
         False, Flag(), "Only warn of unknown keys that look like an expectation, instead of refusing the set.",
-        "--allow-unknown-keys", group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE],
+        "--allow-unknown-keys", group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
     allow_unasserted: bool = option(
         False, Flag(), "Skip a case that asserts nothing, instead of refusing it.", "--allow-unasserted",
-        group=Group.PROBLEMS, uses=[SETTING, PYTEST, RESUME, SCORE],
+        group=Group.PROBLEMS, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
     )  # fmt: skip
     warnings_as_errors: bool = option(
         False, Flag(), "Every warning about eval sets, configs and criteria is a configuration error.", "--warnings-as-errors",
-        group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE],
+        group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
 
     # --- scores and verdicts -------------------------------------------------------------------------------------------
 
     config: str | Path | EvalConfig | Mapping[str, Any] | None = option(
         None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
-        metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+        metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
         unset="test_config.json beside each set or above it, else ADK's defaults",
         python="Also an `EvalConfig` or a dict.",
     )  # fmt: skip
@@ -311,15 +312,15 @@ class RunOptions:
     metrics: Sequence[str] | None = option(
         None, Names("the name of a metric, or an array of names"),
         "Only these metrics of the config; the others are reported as skipped.", "--metrics", metavar="A,B",
-        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
     no_judge: bool = option(
         False, Flag(), "Leave out the metrics that ask a language model.", "--no-judge", group=Group.SCORING,
-        uses=[PYTEST, SCORE],
+        uses=[PYTEST, SCORE, PAGE],
     )  # fmt: skip
     judge: Any = option(
         None, Kind("the name of a model"), "The model of judges whose criterion names none, such as openai:gpt-5 or ollama/llama3.2.",
-        "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE],
+        "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
         unset="PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash",
         python="Also a `ChatModel` or a function from messages to an answer, for every judge.",
     )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from proctor.runs.load import load_eval_set
-from proctor.web.server.adk.case_update import merged_case
+from proctor.web.server.adk.eval_files import merged_case
 from tests.web.adk.adk_apps import PLAIN, client_of, write_app
 
 TURN = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.web.server.adk.loop import AgentLoop
+from proctor.web.server.adk.app_state import AgentLoop
 from proctor.web.server.adk.wire import json_bytes, jsonable
 from tests.web.adk.adk_apps import client_of
 

@@ -12,13 +12,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from proctor.agents.remote.http.allowed_addresses import TARGETS
-from proctor.web.server.access import Access
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.app import create_app
-from proctor.web.server.context import ServerContext
+from proctor.web.server.context import Access, ServerContext
+from proctor.web.server.launch import server_of
 from proctor.web.server.runs.run_command import startable
-from proctor.web.server.security.allowed_agents import guard_targets, guard_targets_now
-from proctor.web.server.serve import server_of
+from proctor.web.server.security.allowed_names import guard_targets, guard_targets_now
 from tests.web.adk.adk_apps import PLAIN, write_app
 
 MESSAGE = {

@@ -20,10 +20,9 @@ import pytest
 from fastapi import FastAPI, WebSocket
 from websockets.sync.client import connect
 
-from proctor.web.server import serve
-from proctor.web.server.access import read_token
+from proctor.web.server import launch
 from proctor.web.server.app import create_app
-from proctor.web.server.context import ServerContext
+from proctor.web.server.context import ServerContext, read_token
 from proctor.web.server.launch import login_file
 from tests.cli.project import in_this_process
 
@@ -181,7 +180,7 @@ def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
         began = time.monotonic()
         process.send_signal(number)
         said = process.communicate(timeout=60)[1]
-        assert time.monotonic() - began < serve.HEADERS_WITHIN
+        assert time.monotonic() - began < launch.HEADERS_WITHIN
         assert process.returncode == 0
         assert said == "" or "make ui" in said  # in a checkout without a built page
         assert "Traceback" not in said
@@ -274,18 +273,18 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 @contextlib.contextmanager
 def served(app: FastAPI) -> Iterator[int]:
     """The port at which an application is served, with short times."""
-    before = serve.HEADERS_WITHIN
-    serve.HEADERS_WITHIN = SHORT
+    before = launch.HEADERS_WITHIN
+    launch.HEADERS_WITHIN = SHORT
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = serve.server_of(app)
+    server = launch.server_of(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()[1]
     server.should_exit = True
     thread.join(20)
-    serve.HEADERS_WITHIN = before
+    launch.HEADERS_WITHIN = before
 
 
 def said_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
@@ -373,4 +372,4 @@ SLOW: dict[str, Callable[[int], bytes]] = {
 def test_a_client_that_does_not_go_on_is_let_go(port: int, request_: Callable[[int], bytes]) -> None:
     began = time.monotonic()
     said_to(port, request_(port))
-    assert time.monotonic() - began < serve.HEADERS_WITHIN + 20
+    assert time.monotonic() - began < launch.HEADERS_WITHIN + 20

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.child_runs import ChildRuns
+from proctor.web.server.runs.active_runs import ChildRuns
 from tests.web.live_project import ASKED, make_project
 
 CHOSEN = {**ASKED, "criteria": {"response_match_score": 0.5}}

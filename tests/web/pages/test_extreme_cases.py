@@ -12,7 +12,7 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import user_text
 from proctor.schema.results.score import MetricScore, Score
-from proctor.web.pages.case.texts import MOST_TEXT
+from proctor.web.pages.case.page_parts import MOST_TEXT
 from tests.browser.markup import MARKUP
 from tests.reports.hostile_texts import HOSTILE
 from tests.web.extreme_runs import (

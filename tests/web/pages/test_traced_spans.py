@@ -11,9 +11,9 @@ from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Span, SpanKind, Trial, Turn, TurnTrace
 from proctor.schema.format.content import user_text
-from proctor.web.pages.case.span_models import SpanPart, SpansPage
+from proctor.web.pages.case.page_parts import MOST_TEXT
 from proctor.web.pages.case.spans import spans_page
-from proctor.web.pages.case.texts import MOST_TEXT
+from proctor.web.pages.case.traced_spans import SpanPart, SpansPage
 from tests.reports.hostile_texts import GROUPS, for_each_text
 
 BEGAN = 1_700_000_000.0

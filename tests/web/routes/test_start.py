@@ -19,7 +19,7 @@ from proctor.common.registry import METRICS
 from proctor.common.secrets import hide_secrets
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.runs.child_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
+from proctor.web.server.runs.active_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
 from tests.web.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
@@ -444,6 +444,6 @@ def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> No
 
 
 def test_no_more_is_asked_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.web.server.runs.child_runs.MOST_ASKED", 0)
+    monkeypatch.setattr("proctor.web.server.runs.active_runs.MOST_ASKED", 0)
     with pytest.raises(TooManyRunsError, match="estimates are running"):
         ChildRuns(tmp_path, tmp_path / "page").ask(["eval"])

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from proctor.web.server.access import Access
-from proctor.web.server.app import create_app
-from proctor.web.server.context import ServerContext
-from proctor.web.server.http.middleware import ETags
+from proctor.web.server.app import ETags, create_app
+from proctor.web.server.context import Access, ServerContext
 from proctor.web.server.security.guard import CSP, MOST_BODY, MOST_HEADERS
 from tests.web.raw_requests import HOST, Answer, ask, open_socket, routes_of
 

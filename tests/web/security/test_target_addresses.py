@@ -13,8 +13,8 @@ from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.allowed_addresses import TARGETS, Targets, read_target, targets_here, why_not
 from proctor.agents.remote.http.client import HttpClient
 from proctor.errors import AgentError, AgentLoadError, SetupError
-from proctor.web.server.access import Access, read_names
-from proctor.web.server.security.allowed_agents import address_of, check_agent, guard_targets
+from proctor.web.server.context import Access, read_names
+from proctor.web.server.security.allowed_names import address_of, check_agent, guard_targets
 
 ANY = Access(any_agent=True)
 NAMES = {"localhost": "127.0.0.1", "localhost.": "127.0.0.1"}

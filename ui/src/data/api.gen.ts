@@ -1245,11 +1245,20 @@ export interface components {
              * @enum {string}
              */
             status: "changes" | "same" | "refused";
-            /** Why */
+            /**
+             * Why
+             * @default
+             */
             why: string;
-            /** Choose */
+            /**
+             * Choose
+             * @default false
+             */
             choose: boolean;
-            /** Path */
+            /**
+             * Path
+             * @default
+             */
             path: string;
             /** Changes */
             changes: components["schemas"]["proctor__web__pages__bless__CaseChange"][];
@@ -3523,58 +3532,58 @@ export interface components {
             eval_sets?: components["schemas"]["ChosenSet"][];
             /** Failed Of */
             failed_of?: string | null;
-            /** Tags */
-            tags?: string[];
-            /** Limit */
-            limit?: number | null;
-            /** Config */
-            config?: string | null;
             /** Criteria */
             criteria?: {
                 [key: string]: unknown;
             } | null;
-            /** Metrics */
-            metrics?: string[] | null;
-            /** Judge */
-            judge?: string | null;
-            /**
-             * No Judge
-             * @default false
-             */
-            no_judge: boolean;
+            /** Limit */
+            limit?: number | null;
+            /** Tags */
+            tags?: string[];
+            /** Num Runs */
+            num_runs?: number | null;
+            /** Retry Errors */
+            retry_errors?: number | null;
+            /** Concurrency */
+            concurrency?: number | null;
+            /** Timeout */
+            timeout?: number | null;
+            /** Max Failures */
+            max_failures?: number | null;
+            /** Max Time */
+            max_time?: number | null;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Max Cost */
+            max_cost?: number | null;
+            /** Max Judge Calls */
+            max_judge_calls?: number | null;
             /**
              * Allow Unknown Keys
              * @default false
              */
             allow_unknown_keys: boolean;
             /**
-             * Warnings As Errors
-             * @default false
-             */
-            warnings_as_errors: boolean;
-            /**
              * Allow Unasserted
              * @default false
              */
             allow_unasserted: boolean;
-            /** Num Runs */
-            num_runs?: number | null;
-            /** Concurrency */
-            concurrency?: number | null;
-            /** Timeout */
-            timeout?: number | null;
-            /** Retry Errors */
-            retry_errors?: number | null;
-            /** Max Cost */
-            max_cost?: number | null;
-            /** Max Judge Calls */
-            max_judge_calls?: number | null;
-            /** Max Tokens */
-            max_tokens?: number | null;
-            /** Max Time */
-            max_time?: number | null;
-            /** Max Failures */
-            max_failures?: number | null;
+            /**
+             * Warnings As Errors
+             * @default false
+             */
+            warnings_as_errors: boolean;
+            /** Config */
+            config?: string | null;
+            /** Metrics */
+            metrics?: string[] | null;
+            /**
+             * No Judge
+             * @default false
+             */
+            no_judge: boolean;
+            /** Judge */
+            judge?: string | null;
         };
         /**
          * StartSet

@@ -1,22 +1,41 @@
-"""The review of a blessing (accepting snapshots): per case the changes as paths of the format and as lines of the file."""
+"""The review of a blessing (accepting snapshots): show how each case would change, then write exactly what was reviewed.
+
+Changes are shown as paths of the format and as lines of the file.
+"""
 
 from __future__ import annotations
 
 import difflib
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import zip_longest
-from typing import Literal
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
+from proctor.authoring.bless import Blessing, RefusedCase, bless
+from proctor.errors import SetupError, SetupProblems, UnknownNameError
+from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.preview import check_edit
+from proctor.files.eval_sets.source import open_eval_set
+from proctor.reports.content.source_locations import lines_of
 from proctor.reports.evidence.blocks import Piece
 from proctor.reports.evidence.value_text import value_difference, value_text
-from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.score import Outcome
-from proctor.web.pages.case.texts import Marked, marked_pieces
+from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.lookup import listed_run
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import KEEP_WRITTEN
+from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.outcome import Outcome
+from proctor.schema.results.page_model import PageModel
+from proctor.web.pages.case.page_parts import Marked, marked_pieces
 
-__all__ = [
-    "BlessCase", "BlessFile", "BlessPage", "BlessedFile", "BlessedPage", "CaseChange", "Hunk", "case_changes", "hunks_of",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 _CONTEXT = 2
 """Unchanged lines around a change."""
@@ -59,19 +78,19 @@ class BlessCase(PageModel):
     eval_id: str
     outcome: Outcome
     trials: int
-    trial: int | None
+    trial: int | None = None
     """The trial whose behaviour the case would expect, from 0."""
     status: Literal["changes", "same", "refused"]
     """`same`: the case already expects this behaviour."""
-    why: str
+    why: str = ""
     """The reason of a refusal."""
-    choose: bool
+    choose: bool = False
     """Whether the user has to choose a trial, because the trials differ."""
-    path: str
+    path: str = ""
     """Its file."""
-    changes: list[CaseChange]
-    hunks: list[Hunk]
-    lost: list[str]
+    changes: list[CaseChange] = Field(default_factory=list)
+    hunks: list[Hunk] = Field(default_factory=list)
+    lost: list[str] = Field(default_factory=list)
     """Comments in the replaced text, each with its line: they would be lost."""
 
 
@@ -114,7 +133,7 @@ class BlessedPage(PageModel):
     """The new version of the files."""
 
 
-# --- as lines ----------------------------------------------------------------------------------------------------------
+# --- changes as lines, and as paths of the format ----------------------------------------------------------------------
 
 
 def hunks_of(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
@@ -131,9 +150,6 @@ def hunks_of(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
             lines += [HunkLine(sign="+", text=text) for text in after[c:d]]
         hunks.append(Hunk(before=group[0][1] + 1, after=group[0][3] + 1, lines=lines))
     return hunks
-
-
-# --- as paths of the format --------------------------------------------------------------------------------------------
 
 
 def case_changes(before: object, after: object) -> list[CaseChange]:
@@ -182,3 +198,253 @@ def _list_changes(before: Sequence[object], after: Sequence[object], path: str) 
 
 def _whole(value: object) -> Marked:
     return marked_pieces([Piece(value_text(value), changed=True)])
+
+
+# --- the review --------------------------------------------------------------------------------------------------------
+
+_WRITING = Lock()
+"""Serializes writers: of two people who confirm the same review at once, the second finds the file changed."""
+_CHANGED = "the eval set has changed since this review; nothing was written: review it again"
+
+
+class ChangedSinceError(SetupError):
+    """A file has changed since the review."""
+
+
+class CommentsLostError(SetupError):
+    """Comments would be lost, and the request does not confirm that."""
+
+
+class Review:
+    """The blessing of a run's cases in the files below a folder."""
+
+    def __init__(self, store: Store, run: str, root: Path) -> None:
+        """`root`: files outside of this folder are neither read nor written.
+
+        Raises:
+            UnknownNameError: there is no such run.
+        """
+        self._store, self._root = store, root.resolve()
+        self._run_id = find_current_run(store, run)
+        self._listed = listed_run(store, self._run_id)
+        self._manifest = store.manifest(self._run_id)
+        self._planned = list(store.planned(self._run_id))
+        self._outcomes = store.outcomes(self._run_id, counting(store.judgings(self._run_id)).number)
+
+    # --- preview -----------------------------------------------------------------------------------------------------
+
+    def page(
+        self, positions: Sequence[int] | None, trials: Mapping[int, int], *, force: bool = False
+    ) -> BlessPage:
+        """Return how the cases at `positions` (`None`: all that failed) would change.
+
+        `trials`: by position, the trial (from 0) to accept; `force`: include cases that were changed since they were run.
+
+        Raises:
+            UnknownNameError: there is no such case.
+        """
+        etag = self.etag()
+        selected = self._select(positions)
+        blessings, refusals = self._bless(selected, trials, force=force)
+        names = {_name(case) for case in selected}
+        cases = [
+            self._case(
+                case, status="refused", why=str(why), choose=isinstance(why, RefusedCase) and why.choose
+            )
+            for case in selected
+            if (why := refusals.get(_name(case))) is not None
+        ]
+        problems = [str(problem) for name, problem in refusals.items() if name not in names]
+        files = []
+        for blessing in blessings:
+            changes = _Changes(blessing)
+            cases += [self._case(case, **changes.fields(case)) for case in selected if changes.has(case)]
+            problems += [str(each) for each in blessing.refused if not isinstance(each, RefusedCase)]
+            files.append(BlessFile(path=str(blessing.path), lost=changes.lost_elsewhere()))
+        return BlessPage(
+            run_id=self._run_id,
+            short=self._listed.short,
+            agent=self._listed.run.agent,
+            etag=etag,
+            cases=sorted(cases, key=lambda case: case.position),
+            files=files,
+            problems=list(dict.fromkeys(problems)),
+            command=shlex.join(["proctor", "bless", self._listed.short]),
+        )
+
+    def etag(self) -> str:
+        """Return the version of the run's files."""
+        digest = blake2b(digest_size=16)
+        for path in sorted(self._paths()):
+            digest.update(str(path).encode() + b"\0")
+            try:
+                digest.update(blake2b(path.read_bytes()).digest())
+            except OSError:
+                digest.update(b"-")
+        return digest.hexdigest()
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def write(
+        self,
+        positions: Sequence[int],
+        trials: Mapping[int, int],
+        etag: str,
+        *,
+        force: bool = False,
+        lose_comments: bool = False,
+    ) -> BlessedPage:
+        """Write the reviewed cases with these trials into the files, which must have the reviewed version (`etag`).
+
+        Raises:
+            ChangedSinceError: a file has changed; nothing was written.
+            CommentsLostError: comments would be lost, and `lose_comments` is not set; nothing was written.
+            SetupError: a case cannot be blessed; nothing was written.
+        """
+        with _WRITING:
+            if self.etag() != etag:
+                raise ChangedSinceError(_CHANGED)
+            blessings, refusals = self._bless(self._select(positions), trials, force=force)
+            problems = [*refusals.values(), *(each for one in blessings for each in one.refused)]
+            if problems:
+                raise SetupProblems(problems)
+            lost = [f"{one.path}:{comment}" for one in blessings for comment in one.lost]
+            if lost and not lose_comments:
+                raise CommentsLostError(
+                    f"these comments would be lost: {'; '.join(lost)}. Nothing was written"
+                )
+            return self._write_files([one for one in blessings if one.cases])
+
+    def _write_files(self, changing: Sequence[Blessing]) -> BlessedPage:
+        if any(text_of_file(one.path) != one.before for one in changing):
+            raise ChangedSinceError(_CHANGED)
+        for one in changing:
+            one.write()
+        files = [BlessedFile(path=str(one.path), cases=one.cases) for one in changing]
+        return BlessedPage(files=files, etag=self.etag())
+
+    # --- cases -------------------------------------------------------------------------------------------------------
+
+    def _select(self, positions: Sequence[int] | None) -> list[PlannedCase]:
+        if positions is None:
+            failed = {place for place, outcome in self._outcomes.items() if outcome is Outcome.FAILED}
+            return [case for case in self._planned if case.position in failed]
+        for position in positions:
+            if not 0 <= position < len(self._planned):
+                raise UnknownNameError(
+                    f"no case {position}: the run {self._run_id} has {len(self._planned)} cases"
+                )
+        return [self._planned[position] for position in sorted(set(positions))]
+
+    def _bless(
+        self, selected: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool
+    ) -> tuple[list[Blessing], dict[str, SetupError]]:
+        """Return the changes to write, and by `set/case` why other cases cannot be blessed."""
+        refusals = {_name(case): why for case in selected if (why := self._outside_root(case)) is not None}
+        names = [_name(case) for case in selected if _name(case) not in refusals]
+        if not names:
+            return [], refusals
+        chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
+        try:
+            blessings = bless(self._run_id, names, store=self._store, trial=chosen, force=force)
+        except SetupProblems as problems:
+            return [], {**refusals, **_by_case(problems.problems)}
+        for refusal in (one for blessing in blessings for one in blessing.refused):
+            if isinstance(refusal, RefusedCase):
+                refusals[refusal.case] = refusal
+        return blessings, refusals
+
+    def _outside_root(self, case: PlannedCase) -> SetupError | None:
+        path = next((one for one in self._paths(case.eval_set_id)), None)
+        if path is None or path.is_relative_to(self._root):
+            return None
+        return SetupError(
+            f"{path} is outside of the project {self._root}: use `proctor bless {self._listed.short}` in a terminal"
+        )
+
+    def _paths(self, eval_set_id: str | None = None) -> Iterator[Path]:
+        for one in self._manifest.sets:
+            if one.path is not None and eval_set_id in (None, one.eval_set_id):
+                yield (Path(self._manifest.folder or ".") / one.path).resolve()
+
+    def _case(self, case: PlannedCase, **fields: object) -> BlessCase:
+        sets = (each.num_runs for each in self._manifest.sets if each.eval_set_id == case.eval_set_id)
+        name = {"position": case.position, "eval_set_id": case.eval_set_id, "eval_id": case.eval_id}
+        outcome = self._outcomes.get(case.position, Outcome.NOT_RUN)
+        trials = next(sets, self._manifest.num_runs)
+        return BlessCase.model_validate({**name, "outcome": outcome, "trials": trials, **fields})
+
+
+def _by_case(problems: Sequence[SetupError]) -> dict[str, SetupError]:
+    """Return problems by the case that they concern; those of a whole file by their text."""
+    return {one.case if isinstance(one, RefusedCase) else str(one): one for one in problems}
+
+
+def _name(case: PlannedCase) -> str:
+    return f"{case.eval_set_id}/{case.eval_id}"
+
+
+class _Changes:
+    """The changes of a file, case by case."""
+
+    def __init__(self, blessing: Blessing) -> None:
+        self._blessing = blessing
+        self._source = open_eval_set(blessing.path)
+        self._after: dict[str, EvalCase] = {}
+        self._hunks: list[Hunk] = Field(default_factory=list)
+        if blessing.cases:
+            self._after = check_edit(blessing.path, self._source, blessing.after, changed=blessing.cases)
+            self._hunks = hunks_of(lines_of(blessing.before), lines_of(blessing.after))
+        self._lines = self._case_lines()
+
+    def has(self, case: PlannedCase) -> bool:
+        return case.eval_id in (*self._blessing.cases, *self._blessing.unchanged)
+
+    def fields(self, case: PlannedCase) -> dict[str, object]:
+        """Return the fields of `BlessCase` that show how the file changes."""
+        name = case.eval_id
+        place = {"trial": self._blessing.trials.get(name), "path": str(self._blessing.path)}
+        if name not in self._blessing.cases:
+            return {**place, "status": "same"}
+        before = self._source.case(self._source.position(name) or 0)
+        lines = self._lines.get(name, range(0))
+        return {
+            **place,
+            "status": "changes",
+            "changes": case_changes(_plain(before), _plain(self._after[name])),
+            "hunks": [hunk for hunk in self._hunks if any(line in lines for line in _changed_lines(hunk))],
+            "lost": [comment for comment in self._blessing.lost if _line_of(comment) in lines],
+        }
+
+    def lost_elsewhere(self) -> list[str]:
+        """Return the comments that would be lost outside of the changed cases."""
+        changed = [self._lines.get(name, range(0)) for name in self._blessing.cases]
+        return [
+            comment
+            for comment in self._blessing.lost
+            if not any(_line_of(comment) in lines for lines in changed)
+        ]
+
+    def _case_lines(self) -> dict[str, range]:
+        """Return the lines of each case in the file, from 1."""
+        starts = sorted((self._source.line(index), name) for index, name in enumerate(self._source.ids()))
+        ends = [line for line, _ in starts[1:]] + [10**9]
+        return {name: range(line, max(end, line + 1)) for (line, name), end in zip(starts, ends, strict=True)}
+
+
+def _line_of(comment: str) -> int:
+    """Return the line of a lost comment, which is `LINE: COMMENT`."""
+    return int(comment.partition(":")[0])
+
+
+def _changed_lines(hunk: Hunk) -> Iterator[int]:
+    """Yield the lines of the old file that a hunk changes."""
+    line = hunk.before
+    for each in hunk.lines:
+        if each.sign != " ":
+            yield line
+        line += each.sign != "+"
+
+
+def _plain(case: EvalCase) -> object:
+    return case.model_dump(mode="json", by_alias=False, exclude_none=True, context=KEEP_WRITTEN)

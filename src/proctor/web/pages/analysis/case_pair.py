@@ -13,7 +13,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import Sided
-from proctor.web.pages.case.texts import Marked, marked_pieces, text_difference
+from proctor.web.pages.case.page_parts import Marked, marked_pieces, text_difference
 
 __all__ = ["PairPage", "pair_page"]
 

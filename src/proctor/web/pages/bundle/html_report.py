@@ -25,12 +25,9 @@ from proctor.web.pages.case.spans import spans_page
 from proctor.web.pages.case.trial import trial_page
 from proctor.web.pages.case.turn import Align
 from proctor.web.pages.runs.case_table import CaseRow, CasesPage, case_row
-from proctor.web.pages.runs.figures import Figures
-from proctor.web.pages.runs.notes import notes_page, turn_seconds
 from proctor.web.pages.runs.run_list import RunsPage, run_row
-from proctor.web.pages.runs.run_page import run_page
-from proctor.web.pages.runs.run_parts import StoredRun
-from proctor.web.pages.server_info import AboutPage
+from proctor.web.pages.runs.run_page import Figures, StoredRun, notes_page, run_page, turn_seconds
+from proctor.web.pages.start import AboutPage
 
 if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation

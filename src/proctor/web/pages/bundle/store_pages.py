@@ -30,8 +30,7 @@ from proctor.web.pages.bundle.html_report import add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
 from proctor.web.pages.case.load_case import alignment_steps
 from proctor.web.pages.runs.load_run import SelectedRun, case_extras, read_cases, select_run
-from proctor.web.pages.runs.run_page import Against
-from proctor.web.pages.runs.run_parts import StoredRun
+from proctor.web.pages.runs.run_page import Against, StoredRun
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Labelled

@@ -18,9 +18,16 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import FunctionResponse, text_of
 from proctor.schema.format.invocation import AgentDetails, AppDetails
-from proctor.web.pages.case.span_models import AgentPart, SpanPart, SpansPage, Timing
-from proctor.web.pages.case.texts import clip
-from proctor.web.pages.case.traced_spans import cut_from, has_spans, traced_parts
+from proctor.web.pages.case.page_parts import clip
+from proctor.web.pages.case.traced_spans import (
+    AgentPart,
+    SpanPart,
+    SpansPage,
+    Timing,
+    cut_from,
+    has_spans,
+    traced_parts,
+)
 
 __all__ = ["SpansPage", "spans_page"]
 

@@ -18,8 +18,15 @@ from proctor.schema.results.case_statistics import user_faults
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.case import show_command
-from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
-from proctor.web.pages.case.texts import Clip, clip
+from proctor.web.pages.case.page_parts import (
+    CausePart,
+    Clip,
+    NotePart,
+    ScorePart,
+    cause_part,
+    clip,
+    score_part,
+)
 from proctor.web.pages.case.turn import Align, TurnPart, turn_part
 
 __all__ = ["StatePart", "TrialPage", "trial_page"]

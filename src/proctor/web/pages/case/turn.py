@@ -14,9 +14,20 @@ from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import Outcome, Score
-from proctor.web.pages.case.scores import CausePart, NotePart, ScorePart, cause_part, score_part
-from proctor.web.pages.case.texts import Clip, Marked, Piece, clip, marked_pieces, text_difference
+from proctor.schema.results.score import Score
+from proctor.web.pages.case.page_parts import (
+    CausePart,
+    Clip,
+    Marked,
+    NotePart,
+    Piece,
+    ScorePart,
+    cause_part,
+    clip,
+    marked_pieces,
+    score_part,
+    text_difference,
+)
 
 __all__ = ["Align", "TurnPart", "turn_part"]
 

@@ -24,16 +24,19 @@ from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.persona import persona_ids
 from proctor.web.pages.bounded_cache import BoundedCache
-from proctor.web.pages.eval_sets.eval_case import CaseSaved, EvalCasePage, FieldNote, pointer
-from proctor.web.pages.eval_sets.set_list import (
+from proctor.web.pages.eval_sets.set_pages import (
+    CaseSaved,
     EvalCaseList,
+    EvalCasePage,
     EvalSetHead,
     EvalSetList,
     EvalSetPage,
     EvalSetRow,
     EvalSetText,
+    FieldNote,
     ProblemNote,
     eval_case_row,
+    pointer,
 )
 
 _OLD = {Kind.OLD_TURNS, Kind.OLD_CASES}

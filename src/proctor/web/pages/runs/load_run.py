@@ -26,11 +26,17 @@ from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseExtras, CaseRow, Changed, Direction, case_row
-from proctor.web.pages.runs.figures import Figures
-from proctor.web.pages.runs.notes import NotesPage, notes_page, turn_seconds
 from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
-from proctor.web.pages.runs.run_page import Against, RunPage, run_page
-from proctor.web.pages.runs.run_parts import StoredRun
+from proctor.web.pages.runs.run_page import (
+    Against,
+    Figures,
+    NotesPage,
+    RunPage,
+    StoredRun,
+    notes_page,
+    run_page,
+    turn_seconds,
+)
 
 if TYPE_CHECKING:
     from proctor.stores.base import RunEntry, Store

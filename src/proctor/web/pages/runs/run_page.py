@@ -5,29 +5,278 @@ Sentences, means and costs come from the same functions as the terminal's report
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from proctor.reports.content import summary
-from proctor.reports.content.cost_text import cost_text
+from proctor.reports.content.cost_text import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
+from proctor.reports.content.repeat_stats import ks_of, rule_text
+from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.symbols import UNICODE
-from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.manifest import RunState
-from proctor.schema.results.run_result import Outcome, RunResult
-from proctor.web.pages.base import Share, share
-from proctor.web.pages.runs.figures import Figures, MetricPart, PassK, pass_ks
-from proctor.web.pages.runs.run_parts import (
-    JudgePart,
-    JudgingPart,
-    ManifestPart,
-    MoneyPart,
-    SetPart,
-    StoredRun,
-    judge_parts,
-    judging_parts,
-    manifest_part,
-    money_parts,
-    set_part,
-)
+from proctor.schema.results.manifest import Judging, Manifest, RunState
+from proctor.schema.results.model_usage import Spent, total_cost
+from proctor.schema.results.page_model import PageModel
+from proctor.schema.results.repeats import Repeats
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
+
+# --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
+
+
+class PassK(PageModel):
+    """The estimated probability that `k` trials of a case all pass (`hat`), and that at least one passes (`at`)."""
+
+    k: int
+    hat: MeanFigure | None
+    at: MeanFigure | None
+
+
+class MetricPart(PageModel):
+    """One metric over all cases."""
+
+    name: str
+    short: str
+    """Its name without the common suffix."""
+    gate: bool
+    """Whether verdicts depend on it."""
+    thresholds: list[float]
+    """One threshold, or several if sets differ."""
+    mean: MeanFigure | None
+    outcomes: dict[Outcome, int]
+    """The number of cases by the metric's outcome."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """Accumulates the figures of all cases of a run."""
+
+    digest: Digest = field(default_factory=Digest)
+    metrics: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    gates: dict[str, bool] = field(default_factory=dict)
+    thresholds: dict[str, set[float]] = field(default_factory=dict)
+
+    def add(self, case: CaseResult) -> None:
+        """Add one case; its evidence and the scores of its trials are not read."""
+        self.digest.add(case)
+        for name, metric in case.metrics.items():
+            self._add_metric(name, metric)
+
+    def _add_metric(self, name: str, metric: MetricVerdict) -> None:
+        if (outcomes := self.metrics.get(name)) is None:
+            outcomes = self.metrics[name] = Counter()
+        outcomes[metric.outcome] += 1
+        self.gates[name] = self.gates.get(name, False) or metric.gate
+        if metric.threshold is not None:
+            self.thresholds.setdefault(name, set()).add(metric.threshold)
+
+    @property
+    def repeats(self) -> Repeats:
+        """The repeats of all cases."""
+        return self.digest.repeats
+
+    def parts(self) -> list[MetricPart]:
+        """Return each metric, the deciding ones first."""
+        means, short = self.repeats.means(), summary.short_names(list(self.metrics))
+        names = sorted(self.metrics, key=lambda name: not self.gates[name])
+        return [
+            MetricPart(
+                name=name,
+                short=short[name],
+                gate=self.gates[name],
+                thresholds=sorted(self.thresholds.get(name, ())),
+                mean=mean_figure(means[name]) if name in means else None,
+                outcomes=dict(self.metrics[name]),
+            )
+            for name in names
+        ]
+
+
+def pass_ks(repeats: Repeats) -> list[PassK]:
+    """Return pass^k and pass@k for the values of k that reports show."""
+    estimates = ((k, repeats.pass_hat(k), repeats.pass_at(k)) for k in ks_of(repeats))
+    return [
+        PassK(k=k, hat=mean_figure(hat) if hat else None, at=mean_figure(at) if at else None)
+        for k, hat, at in estimates
+    ]
+
+
+# --- sets, LLM judges, costs, scorings and the manifest ----------------------------------------------------------------
+
+
+class JudgePart(PageModel):
+    """The LLM judge of a metric."""
+
+    metric: str
+    model: str
+    prompt: str
+    """The hash of the prompt."""
+    badge: str
+    """Its calibration as text; empty if it was not calibrated."""
+    void: bool
+    """Whether the calibration no longer applies."""
+
+
+class SetPart(PageModel):
+    """One eval set of the run."""
+
+    eval_set_id: str
+    name: str
+    """Its file's name, else its id."""
+    path: str | None
+    cases: int
+    num_runs: int
+    config_source: str
+    """The source of its criteria."""
+    criteria: dict[str, Any]
+    """The criteria of the config: thresholds or objects."""
+    rule: str
+    """The share of the trials that must pass, as text; empty: every metric's mean decides."""
+    metrics: list[str]
+    left_out: dict[str, str]
+    """Metrics that were skipped, each with the reason."""
+    failure: str
+    """Why it could not be run; empty if it was."""
+    pass_k: list[PassK]
+
+
+class MoneyPart(PageModel):
+    """The usage of models for one purpose."""
+
+    purpose: str
+    """`agent`, `user`, `judge`."""
+    name: str
+    cost: float | None
+    """US dollars; null if a price is unknown."""
+    text: str
+    """`$0.60`, `at least $0.60`, `unknown`."""
+    calls: int
+    cached: int
+    """The number of answers from the cache."""
+    tokens: int
+    unpriced: list[str]
+    """Models without a known price."""
+
+
+class JudgingPart(PageModel):
+    """One scoring of the run's evidence."""
+
+    number: int
+    created_at: float
+    config_sources: list[str]
+    finished: bool
+    counts: bool
+    """Whether its verdicts are the run's."""
+
+
+class ManifestPart(PageModel):
+    """The manifest: what exactly was run."""
+
+    reference: str | None
+    """The AGENT string."""
+    agent_version: str | None
+    commit: str | None
+    command: list[str]
+    folder: str
+    versions: dict[str, str]
+    models: list[str]
+    """Models seen in the evidence."""
+    imported_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A stored run: its entry in the list, its manifest and its scorings."""
+
+    listed: ListedRun
+    manifest: Manifest
+    judgings: Sequence[Judging]
+    judging: int
+    """The number of the scoring shown."""
+
+
+def set_part(one: SetSummary, repeats: Repeats | None) -> SetPart:
+    """Return one eval set of a run; `repeats`: those of its cases."""
+    return SetPart(
+        eval_set_id=one.eval_set_id,
+        name=summary.set_name(one),
+        path=one.path,
+        cases=one.cases,
+        num_runs=one.num_runs,
+        config_source=summary.config_source(one),
+        criteria=one.criteria,
+        rule=rule_text(one.rule) if one.rule else "",
+        metrics=one.metrics,
+        left_out=one.skipped_metrics,
+        failure=one.failure.cause if one.failure else "",
+        pass_k=pass_ks(repeats) if repeats else [],
+    )
+
+
+def money_parts(spent: Sequence[Spent]) -> list[MoneyPart]:
+    """Return the usage of models by purpose."""
+    return [
+        MoneyPart(
+            purpose=purpose,
+            name=PURPOSE_NAMES.get(purpose, purpose),
+            cost=total_cost(usages),
+            text=cost_text(usages),
+            calls=sum(usage.calls for usage in usages),
+            cached=sum(usage.cached for usage in usages),
+            tokens=sum(usage.input_tokens + usage.output_tokens for usage in usages),
+            unpriced=unpriced_models(usages),
+        )
+        for purpose, usages in by_purpose(spent)
+    ]
+
+
+def judge_parts(run: RunResult) -> list[JudgePart]:
+    """Return the LLM judges of a run with their calibrations."""
+    badges: Mapping[str, str] = run.badges
+    return [
+        JudgePart(
+            metric=one.metric,
+            model=one.model,
+            prompt=one.prompt,
+            badge=badges.get(one.metric, ""),
+            void=badges.get(one.metric, "").startswith(VOID),
+        )
+        for one in run.judged_by
+    ]
+
+
+def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]:
+    """Return all scorings; `counts`: the number of the one that counts."""
+    return [
+        JudgingPart(
+            number=one.number,
+            created_at=one.created_at,
+            config_sources=list(dict.fromkeys(each.config_source for each in one.sets if each.config_source)),
+            finished=one.finished,
+            counts=one.number == counts,
+        )
+        for one in judgings
+    ]
+
+
+def manifest_part(kept: StoredRun) -> ManifestPart:
+    """Return the manifest of a run."""
+    manifest = kept.manifest
+    return ManifestPart(
+        reference=manifest.agent.reference,
+        agent_version=manifest.agent.version,
+        commit=manifest.agent.commit,
+        command=manifest.command,
+        folder=manifest.folder,
+        versions=manifest.versions,
+        models=kept.listed.run.summary.models,
+        imported_from=manifest.imported_from,
+    )
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
 
 
 class Against(PageModel):
@@ -142,3 +391,56 @@ def run_page(run: RunResult, figures: Figures, kept: StoredRun, against: Against
 
 def _in_order(counts: Mapping[Outcome, int]) -> dict[Outcome, int]:
     return {outcome: counts[outcome] for outcome in Outcome if counts.get(outcome)}
+
+
+# --- the notes, which need all evidence: warnings of cases, faults of simulated users, slow turns ---------------------
+
+
+_TURNS = "invocation_duration_v1"
+
+
+class Rate(PageModel):
+    """How often the agent or the simulated user was at fault in simulated conversations."""
+
+    who: str
+    """`agent` or `simulator`."""
+    share: Share
+
+
+class NotesPage(PageModel):
+    """The notes of a run."""
+
+    warnings: list[str]
+    """Warnings about the figures of cases, each once with its cases."""
+    at_fault: list[Rate]
+    """Empty if no user was simulated."""
+    fault_kinds: dict[str, int]
+    """The number of faults of simulated users, by kind."""
+    p95_turn: float | None
+    """The 95th percentile of the duration of turns in seconds; null: unknown."""
+
+
+def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
+    """Return the notes of a run; `turns`: the duration of each turn in seconds."""
+    faults = figures.whose_fault
+    rates = (("agent", faults.agent), ("simulator", faults.user)) if faults else ()
+    return NotesPage(
+        warnings=figures.warnings(RunResult("")),
+        at_fault=[Rate(who=who, share=share(rate.faults, rate.of)) for who, rate in rates],
+        fault_kinds={kind.value: count for kind, count in faults.kinds.most_common()},
+        p95_turn=_p95(sorted(turns)),
+    )
+
+
+def turn_seconds(case: CaseResult) -> Iterator[float]:
+    """Yield the known durations of a case's turns in seconds."""
+    timed = case.metrics.get(_TURNS)
+    for score in timed.per_trial if timed is not None else ():
+        yield from (
+            one.value for one in (score.per_invocation if score is not None else ()) if one.value is not None
+        )
+
+
+def _p95(turns: Sequence[float]) -> float | None:
+    """Return the 95th percentile by the nearest-rank method."""
+    return turns[-(-len(turns) * 95 // 100) - 1] if turns else None

@@ -1,7 +1,8 @@
-"""The common parts of ADK-compatible routes: the restriction of changes to local clients, and error responses."""
+"""The common parts of ADK-compatible routes: error responses, checks of bodies, and which changes only local clients may make."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -9,15 +10,16 @@ from typing import Any
 from fastapi import Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from proctor.agents.chat_host import NotPossibleError, SessionExistsError
 from proctor.common.error_text import safe_str
 from proctor.common.network import is_loopback_ip
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import require_path_segment
+from proctor.schema.format.wire_model import to_camel
 from proctor.web.server.adk.eval_files import MissingEvalError
-from proctor.web.server.adk.requests import FiniteRequest
 from proctor.web.server.adk.wire import answer
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
@@ -99,3 +101,79 @@ def require_local(request: Request) -> None:
 
 LOCAL = [Depends(require_local)]
 """`dependencies` of routes for clients on this machine only."""
+
+
+# --- the bodies of requests -------------------------------------------------------------------------------------------
+
+
+_DEEPEST = 200
+"""The most levels of a body, which google-adk's sessions can return, too (pydantic writes 255)."""
+
+
+class FiniteRequest(Request):  # type: ignore[misc]  # starlette is optional, and not followed by mypy
+    """A request that refuses infinite numbers and NaN, which would silently become `null` in a file."""
+
+    async def json(self) -> Any:
+        """Return the body.
+
+        Raises:
+            HTTPException: 422, with the place of such a number.
+        """
+        body = await super().json()
+        if (place := _non_finite_path(body)) is not None:
+            message = "Input should be a finite number: JSON has no other (write one, or null)"
+            raise HTTPException(422, [{"type": "finite_number", "loc": ["body", *place], "msg": message}])
+        return body
+
+
+def _non_finite_path(given: object) -> list[str | int] | None:
+    """Return the path of the first number that is infinite or NaN; without recursion, because a body may be deep."""
+    left: list[tuple[Any, Any]] = [(given, None)]
+    while left:
+        value, way = left.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            place: list[str | int] = []
+            while way is not None:
+                way, step = way
+                place.insert(0, step)
+            return place
+        if isinstance(value, dict | list):
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [(one, (way, step)) for step, one in inner if isinstance(one, dict | list | float)]
+    return None
+
+
+class AdkRequest(BaseModel):
+    """A body in either spelling; unknown keys are ignored, because google-adk's page sends some."""
+
+    model_config = ConfigDict(
+        extra="ignore", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _each_once(cls, given: Any) -> Any:
+        for name in cls.model_fields if isinstance(given, dict) else ():
+            if name in given and to_camel(name) in given and name != to_camel(name):
+                raise PydanticCustomError(
+                    "given_twice",
+                    "expected {field} once, got it in both spellings ({field} and {camel})",
+                    {"field": name, "camel": to_camel(name)},
+                )
+        if _is_deeper(given, _DEEPEST):
+            raise PydanticCustomError("too_deep", "expected at most {most} levels", {"most": _DEEPEST})
+        return given
+
+
+def _is_deeper(given: object, most: int) -> bool:
+    """Return whether a value has more than `most` levels of lists and objects."""
+    level = [given]
+    for _ in range(most):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)

@@ -20,7 +20,7 @@ from proctor.schema.format.case import SessionInput
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat
 from proctor.web.server.context import ServerContext
-from proctor.web.server.security.allowed_agents import guard_targets_now
+from proctor.web.server.security.allowed_names import guard_targets_now
 
 MOST_CHATS = 8
 ONE_TURN = 300.0

@@ -1,12 +1,18 @@
-"""The built page: its files, and `index.html` for every address of one of its screens."""
+"""The built page: its files, `index.html` for every address of one of its screens, and the responses elsewhere."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from fastapi import FastAPI, Request
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.routing import iter_route_contexts
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 from proctor.web.server.http.errors import answer
@@ -87,3 +93,41 @@ def file_of(folder: Path, path: str) -> Path | None:
         return file if file.is_relative_to(root) and file.is_file() else None
     except (OSError, ValueError):  # an invalid file name
         return None
+
+
+# --- unknown addresses, and methods that an address does not support --------------------------------------------------
+
+
+NOT_SERVED = "adk_not_served"
+"""The name of the fallback route for google-adk's addresses."""
+
+
+def add_not_found(app: FastAPI) -> None:
+    """Register the handler that reports unknown addresses and unsupported methods; call it after all routes were added."""
+    app.state.addresses = list(_addresses(app))
+
+    async def respond(request: Request, error: Exception) -> Response:
+        if not isinstance(error, HTTPException) or error.status_code != 405:
+            return await http_exception_handler(request, error)
+        methods = methods_at(request)
+        if not methods and request.url.path.startswith("/api/"):
+            return answer(404, NOTHING)
+        allowed = ", ".join(methods or ["GET"])
+        response = answer(405, f"this address does not support {request.method}: it supports {allowed}")
+        response.headers["Allow"] = allowed
+        return response
+
+    app.add_exception_handler(HTTPException, respond)
+
+
+def methods_at(request: Request) -> list[str]:
+    """Return the methods that the address of a request supports, sorted; none for an unknown address."""
+    path = request.url.path
+    return sorted({method for pattern, method in request.app.state.addresses if pattern.match(path)})
+
+
+def _addresses(app: FastAPI) -> Iterator[tuple[re.Pattern[str], str]]:
+    for route in iter_route_contexts(app.routes):
+        if route.name not in {PAGE, NOT_SERVED}:  # these match every address
+            for method in getattr(route, "methods", None) or ():
+                yield compile_path(str(route.path))[0], method

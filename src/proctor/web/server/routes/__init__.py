@@ -5,10 +5,7 @@ ROUTES = (
     "chat",
     "about",
     "runs",
-    "run_cases",
-    "bless",
-    "active_runs",
-    "start",
+    "live_runs",
     "analysis",
 )
 """The modules of this package; the server adds their routes under `/api`."""

@@ -9,7 +9,7 @@ from proctor.common.version import __version__
 from proctor.errors import ProctorError
 from proctor.runs.setup.project_defaults import as_seen_from_here
 from proctor.runs.storage.queries import store_url
-from proctor.web.pages.server_info import AboutPage
+from proctor.web.pages.start import AboutPage
 from proctor.web.server.context import ContextDep, ServerContext
 from proctor.web.server.runs.active_runs import ActiveRunsDep
 from proctor.web.server.runs.run_command import startable

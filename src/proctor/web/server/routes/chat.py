@@ -30,7 +30,7 @@ from proctor.web.pages.chat import ChatList, ChatPage, ChatSaved
 from proctor.web.server.chat.chats import MOST_CHATS, Chats
 from proctor.web.server.chat.conversation import BusyError, Chat
 from proctor.web.server.context import ContextDep
-from proctor.web.server.edit_sessions import edit_session
+from proctor.web.server.eval_set_edits import edit_session
 from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
 
 router = APIRouter()

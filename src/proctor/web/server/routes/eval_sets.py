@@ -19,29 +19,27 @@ from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import reason_not_editable
-from proctor.web.pages.eval_sets.eval_case import (
+from proctor.web.pages.eval_sets.load_eval_sets import field_notes, head_page, saved_case, text_page
+from proctor.web.pages.eval_sets.set_pages import (
     CaseChecked,
     CasePreview,
     CaseRemoved,
     CaseSaved,
-    EvalCasePage,
-    diff_lines,
-)
-from proctor.web.pages.eval_sets.load_eval_sets import field_notes, head_page, saved_case, text_page
-from proctor.web.pages.eval_sets.set_list import (
     EvalCaseList,
+    EvalCasePage,
     EvalSetHead,
     EvalSetList,
     EvalSetPage,
     EvalSetText,
     SetMade,
+    diff_lines,
 )
 from proctor.web.server.context import ContextDep
-from proctor.web.server.edit_sessions import edit_session
-from proctor.web.server.http.conflict_responses import (
+from proctor.web.server.eval_set_edits import (
     REFUSAL_ERRORS,
     REFUSALS,
     IfMatch,
+    edit_session,
     refusal_response,
     requested_version,
     saved_response,

@@ -1,23 +1,41 @@
-"""Runs: the list, the page of one run, its notes, tags and costs."""
+"""Stored runs: the list, one run, its cases, their trials with spans and LLM judges, the labels of people, and blessing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
 
+from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.queries import NoRunsError, RunFilter
+from proctor.schema.analysis.label import HumanLabel
+from proctor.schema.evidence.serialize import kept_json
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.runs.case_table import CaseExtras
+from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
+from proctor.web.pages.case.case import CasePage
+from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part
+from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
+from proctor.web.pages.case.spans import SpansPage
+from proctor.web.pages.case.trial import TrialPage
+from proctor.web.pages.runs.case_table import CaseExtras, CasesPage
 from proctor.web.pages.runs.load_run import runs_page
-from proctor.web.pages.runs.notes import NotesPage
 from proctor.web.pages.runs.run_list import RunsPage
-from proctor.web.pages.runs.run_page import RunPage
-from proctor.web.server.context import ContextDep
+from proctor.web.pages.runs.run_page import NotesPage, RunPage
+from proctor.web.server.context import ContextDep, ServerContext
+from proctor.web.server.http.errors import answer, as_json
 
 router = APIRouter()
 
+_TRIAL = "/runs/{run}/cases/{position}/trials/{number}"
+_LABEL = f"{_TRIAL}/labels/{{metric}}"
+Position = Annotated[int, Path(ge=0, le=2**31, description="The position of the case in its run, from 0.")]
+Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
+Turn = Annotated[int | None, Query(ge=0, le=2**31, description="From 0; by default the trial as a whole.")]
 Judging = Annotated[
     int | None, Query(ge=1, description="The number of the scoring; by default the one that counts.")
 ]
@@ -61,3 +79,212 @@ def get_case_extras(context: ContextDep, run: str, judging: Judging = None) -> C
     """Return tags and costs of a run's cases; all evidence is read for them, so the page requests them after the table."""
     with context.runs() as store:
         return context.run_pages.extras(store, run, judging)
+
+
+@router.get("/runs/{run}/cases", response_model=CasesPage)
+def list_cases(
+    context: ContextDep,
+    run: str,
+    judging: Judging = None,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int | None, Query(ge=0, le=2**31, description="By default all.")] = None,
+) -> Response:
+    """List the cases of a run in their order."""
+    with context.runs() as store:
+        rows = context.run_pages.rows(store, run, judging)
+    items = b",".join(rows[offset : None if limit is None else offset + limit])
+    return Response(b'{"items":[%b],"total":%d}' % (items, len(rows)), media_type="application/json")
+
+
+@contextmanager
+def _case(context: ServerContext, run: str, position: int, judging: int | None) -> Iterator[CaseLoader]:
+    with context.runs() as store:
+        yield CaseLoader(store, run, position, judging)
+
+
+@router.get("/runs/{run}/cases/{position}")
+def get_case(context: ContextDep, run: str, position: Position, judging: Judging = None) -> CasePage:
+    """Return one case of a run: its verdict, metrics, trials and earlier scorings."""
+    with _case(context, run, position, judging) as case:
+        return case.page()
+
+
+@router.get(_TRIAL, response_model=TrialPage)
+def get_trial(
+    context: ContextDep, run: str, position: Position, number: Number, judging: Judging = None
+) -> Response:
+    """Return one trial, turn by turn, expected and actual side by side."""
+    with _case(context, run, position, judging) as case:
+        return as_json(case.trial(number))
+
+
+@router.get(f"{_TRIAL}/spans", response_model=SpansPage)
+def get_spans(context: ContextDep, run: str, position: Position, number: Number) -> Response:
+    """Return the spans of one trial over time."""
+    with _case(context, run, position, None) as case:
+        return as_json(case.spans(number))
+
+
+@router.get(f"{_TRIAL}/judges", response_model=JudgesPage)
+def get_judges(
+    context: ContextDep, run: str, position: Position, number: Number, judging: Judging = None
+) -> Response:
+    """Return the votes of the LLM judges on one trial, and the labels of people for it."""
+    with _case(context, run, position, judging) as case:
+        return as_json(case.judges(number))
+
+
+@router.get(f"{_TRIAL}/judges/{{metric}}/prompt")
+def get_prompt(
+    context: ContextDep,
+    run: str,
+    position: Position,
+    number: Number,
+    metric: str,
+    turn: Turn = None,
+    judging: Judging = None,
+) -> PromptPage:
+    """Return the prompt of a metric's LLM judge about a turn; no model is called for it."""
+    with context.runs() as store:
+        return reconstruct_prompt(store, run, position, number, metric, turn, judging)
+
+
+@router.get(
+    f"{_TRIAL}/evidence",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {}}}},
+)
+def get_evidence(context: ContextDep, run: str, position: Position, number: Number) -> Response:
+    """Return the complete evidence (the transcript) of one trial as JSON."""
+    with _case(context, run, position, None) as case:
+        trial = case.view.case.trials[case.place(number)].trial
+        body = kept_json(trial) if trial is not None else b"null"
+    name = f"evidence-{case.run_id}-{position}-{number}.json"
+    return Response(
+        body, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+# --- labels of people, against which `proctor judge` calibrates an LLM judge ------------------------------------------
+
+
+class LabelToPut(BaseModel):
+    """The label that a person gives."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    passes: bool
+    turn: Annotated[int, Field(ge=0, le=2**31)] | None = None
+    """From 0; null: the trial as a whole."""
+    rubric_id: Annotated[str, Field(max_length=1_000)] = ""
+    note: Annotated[str, Field(max_length=10_000)] = ""
+
+
+@router.put(_LABEL)
+def put_label(
+    context: ContextDep, run: str, position: Position, number: Number, metric: str, label: LabelToPut
+) -> LabelPart:
+    """Store a label; it replaces an earlier label of the same thing."""
+    new = HumanLabel(
+        eval_id="",
+        passes=label.passes,
+        trial=number,
+        turn=label.turn,
+        rubric_id=label.rubric_id,
+        metric=metric,
+        note=label.note,
+    )
+    with context.writing() as store:
+        return label_part(label_at(store, run, position, new))
+
+
+@router.delete(_LABEL, status_code=204)
+def delete_label(
+    context: ContextDep,
+    run: str,
+    position: Position,
+    number: Number,
+    metric: str,
+    turn: Turn = None,
+    rubric_id: Annotated[str, Query(max_length=1_000)] = "",
+) -> None:
+    """Remove a label; if there is none, nothing happens."""
+    label = HumanLabel(eval_id="", passes=False, trial=number, turn=turn, rubric_id=rubric_id, metric=metric)
+    with context.writing() as store:
+        label_at(store, run, position, label, forget=True)
+
+
+# --- blessing (accepting snapshots): preview the changes case by case, then write the confirmed ones ------------------
+
+
+_Place = Annotated[int, Field(ge=0, le=2**31)]
+
+
+class BlessToPreview(BaseModel):
+    """The cases to preview, and their trials."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cases: Annotated[list[_Place], Field(max_length=10_000)] | None = None
+    """Positions in the run; null: all cases that failed."""
+    trials: dict[_Place, _Place] = Field(default_factory=dict)
+    """By position of a case, the trial (from 0) to accept if its trials differ."""
+    force: bool = False
+    """Include cases that were changed since they were run, if their turns are still the same."""
+
+
+class BlessToWrite(BaseModel):
+    """The confirmed changes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cases: Annotated[list[_Place], Field(min_length=1, max_length=10_000)]
+    trials: dict[_Place, _Place] = Field(default_factory=dict)
+    force: bool = False
+    lose_comments: bool = False
+    """Confirms that comments in the replaced text are lost."""
+
+
+class Detail(BaseModel):
+    """The reason of a refusal."""
+
+    detail: str
+
+
+@router.post("/runs/{run}/bless/preview")
+def preview_bless(context: ContextDep, run: str, wanted: BlessToPreview, response: Response) -> BlessPage:
+    """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
+    with context.runs() as store:
+        page = Review(store, run, context.root).page(wanted.cases, wanted.trials, force=wanted.force)
+    response.headers["ETag"] = f'"{page.etag}"'
+    return page
+
+
+@router.post(
+    "/runs/{run}/bless",
+    response_model=BlessedPage,
+    responses={
+        409: {"model": Detail, "description": "Comments would be lost."},
+        412: {"model": Detail, "description": "A file has changed since the review."},
+        428: {"model": Detail, "description": "A change needs If-Match."},
+    },
+)
+def bless_cases(
+    context: ContextDep,
+    run: str,
+    agreed: BlessToWrite,
+    if_match: Annotated[str | None, Header(description="The ETag of the preview.")] = None,
+) -> BlessedPage | JSONResponse:
+    """Write the reviewed changes; each file is replaced as a whole."""
+    if not if_match:
+        return answer(428, "nothing was written: If-Match is missing; send the ETag of the reviewed preview")
+    etag = if_match.strip().removeprefix("W/").strip('"')
+    with context.runs() as store:
+        try:
+            return Review(store, run, context.root).write(
+                agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
+            )
+        except ChangedSinceError as error:
+            return answer(412, str(error))
+        except CommentsLostError as error:
+            return answer(409, str(error))

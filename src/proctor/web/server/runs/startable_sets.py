@@ -11,7 +11,7 @@ from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES, find_c
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.web.pages.bounded_cache import BoundedCache
-from proctor.web.pages.eval_sets.set_list import case_tags, first_message
+from proctor.web.pages.eval_sets.set_pages import case_tags, first_message
 from proctor.web.pages.start import SetFile, StartCase, StartPage, StartSet
 from proctor.web.server.runs.run_command import file_below, files_below
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proctor.web.server.access import Access
 from proctor.web.server.adk.dev_ui import AT, PAGE_CSP
+from proctor.web.server.context import Access
 from proctor.web.server.security.origins import SAFE, Headers, Refusal, RequestInfo, refusal
 
 LOGIN = "/login"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from proctor.web.server.access import Access
+from proctor.web.server.context import Access
 
 Headers = Sequence[tuple[bytes, bytes]]
 

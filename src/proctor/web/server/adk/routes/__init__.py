@@ -11,11 +11,9 @@ SUBJECTS = (
     "sessions",
     "run",
     "eval_sets",
-    "cases",
     "evaluating",
     "artifacts",
     "traces",
-    "web_socket",
     "dev_ui_files",
     "unsupported",
 )

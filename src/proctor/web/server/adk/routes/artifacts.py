@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Response
 
 from proctor.agents.chat_host import Json, NotPossibleError
-from proctor.web.server.adk.adk_route import AdkRoute
+from proctor.web.server.adk.adk_route import AdkRequest, AdkRoute
 from proctor.web.server.adk.app_state import AdkDep, AdkState
-from proctor.web.server.adk.requests import AdkRequest
 from proctor.web.server.adk.wire import answer
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: artifacts"])

@@ -31,7 +31,7 @@ def adk_page(context: ContextDep, path: str) -> Response:
     """Return a file of the page."""
     if context.adk_page is None:
         raise HTTPException(
-            404, "google-adk's own page is not served context: start with `proctor web --adk-ui`"
+            404, "google-adk's own page is not served here: start with `proctor web --adk-ui`"
         )
     file = file_of(context.adk_page, path or "index.html")
     if file is None:

@@ -10,12 +10,17 @@ from pydantic import Field
 from proctor.agents.chat_host import Json
 from proctor.runs.metrics.adk_infos import metric_infos
 from proctor.schema.format.criterion import EvalMetric, Interval
-from proctor.web.server.adk.adk_route import LOCAL, AdkRoute
+from proctor.web.server.adk.adk_route import LOCAL, AdkRequest, AdkRoute
 from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.eval_files import MissingEvalError
-from proctor.web.server.adk.evaluations import config_of_request, run_evaluation
-from proctor.web.server.adk.requests import AdkRequest
-from proctor.web.server.adk.results import read_result, result_ids, result_json, run_result_json
+from proctor.web.server.adk.evaluations import (
+    config_of_request,
+    read_result,
+    result_ids,
+    result_json,
+    run_evaluation,
+    run_result_json,
+)
 from proctor.web.server.adk.wire import answer, wire
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: evaluations"])

@@ -11,10 +11,9 @@ from pydantic import ValidationError
 from proctor.agents.chat_host import Json
 from proctor.engine.trial.conversation import SESSION_PREFIX
 from proctor.schema.evidence.event import Event
-from proctor.web.server.adk.adk_route import AdkRoute, body_error
+from proctor.web.server.adk.adk_route import AdkRequest, AdkRoute, body_error
 from proctor.web.server.adk.app_state import AdkDep, AdkState
-from proctor.web.server.adk.requests import AdkRequest
-from proctor.web.server.adk.results import kept_session
+from proctor.web.server.adk.evaluations import kept_session
 from proctor.web.server.adk.wire import answer
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: sessions"])

@@ -12,7 +12,7 @@ from proctor.agents.chat_host import Json
 from proctor.web.server.adk.adk_route import AdkRoute
 from proctor.web.server.adk.app_state import AdkDep, AdkState
 from proctor.web.server.adk.apps import App
-from proctor.web.server.adk.results import kept_session
+from proctor.web.server.adk.evaluations import kept_session
 from proctor.web.server.adk.session_spans import attributes_of, spans_of
 from proctor.web.server.adk.wire import answer, parts_of
 

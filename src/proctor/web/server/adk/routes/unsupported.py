@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from proctor.agents.reference import CONFIG_FILE
 from proctor.web.server.adk.adk_route import AdkRoute
 from proctor.web.server.adk.app_state import AdkDep
-from proctor.web.server.http.not_found import NOT_SERVED, methods_at
+from proctor.web.server.http.static import NOT_SERVED, methods_at
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: unsupported"])
 _OF_APP = "/dev/apps/{app_name}"
