@@ -29,9 +29,9 @@ from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import KEEP_WRITTEN
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase, counting
-from proctor.schema.results.outcome import Outcome
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.results.score import Outcome
 from proctor.web.pages.case.page_parts import Marked, marked_pieces
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from proctor.authoring.edit_text import StillUnreadableError
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.eval_sets.load_eval_sets import EvalSetLoader, field_notes
 from proctor.web.pages.eval_sets.set_pages import CaseRefusal, differing
 from proctor.web.server.context import ServerContext

@@ -10,7 +10,7 @@ from proctor.reports.content.case_data import CaseView
 from proctor.schema.analysis.calibration import WHOLE, Labelled
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.page_parts import CausePart, Clip, FindingPart, cause_part, clip, score_part
 
 __all__ = ["AskedMessage", "JudgesPage", "LabelPart", "PromptPage", "judges_page", "label_part"]

@@ -12,7 +12,7 @@ from proctor.reports.evidence.word_diff import elide, word_difference
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
 
 __all__ = [
     "MOST_TEXT",

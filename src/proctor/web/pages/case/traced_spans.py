@@ -13,9 +13,8 @@ from pydantic import Field
 
 from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.span import Span, SpanKind
-from proctor.schema.evidence.trial import Turn
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.evidence.trial import Span, SpanKind, Turn
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, clip
 
 __all__ = [

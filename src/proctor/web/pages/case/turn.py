@@ -14,7 +14,7 @@ from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import Score
+from proctor.schema.results.score import Outcome, Score
 from proctor.web.pages.case.page_parts import (
     CausePart,
     Clip,

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
-from proctor.schema.results.page_model import PageModel
+from proctor.schema.format.wire_model import PageModel
 
 _AROUND = 3  # unchanged lines before and after a change
 

@@ -16,10 +16,10 @@ from proctor.reports.content.repeat_stats import ks_of, rule_text
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.symbols import UNICODE
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
-from proctor.schema.results.page_model import PageModel
-from proctor.schema.results.repeats import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 

@@ -27,10 +27,9 @@ from proctor.files.eval_sets.selectors import (
     set_path,
 )
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
-from proctor.schema.format.adk_json import to_adk_json
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.eval_set import EvalSet
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import to_camel
+from proctor.schema.serialize import to_adk_json
 from proctor.stores.object_store import FolderDocuments
 from proctor.web.server.adk.apps import App
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.queries import NoRunsError, RunFilter
-from proctor.schema.analysis.label import HumanLabel
-from proctor.schema.evidence.serialize import kept_json
+from proctor.schema.analysis.calibration import HumanLabel
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
+from proctor.schema.serialize import kept_json
 from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from starlette.concurrency import run_in_threadpool
 
 from proctor.errors import ProctorError
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
-from proctor.schema.results.page_model import PageModel
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.runs.case_table import CaseRow
 
