@@ -246,7 +246,7 @@ def test_what_a_metric_of_google_adk_gets() -> None:
     from google.genai import types
 
     from proctor.metrics.custom.adk_functions import to_adk
-    from proctor.schema.format import criterion, invocation, scenario
+    from proctor.schema.format import case, criterion, invocation
 
     given = invocation.Invocation.model_validate(
         {
@@ -301,7 +301,7 @@ def test_what_a_metric_of_google_adk_gets() -> None:
     metric = to_adk(criterion.EvalMetric(metric_name="m", criterion=wanted))
     assert type(metric.criterion) is eval_metrics.ToolTrajectoryCriterion
     assert (metric.criterion.match_type.name, metric.criterion.mine) == ("IN_ORDER", 1)
-    plan = scenario.ConversationScenario(starting_prompt="p", conversation_plan="q", user_persona="NOVICE")
+    plan = case.ConversationScenario(starting_prompt="p", conversation_plan="q", user_persona="NOVICE")
     assert type(to_adk(plan)) is conversation_scenarios.ConversationScenario
     assert to_adk(plan).user_persona.id == "NOVICE"
     assert to_adk(None) is None
