@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from proctor.agents.adapt import FactoryAgent
 from proctor.agents.base import AgentInfo
-from proctor.agents.load import factory_agent, load_agent
+from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
 from tests.agents.conftest import ask, new_session, read, write
 
@@ -103,7 +104,7 @@ def test_every_optional_part_is_passed_on() -> None:
     full = Full()
 
     async def main() -> tuple[AgentInfo, dict[str, Any]]:
-        agent, session = factory_agent(lambda: full, label="x"), new_session(a=1)
+        agent, session = FactoryAgent(lambda: full, label="x"), new_session(a=1)
         await agent.open()
         await agent.begin(session, "case")  # type: ignore[arg-type]  # it is only passed on
         await ask(agent)
@@ -121,7 +122,7 @@ def test_every_optional_part_is_passed_on() -> None:
 
 def test_an_agent_without_optional_parts_needs_none() -> None:
     async def main() -> tuple[AgentInfo, dict[str, Any]]:
-        agent, session = factory_agent(lambda: str.upper, label="x"), new_session(a=1)
+        agent, session = FactoryAgent(lambda: str.upper, label="x"), new_session(a=1)
         await agent.open()
         await agent.begin(session, None)  # type: ignore[arg-type]  # it is only passed on
         await agent.end(session)
@@ -146,7 +147,7 @@ def test_a_factory_that_makes_no_agent(
     factory: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        asyncio.run(factory_agent(factory, label="late").open())
+        asyncio.run(FactoryAgent(factory, label="late").open())
 
 
 @pytest.mark.parametrize("stack", [ExitStack, AsyncExitStack])
@@ -155,12 +156,12 @@ def test_the_stack_is_closed_even_when_the_agent_is_none(stack: Any) -> None:
     held = stack()
     held.callback(closed.append, "closed")
     with pytest.raises(AgentLoadError):
-        asyncio.run(factory_agent(lambda: (42, held), label="late").open())
+        asyncio.run(FactoryAgent(lambda: (42, held), label="late").open())
     assert closed == ["closed"]
 
 
 def test_it_answers_only_while_it_is_open() -> None:
-    agent = factory_agent(lambda: str.upper, label="late")
+    agent = FactoryAgent(lambda: str.upper, label="late")
     with pytest.raises(AgentError, match="late is not open"):
         asyncio.run(ask(agent))
 
@@ -169,9 +170,9 @@ def test_a_sub_agent_is_picked_when_it_is_made() -> None:
     root = Full()
     root.sub_agents = [below := Full()]  # type: ignore[attr-defined]  # as agents of google-adk have it
     below.name = "below"
-    agent = factory_agent(lambda: root, label="late", agent_name="below")
+    agent = FactoryAgent(lambda: root, label="late", agent_name="below")
     asyncio.run(agent.open())
     assert below.log == ["open"]
     assert root.log == []
     with pytest.raises(AgentLoadError, match="It has: full, below"):
-        asyncio.run(factory_agent(lambda: root, label="late", agent_name="belo").open())
+        asyncio.run(FactoryAgent(lambda: root, label="late", agent_name="belo").open())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.agents.frameworks.detect import framework_of
+from proctor.agents.adapt import framework_of
 from proctor.agents.load import load_agent
 from proctor.common.registry import load_object
 from proctor.errors import AgentLoadError, MissingExtraError
@@ -19,7 +19,7 @@ def _look_alike(name: str, module: str) -> object:
 def test_nothing_is_imported_to_tell_a_framework() -> None:
     loaded = (
         "import sys, proctor.agents.load as load\n"
-        "from proctor.agents.frameworks.detect import framework_of\n"
+        "from proctor.agents.adapt import framework_of\n"
         "assert framework_of(object()) is None\n"
         "print(sorted({'google', 'pydantic_ai', 'agents', 'langgraph', 'langchain_core'} & set(sys.modules)))"
     )

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.agents import load
+from proctor.agents import adapt, load
 from proctor.agents.base import Session
-from proctor.agents.env_file import read_env_file
 from proctor.agents.function import FunctionAgent
-from proctor.agents.load import load_agent
+from proctor.agents.load import load_agent, read_env_file
 from proctor.agents.replay import ReplayAgent
 from proctor.common.registry import AGENTS
 from proctor.errors import AgentLoadError, MissingExtraError
@@ -559,7 +558,7 @@ def test_a_plug_in_gets_what_stands_after_its_colon() -> None:
 
 def test_google_is_not_imported_to_tell_what_an_object_is() -> None:
     before = {name for name in sys.modules if name.startswith("google.adk")}
-    assert load._is_adk(TREE) is False
+    assert adapt.is_adk_app(TREE) is False
     assert {name for name in sys.modules if name.startswith("google.adk")} == before
 
 

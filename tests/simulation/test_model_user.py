@@ -13,8 +13,7 @@ from proctor.schema.evidence.simulated_user import NextStatus
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.content import text_of, user_text
 from proctor.simulation.base import NextUserMessage, NoMessageError
-from proctor.simulation.pool import RunUsers
-from proctor.simulation.scenario_user import LONGEST
+from proctor.simulation.pool import LONGEST, RunUsers
 from tests.simulation.conversations import PLAN, config_of, next_of, player, scenario_case, turn
 
 END = NextStatus.STOP_SIGNAL_DETECTED

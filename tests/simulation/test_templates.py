@@ -12,7 +12,7 @@ from proctor.errors import MissingExtraError, SetupError
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
 from proctor.simulation.pool import RunUsers
-from proctor.simulation.templates import PLACEHOLDERS, check_template, fill
+from proctor.simulation.user_prompt import PLACEHOLDERS, check_template, fill
 from tests.simulation.conversations import config_of, next_of, player, scenario_case, turn
 
 ALL = "{{ stop_signal }}|{{conversation_plan}}|{{ conversation_history }}"

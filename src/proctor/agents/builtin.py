@@ -11,5 +11,5 @@ AGENTS = {
     "http": "proctor.agents.remote.detect:http_agent",
     "https": "proctor.agents.remote.detect:https_agent",
     "openai+http": "proctor.agents.remote.openai.agent:openai_agent",
-    "cmd": "proctor.agents.process.command:command_agent",
+    "cmd": "proctor.agents.process.process_agent:command_agent",
 }

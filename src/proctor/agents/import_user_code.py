@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import sys
@@ -12,10 +13,14 @@ from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import TypeVar
 
-from proctor.agents.reference import is_package
+from proctor.agents.reference import Reference, find_module, is_package, shorten
+from proctor.common.error_text import safe_str
+from proctor.common.registry import AGENTS
+from proctor.common.secrets import hide_secrets
+from proctor.errors import AgentLoadError, SetupError, did_you_mean
 
 Loaded = TypeVar("Loaded")
 
@@ -34,7 +39,7 @@ _running: list[tuple[Path, ...]] = []
 _read_at: dict[Path, float] = {}
 """Agent folders that were imported, and when that began (Unix seconds)."""
 
-_READ_BY_AGENTS = (
+_AGENT_FILES = (
     ".py",
     ".yaml",
     ".yml",
@@ -47,8 +52,8 @@ _READ_BY_AGENTS = (
     ".jinja",
     ".jinja2",
 )
-_OF_EVALUATIONS = (".evalset.json", ".evalset.yaml", ".evalset.yml", ".test.json", "test_config.json")
-_NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
+_EVALUATION_FILES = (".evalset.json", ".evalset.yaml", ".evalset.yml", ".test.json", "test_config.json")
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages"}
 
 
 def import_module_path(dotted: str) -> ModuleType:
@@ -58,7 +63,7 @@ def import_module_path(dotted: str) -> ModuleType:
     """
     cwd = Path.cwd()
     first, _, rest = dotted.partition(".")
-    taken = first in sys.modules and _is_of_another(first, (cwd,))
+    taken = first in sys.modules and _belongs_to_another(first, (cwd,))
     with _own_modules(cwd):
         if not (taken and (cwd / first).is_dir()):
             return import_module(dotted)
@@ -87,7 +92,7 @@ def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
 
 @contextmanager
 def imported_late(*roots: Path) -> Iterator[None]:
-    """While an agent runs, its functions import from its own folders, even if another agent imported the name first.
+    """Let the functions of a running agent import from its own folders, even if another agent imported the name first.
 
     Concurrent agents share the modules: the first of them keeps the names.
     """
@@ -104,7 +109,7 @@ def imported_late(*roots: Path) -> Iterator[None]:
 
 @contextmanager
 def read_anew_next_time(folder: Path | None) -> Iterator[None]:
-    """After a failed load, forget the imports from the agent's folder, so that a corrected file needs no restart."""
+    """Forget the imports from the agent's folder if the load fails, so that a corrected file needs no restart."""
     before = frozenset(sys.modules)
     if folder is not None:
         _read_at.setdefault(folder.resolve(), time.time())
@@ -134,19 +139,19 @@ def forget_outdated_imports(folder: Path) -> None:
 
 def _files_of_agent(folder: Path) -> Iterator[Path]:
     for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _NOT_LOOKED_INTO and not name.startswith(".")]
+        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith(".")]
         for name in names:
-            if name.endswith(_READ_BY_AGENTS) and not name.endswith(_OF_EVALUATIONS):
+            if name.endswith(_AGENT_FILES) and not name.endswith(_EVALUATION_FILES):
                 yield Path(where, name)
 
 
 def _changed_at(file: Path) -> float:
     """Return when a file was changed or moved to its place: a moved or unpacked file may have an older time."""
     try:
-        found = file.stat()
-    except OSError:  # it was taken out
+        status = file.stat()
+    except OSError:  # it was deleted
         return float("inf")
-    return max(found.st_mtime, found.st_ctime)
+    return max(status.st_mtime, status.st_ctime)
 
 
 def _imported_from(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -231,7 +236,7 @@ def _own_modules(*roots: Path) -> Iterator[None]:
     for root in roots:
         _put_on_path(root, first=True)
     shared = _names_in(roots) - sys.stdlib_module_names
-    aside = _take_out({name for name in shared if _is_of_another(name, roots)})
+    aside = _take_out({name for name in shared if _belongs_to_another(name, roots)})
     if aside:
         sys.modules.update(_kept.get(roots, {}))
     try:
@@ -272,7 +277,7 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _is_of_another(name: str, roots: tuple[Path, ...]) -> bool:
+def _belongs_to_another(name: str, roots: tuple[Path, ...]) -> bool:
     module = sys.modules.get(name)
     origin = _origin(module) if module is not None else None
     return origin is not None and origin in _roots and origin not in roots
@@ -291,3 +296,131 @@ def _origin(module: ModuleType) -> Path | None:
         return Path(file).resolve().parent if file else None
     except (AttributeError, KeyError, StopIteration, TypeError):  # built in, or a removed namespace
         return None
+
+
+# --- Messages for failed imports: the exception, the line of the user's code, and a hint ------------------------------
+
+
+_EXTRAS = {
+    "google": "adk",
+    "pydantic_ai": "pydantic-ai",
+    "agents": "openai-agents",
+    "langgraph": "langgraph",
+    "langchain_core": "langgraph",
+}
+"""Packages that users' agents import -> the extra that brings them."""
+
+_OURS = str(Path(__file__).resolve().parent)
+
+
+@contextmanager
+def import_error_context(reference: Reference) -> Iterator[None]:
+    """Convert exceptions of an import to an AgentLoadError with the cause; Ctrl-C passes through."""
+    try:
+        yield
+    except (SetupError, KeyboardInterrupt):
+        raise
+    except ModuleNotFoundError as error:
+        if reference.module and error.name and f"{reference.module}.".startswith(f"{error.name}."):
+            raise AgentLoadError(_no_module(reference, error.name)) from error
+        raise AgentLoadError(_message(reference, error)) from error
+    except BaseException as error:  # SystemExit too: a script that ends itself when imported
+        raise AgentLoadError(_message(reference, error)) from error
+
+
+def _message(reference: Reference, error: BaseException) -> str:
+    lines = [f"The agent {reference.label} cannot be loaded: {type(error).__name__}: {_text(error)}"]
+    if (place := _place(error, reference)) is not None:
+        file, line = place
+        code = linecache.getline(file, line).strip()
+        lines.append(f"  at {_short(file)}:{line}" + (f": {code}" if code else ""))
+    if hint := _hint(error, reference):
+        lines.append(f"  {hint}")
+    return hide_secrets("\n".join(lines))
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return error.msg  # its text repeats file and line
+    return safe_str(error) or "no message"
+
+
+def _place(error: BaseException, reference: Reference) -> tuple[str, int] | None:
+    """Return the last line of the agent's own code that the import reached, else of any code but Python's and ours."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return error.filename, error.lineno
+    lines = [place for place in _lines(error.__traceback__) if not _is_machinery(place[0])]
+    root = reference.folder
+    own = [] if root is None else [place for place in lines if Path(place[0]).is_relative_to(root)]
+    return next(reversed(own or lines), None)
+
+
+def _lines(traceback: TracebackType | None) -> Iterator[tuple[str, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _is_machinery(file: str) -> bool:
+    return file.startswith(("<frozen ", _OURS)) or "importlib" in Path(file).parts
+
+
+def _short(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+
+def _hint(error: BaseException, reference: Reference) -> str:
+    if isinstance(error, SystemExit):
+        return "It ends the program when it is imported; put that under: if __name__ == '__main__'."
+    if not isinstance(error, ImportError):
+        return ""
+    if "beyond top-level package" in str(error):
+        return "Name it as a dotted module, from the folder of its topmost package: package.subpackage.agent"
+    if "partially initialized module" in str(error) and _imports_itself(error):
+        name = reference.file.stem if reference.file is not None else reference.label
+        return f"Is there a package called {name}, too? Then this file hides it: rename the file."
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return ""
+    return _missing_module_hint(error.name.partition(".")[0], reference.folder)
+
+
+def _missing_module_hint(name: str, folder: Path | None) -> str:
+    if folder is not None and ((folder / f"{name}.py").is_file() or is_package(folder / name)):
+        return f"{name} is in the agent's own folder: write `from . import {name}`."
+    if name in _EXTRAS:
+        return f"Run: pip install 'proctor[{_EXTRAS[name]}]'"
+    return f"Install what brings {name!r} into the Python that runs Proctor ({Path(sys.executable).name})."
+
+
+def _imports_itself(error: ImportError) -> bool:
+    """Whether a file met itself under the name of a package; modules that import each other are another mistake."""
+    where = [file for file, _ in _lines(error.__traceback__) if not _is_machinery(file)]
+    return error.path is None or bool(where and where[-1] == error.path)
+
+
+def _no_module(reference: Reference, missing: str) -> str:
+    """Return the message if the agent's module itself is missing: the missing part of its name, and similar names."""
+    parent, _, name = missing.rpartition(".")
+    if hasattr(sys.modules.get(parent), name):
+        return f"The agent {reference.text!r} is not there: {name} is not a module. Write {parent}:{name}."
+    if parent and find_module(parent) is not None and (file := find_module(missing)) is not None:
+        return f"The agent {reference.text!r} is not there: {parent} is another package. Write {_short(str(file))}."
+    where = f"in the package {parent}" if parent else f"in {Path.cwd()} and among the installed packages"
+    prefix = f", and no prefix {name}:" if reference.attribute and name == reference.module else ""
+    return (
+        f"The agent {shorten(reference.text)!r} is not there: no module or folder {shorten(name)!r} {where}{prefix}."
+        f"{did_you_mean(name, _modules_in(parent))}"
+    )
+
+
+def _modules_in(package: str) -> list[str]:
+    """Return the modules of a package; without a name: the modules and agents in the working folder, and the plug-ins."""
+    from pkgutil import iter_modules  # needed for messages only
+
+    if package:
+        paths = getattr(sys.modules.get(package), "__path__", ())
+        return [module.name for module in iter_modules(paths)]
+    modules = [module.name for module in iter_modules([str(Path.cwd())])]
+    agents = [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]
+    return [*modules, *agents, *AGENTS.names()]

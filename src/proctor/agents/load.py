@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import (
-    AbstractContextManager,
-    _AsyncGeneratorContextManager,  # the result of `@asynccontextmanager`, which is callable too
-    _GeneratorContextManager,
-)
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from proctor.agents.adapt import as_agent, framework_of, is_adk_app
 from proctor.agents.base import Agent
-from proctor.agents.env_file import read_env_file
-from proctor.agents.frameworks.detect import adapt, framework_of
-from proctor.agents.import_errors import import_error_context
 from proctor.agents.import_user_code import (
+    import_error_context,
     import_folder,
     import_module_path,
     imported_late,
     read_anew_next_time,
 )
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
-from proctor.common.error_text import safe_repr
 from proctor.common.registry import AGENTS
 from proctor.errors import AgentLoadError, did_you_mean
 
-if TYPE_CHECKING:
-    from proctor.agents.factory_agent import FactoryAgent
-
 EXPOSED = ("root_agent", "get_agent_async", "app")
 """The names of the agent in a module; the first one that exists counts."""
-
-ACCEPTED = (
-    "an AGENT string, an object with `answer(message, session)`, a function (plain or async, generator or not), "
-    "an object that can be called, or an agent of google-adk, openai-agents, pydantic-ai, LangGraph or LangChain"
-)
 
 
 def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
@@ -65,10 +52,7 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     with read_anew_next_time(folder):
         # a module's `__getattr__` is user code, too
         with import_error_context(reference):
-            config = _config_file(reference)
-            found = (
-                _attribute(_import(reference), reference) if config is None else _agent_from_config(config)
-            )
+            found = _find_agent(reference)
         return as_agent(found, label=reference.label, agent_name=agent_name)
 
 
@@ -113,63 +97,6 @@ def describe_ref(ref: object) -> str:
     return named if isinstance(named, str) else type(ref).__name__
 
 
-def as_agent(candidate: object, *, label: str, agent_name: str | None = None) -> Agent:
-    """Make an Agent of an object of any recognised kind.
-
-    Raises:
-        AgentLoadError: it is of no recognised kind, or has no sub-agent called `agent_name`.
-    """
-    if inspect.isclass(candidate):
-        name = candidate.__name__
-        raise AgentLoadError(
-            f"The agent {label} is the class {name}; expected an instance of it: {name}(...)"
-        )
-    if getattr(candidate, "__name__", None) == "get_agent_async" and callable(candidate):
-        return factory_agent(candidate, label=label, agent_name=agent_name)
-    if agent_name is not None:
-        candidate = _sub_agent(candidate, agent_name, label)
-    if (agent := adapt(candidate, label=label)) is not None:
-        return agent
-    if callable(getattr(candidate, "answer", None)):
-        return cast("Agent", candidate)
-    if callable(candidate) and not isinstance(candidate, _NOT_ENTERED):
-        from proctor.agents.function import FunctionAgent
-
-        return FunctionAgent(candidate, name=label.rpartition(":")[2])
-    raise AgentLoadError(
-        f"The agent {label} is {safe_repr(candidate)}; expected {ACCEPTED}.{_hint_for(candidate)}"
-    )
-
-
-def using(agent: Agent, services: Mapping[str, object] | None, *, label: str) -> Agent:
-    """Return the agent with services of google-adk (see `AdkAgent.using`); unchanged without services.
-
-    Raises:
-        AgentLoadError: it is not an agent of google-adk.
-    """
-    if not services:
-        return agent
-    take = getattr(agent, "using", None)
-    if take is None:
-        raise AgentLoadError(
-            f"The agent {label} is not an agent of google-adk, so it cannot use {', '.join(services)}."
-        )
-    equipped: Agent = take(services)
-    return equipped
-
-
-def factory_agent(
-    factory: Callable[[], object], *, label: str, agent_name: str | None = None
-) -> FactoryAgent:
-    """Return the agent that a factory creates when the run opens."""
-    from proctor.agents.factory_agent import FactoryAgent
-
-    def convert(result: object, services: Mapping[str, object] | None) -> Agent:
-        return using(as_agent(result, label=label, agent_name=agent_name), services, label=label)
-
-    return FactoryAgent(factory, label=label, convert=convert)
-
-
 def _has_code(ref: object) -> bool:
     return isinstance(ref, ModuleType) or inspect.isroutine(ref) or inspect.isclass(ref)
 
@@ -199,21 +126,27 @@ def _config_file(reference: Reference) -> Path | None:
     return None if is_package(file) and _exposes(import_folder(file)) else config
 
 
-def _agent_from_config(config: Path) -> object:
-    from proctor.agents.adk.config_file import load_config_file
+def _find_agent(reference: Reference) -> object:
+    """Return the object that a reference names."""
+    if (config := _config_file(reference)) is not None:
+        from proctor.agents.adk.agent import load_config_file
 
-    found: object = load_config_file(config)
-    return found
+        return load_config_file(config)
+    module = _import_dotted(reference) if reference.module else _import_file(reference)
+    return _attribute(module, reference)
 
 
-def _import(reference: Reference) -> ModuleType:
-    """Import the module of a reference, and its `agent` submodule if only that one has the agent."""
-    if reference.module:
-        module = import_module_path(reference.module)
-        _reject_standard_module(module, reference)
-        if not _exposes(module) and _has_submodule(module):
-            import_module_path(f"{reference.module}.agent")
-        return module
+def _import_dotted(reference: Reference) -> ModuleType:
+    """Import a dotted module, and its `agent` submodule if only that one has the agent."""
+    module = import_module_path(reference.module)
+    _reject_standard_module(module, reference)
+    if not _exposes(module) and _has_submodule(module):
+        import_module_path(f"{reference.module}.agent")
+    return module
+
+
+def _import_file(reference: Reference) -> ModuleType:
+    """Import a file, or a folder and its `agent` submodule if only that one has the agent."""
     file = reference.file
     if file is None or not (file.is_dir() or file.suffix == ".py"):
         raise _no_such_file(reference)
@@ -282,13 +215,17 @@ def _attribute(module: ModuleType, reference: Reference) -> object:
     found: object = inner if is_inside and isinstance(inner, ModuleType) else module
     for name in names:
         if not hasattr(found, name):
-            owner = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
-            known = [known for known in dir(found) if not known.startswith("_")]
-            raise AgentLoadError(
-                f"The agent {reference.text!r} cannot be loaded: {owner} has no {name!r}.{did_you_mean(name, known)}"
-            )
+            raise _no_attribute(found, name, reference)
         found = getattr(found, name)
     return _exposed_by(found, reference.label) if isinstance(found, ModuleType) else found
+
+
+def _no_attribute(owner: object, name: str, reference: Reference) -> AgentLoadError:
+    owner_name = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__name__
+    known = [known for known in dir(owner) if not known.startswith("_")]
+    return AgentLoadError(
+        f"The agent {reference.text!r} cannot be loaded: {owner_name} has no {name!r}.{did_you_mean(name, known)}"
+    )
 
 
 def _exposed_by(module: ModuleType, label: str) -> object:
@@ -296,13 +233,18 @@ def _exposed_by(module: ModuleType, label: str) -> object:
         for name in EXPOSED:
             if (found := getattr(owner, name, None)) is not None:
                 app = getattr(owner, "app", None)
-                return app if _is_app_of(app, found) else found
+                # an app of this root agent adds plug-ins and settings
+                return app if is_adk_app(app) and getattr(app, "root_agent", None) is found else found
+    raise _nothing_exposed(module, label)
+
+
+def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
     public = [name for name in vars(module) if not name.startswith("_")]
     agents = [name for name in public if framework_of(vars(module)[name]) is not None]
     close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
     meant = f" It has {' and '.join(map(repr, close[:3]))}: is that meant?" if close else ""
     example = f"{_module_spelling(module)}:{close[0]}" if close else "module:attribute"
-    raise AgentLoadError(
+    return AgentLoadError(
         f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: {example}."
     )
 
@@ -313,57 +255,50 @@ def _module_spelling(module: ModuleType) -> str:
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
-# --- objects ---------------------------------------------------------------------------------------------------------
+# --- The `.env` file of an agent: keys and settings that the agent's own code reads from the environment --------------
 
 
-def _is_adk(candidate: object, *kinds: str) -> bool:
-    """Return whether a class of the object is one of google-adk, by name, without importing google-adk."""
-    return any(
-        cls.__name__ in (kinds or ("BaseAgent", "BaseNode", "App"))
-        and cls.__module__.startswith("google.adk.")
-        for cls in type(candidate).__mro__
-    )
+_reported: set[str] = set()
+"""Warnings that were given: an agent may be loaded many times."""
 
 
-def _is_app_of(app: object, root: object) -> bool:
-    """Return whether `app` is a google-adk App of this root agent: it adds plug-ins and settings."""
-    return _is_adk(app, "App") and getattr(app, "root_agent", None) is root
+def read_env_file(folder: Path) -> Path | None:
+    """Read `.env` in `folder` or the nearest folder above it; existing variables keep their values.
+
+    Returns:
+        The file that was read.
+
+    Raises:
+        AgentLoadError: it cannot be read.
+    """
+    file = next((file for place in (folder, *folder.parents) if (file := place / ".env").is_file()), None)
+    if file is None:
+        return None
+    from dotenv import load_dotenv
+
+    try:
+        with _warnings_name(file):
+            load_dotenv(file, override=False)
+    except (OSError, ValueError) as error:
+        raise AgentLoadError(f"{file} cannot be read: {error}") from error
+    return file
 
 
-def _sub_agent(candidate: Any, agent_name: str, label: str) -> object:
-    """Return the sub-agent of that name; of an app: the app with it in the root's place."""
-    is_app = _is_adk(candidate, "App")  # an agent has a `root_agent`, too
-    tree = list(_tree(candidate.root_agent if is_app else candidate))
-    for agent in tree:
-        if agent.name == agent_name:
-            return candidate.model_copy(update={"root_agent": agent}) if is_app else agent
-    names = [agent.name for agent in tree]
-    known = f"It has: {', '.join(names)}." if names else "It has no named agents."
-    raise AgentLoadError(
-        f"The agent {label} has no sub-agent {agent_name!r}.{did_you_mean(agent_name, names)} {known}"
-    )
+@contextmanager
+def _warnings_name(file: Path) -> Iterator[None]:
+    """Add the name of the file to python-dotenv's warnings about invalid lines; give each warning once."""
 
+    def rewrite(record: logging.LogRecord) -> bool:
+        place = str(file).replace("%", "%%")
+        record.msg = f"{place}:%s: expected NAME=value; the line is left out"
+        message = record.getMessage()
+        is_new = message not in _reported
+        _reported.add(message)
+        return is_new
 
-def _tree(agent: Any, above: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Yield an agent, its sub-agents and the agents that it hands over to, which may form a cycle."""
-    if any(agent is one for one in above):
-        return
-    if isinstance(getattr(agent, "name", None), str):
-        yield agent
-    for below in (*(getattr(agent, "sub_agents", None) or ()), *(getattr(agent, "handoffs", None) or ())):
-        yield from _tree(below, (*above, agent))
-
-
-_NOT_ENTERED = (_AsyncGeneratorContextManager, _GeneratorContextManager)
-
-
-def _hint_for(candidate: object) -> str:
-    if isinstance(candidate, _NOT_ENTERED):
-        return (
-            " This context manager was not entered: let get_agent_async enter it into an AsyncExitStack, and return "
-            "(agent, stack)."
-        )
-    library = type(candidate).__module__.partition(".")[0]
-    if library in {"builtins", "__main__"}:
-        return ""
-    return f" Agents of {library} are called from a function: def agent(text): ..."
+    logger = logging.getLogger("dotenv.main")
+    logger.addFilter(rewrite)
+    try:
+        yield
+    finally:
+        logger.removeFilter(rewrite)

@@ -1,8 +1,9 @@
-"""The simulated users of a run: their model or function is loaded and checked before the first call."""
+"""The simulated users of a run, loaded and checked before the first call, and the simulated user of one scenario."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping, Sequence
 
 from proctor.errors import SetupError, UnknownNameError
 from proctor.models.base import Budget, ChatModel
@@ -10,13 +11,25 @@ from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import takes_options
 from proctor.models.load import as_model, check_settings, load_model
 from proctor.models.settings import settings_of
-from proctor.schema.format.case import ConversationScenario, EvalCase
+from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserReply
+from proctor.schema.evidence.simulated_user import UserFault
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
-from proctor.simulation.scenario_user import ScenarioUser
-from proctor.simulation.templates import check_template
-from proctor.simulation.user_models import FunctionUserModel, LlmUserModel, UserFunction, UserModel
+from proctor.schema.format.content import user_text
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.case import ConversationScenario
+from proctor.simulation.base import NextUserMessage, simulator_error
+from proctor.simulation.user_models import (
+    STOP_SIGNAL,
+    FunctionUserModel,
+    LlmUserModel,
+    UserFunction,
+    UserModel,
+)
+from proctor.simulation.user_prompt import check_template
 
-__all__ = ["RunUsers"]
+__all__ = ["LONGEST", "RunUsers", "ScenarioUser"]
 
 _NO_START = "user simulator: the starting prompt is empty; it is the user's first message"
 _NO_PLAN = "the conversation plan is empty: a model that plays the user needs a plan"
@@ -142,3 +155,86 @@ def _user_problem(problem: SetupError) -> SetupError:
     prefixed = SetupError(f"user simulator: {problem}")
     prefixed.is_mistake = problem.is_mistake
     return prefixed
+
+
+# --- The simulated user of one scenario: recorded messages first, then messages from a user model ---------------------
+
+
+LONGEST = 100_000
+"""Characters: a longer message is a fault of the simulator."""
+
+
+class ScenarioUser:
+    """Plays the user of one conversation; see `UserSimulator`."""
+
+    def __init__(
+        self,
+        case: EvalCase,
+        scenario: ConversationScenario,
+        user_model: UserModel,
+        *,
+        max_turns: int,
+        with_calls: bool,
+    ) -> None:
+        """Take the case with its scenario, the source of the messages, and the maximum number of turns (negative: no limit).
+
+        The messages of the case's opening come first and do not count towards the maximum. If `with_calls`, the user sees the
+        agent's tool calls.
+        """
+        self._case, self._scenario, self._user_model = case, scenario, user_model
+        self._max_turns, self._with_calls = max_turns, with_calls
+        self._opening = [turn.user_content for turn in case.opening or ()]
+        self.patience = user_model.patience
+        self.simulated_user: PlayedUser = user_model.describe()
+        self.simulated_user.opening = len(self._opening) or None
+
+    async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
+        """Return the recorded messages, the starting prompt, then the user model's messages until it ends the conversation.
+
+        After an opening the starting prompt may be empty; the user model then writes all messages.
+
+        Raises:
+            SimulatorError: the user model failed, or its message cannot be used.
+        """
+        turn, opening = len(so_far), self._opening
+        if turn < len(opening):
+            return NextUserMessage(opening[turn], NextStatus.SUCCESS)
+        if 0 <= self._max_turns <= turn - len(opening):
+            return NextUserMessage(None, NextStatus.TURN_LIMIT_REACHED)
+        if turn == len(opening) and (self._scenario.starting_prompt.strip() or not opening):
+            return NextUserMessage(user_text(self._scenario.starting_prompt), NextStatus.SUCCESS)
+        reply = UserReply(turn=turn)
+        return self._checked_message(await self._user_model.next_message(so_far, reply), reply)
+
+    def _checked_message(self, text: str | None, reply: UserReply) -> NextUserMessage:
+        if text is None or STOP_SIGNAL in text.lower():
+            reply.status = NextStatus.STOP_SIGNAL_DETECTED
+            return NextUserMessage(None, reply.status, reply)
+        if not text.strip():
+            raise simulator_error("the message is empty", kind=FailureKind.EMPTY, reply=reply)
+        if len(text) > LONGEST:
+            reply.text = text[:LONGEST]
+            message = f"the message has {len(text):,} characters; expected {LONGEST:,} at most"
+            raise simulator_error(message, kind=FailureKind.BROKE_CONTRACT, reply=reply)
+        reply.status = NextStatus.SUCCESS
+        return NextUserMessage(user_text(text), reply.status, reply)
+
+    def find_faults(
+        self, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
+    ) -> Sequence[UserFault]:
+        """Return the faults that the rules find in the user's messages."""
+        if not self.simulated_user.replies:
+            return ()  # every message came from the case
+        from proctor.simulation.faults.conversation import user_conversation
+        from proctor.simulation.faults.detect import find_faults
+
+        return find_faults(
+            user_conversation(
+                self._case,
+                self._scenario,
+                self.simulated_user,
+                conversation,
+                final_state,
+                with_calls=self._with_calls,
+            )
+        )

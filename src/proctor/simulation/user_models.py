@@ -32,8 +32,7 @@ from proctor.schema.format.config import LlmBackedUserSimulatorConfig
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.simulation.base import NoMessageError, simulator_error
-from proctor.simulation.templates import HISTORY, fill, persona_text
-from proctor.simulation.transcript import paragraphs
+from proctor.simulation.user_prompt import HISTORY, fill, paragraphs, persona_text
 
 __all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionUserModel", "LlmUserModel", "UserFunction", "UserModel"]
 

@@ -253,7 +253,7 @@ def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
     text: str, within: float, said: str, program: Program, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a busy machine takes its time to start Python
-    monkeypatch.setattr("proctor.agents.process.command._AT_ONCE", within)
+    monkeypatch.setattr("proctor.agents.process.process_agent._AT_ONCE", within)
     with pytest.raises(SetupError, match=said):
         run(program(text), ["hi"])
     assert pids.left() == []

@@ -14,7 +14,7 @@ from proctor import errors
 from proctor.agents import json_protocol
 from proctor.agents.process.line_reader import Lines, LineTooLongError, Tail
 from proctor.agents.process.worker import MOST_LEFT, Surroundings
-from proctor.agents.process.worker_protocol import error_data, event_data, raised_from
+from proctor.agents.process.worker_agent import error_data, event_data, raised_from
 from proctor.common.option_kinds import read_size, size_text
 from proctor.engine.trial.failure_attribution import failure_from
 from proctor.schema.evidence.event import Event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.agents.remote.http.sse_parser import EventTooLargeError, ServerEvent, StreamReader
+from proctor.agents.remote.http.response_reader import EventTooLargeError, ServerEvent, StreamReader
 
 M = ServerEvent
 STREAMS = [

@@ -22,8 +22,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import proctor
 from proctor.agents.base import Session
 from proctor.agents.json_protocol import read_answer, read_body
-from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
-from proctor.agents.remote.openai.responses import items_for_next_request, read_response
+from proctor.agents.remote.openai.chat_completions import (
+    Completion,
+    events_of,
+    items_for_next_request,
+    read_completion,
+    read_response,
+)
 from proctor.errors import AgentError
 from proctor.schema.format.content import user_text
 from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving

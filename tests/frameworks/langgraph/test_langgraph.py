@@ -24,9 +24,9 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
 import proctor
+from proctor.agents.adapt import as_agent
 from proctor.agents.base import Session
 from proctor.agents.frameworks.langgraph import LangGraphAgent, RunnableAgent
-from proctor.agents.load import as_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read

@@ -32,9 +32,10 @@ from openai.types.responses import (
 from pydantic import BaseModel
 
 import proctor
+from proctor.agents.adapt import as_agent
 from proctor.agents.base import Session
 from proctor.agents.frameworks.openai_agents import OpenAiAgent
-from proctor.agents.load import as_agent, load_agent
+from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read

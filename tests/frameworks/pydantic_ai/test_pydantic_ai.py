@@ -26,9 +26,10 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
 import proctor
+from proctor.agents.adapt import as_agent
 from proctor.agents.base import Session
 from proctor.agents.frameworks.pydantic_ai import PydanticAiAgent
-from proctor.agents.load import agent_folder, as_agent, load_agent
+from proctor.agents.load import agent_folder, load_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Blob, Content, FileData, FunctionResponse, Part, user_text

@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from proctor.agents.adk.call_timer_plugin import Watch
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
-from proctor.agents.adk.tool_declarations import declares_everything, tool_details, tree_of
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.long_running_calls import PendingCalls
+from proctor.agents.import_user_code import load_in_folder
+from proctor.common.error_text import safe_str
 from proctor.common.optional_packages import import_extra
-from proctor.errors import AgentError, AgentRaisedError
+from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 
@@ -210,3 +212,111 @@ def say_it_once() -> None:
 
 def _is_news(record: logging.LogRecord) -> bool:
     return not record.exc_info or logging.getLogger(record.name).hasHandlers()
+
+
+# --- What an agent of google-adk declares: the agents in its tree, their instructions and tools -----------------------
+
+
+def tree_of(agent: Any) -> Iterator[Any]:
+    """Yield an agent and all agents below it: sub-agents, and the agents among the nodes of a workflow."""
+    yield agent
+    for below in sub_agents_of(agent):
+        yield from tree_of(below)
+
+
+def sub_agents_of(agent: Any) -> list[Any]:
+    """Return the direct sub-agents of an agent."""
+    nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
+    return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
+
+
+def _is_agent(node: Any) -> bool:
+    return hasattr(node, "sub_agents") or hasattr(node, "graph")
+
+
+def tool_details(agent: Any) -> dict[str, Any]:
+    """Return instructions and tools of one agent, in the shape of AppDetails."""
+    instruction = getattr(agent, "instruction", "")
+    return {
+        "name": agent.name,
+        "instructions": instruction if isinstance(instruction, str) else "",
+        "tool_declarations": [_declaration(tool) for tool in getattr(agent, "tools", ()) if _has_name(tool)],
+    }
+
+
+def declares_everything(agent: Any) -> bool:
+    """Whether all its tools are declared: it has no toolset, and its class is one of google-adk, which hides no agents."""
+    agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
+    known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
+    return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
+
+
+def _has_name(tool: Any) -> bool:
+    return isinstance(getattr(tool, "name", None) or getattr(tool, "__name__", None), str)
+
+
+def _declaration(tool: Any) -> dict[str, Any]:
+    """Return the declaration of a tool; only its name if it has none or cannot create one."""
+    name = getattr(tool, "name", None) or tool.__name__
+    description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
+    try:
+        declared = _request_tools(tool)
+    except Exception as error:  # noqa: BLE001 - a tool that google-adk cannot declare fails where it is asked for
+        logging.getLogger(__name__).debug("google-adk cannot declare the tool %s: %s", name, error)
+        declared = []
+    return {"function_declarations": declared or [{"name": name, "description": description}]}
+
+
+def _request_tools(tool: Any) -> list[dict[str, Any]]:
+    """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
+    tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
+    models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)
+    request = models.LlmRequest()
+    request.append_tools([tool if isinstance(tool, tools.BaseTool) else tools.FunctionTool(tool)])
+    return [
+        one.model_dump(mode="json", exclude_none=True)
+        for each in request.config.tools or ()
+        for one in each.function_declarations or ()
+    ]
+
+
+# --- Agents that are written as YAML files (`root_agent.yaml`): google-adk builds them --------------------------------
+
+
+def load_config_file(file: Path) -> Any:
+    """Return the agent that a YAML file describes; Python names in it are imported from its folder's package.
+
+    Raises:
+        AgentLoadError: the file is not YAML, or does not describe an agent; the message has every problem.
+        MissingExtraError: google-adk is not installed.
+    """
+    reading = import_extra(
+        "google.adk.agents.config_agent_utils", extra="adk", feature="An agent that is a YAML file"
+    )
+    try:
+        return load_in_folder(file.parent, lambda: reading.from_config(str(file)))
+    except (ImportError, AttributeError) as error:
+        raise AgentLoadError(
+            f"The agent {file} cannot be loaded: it names something in Python, and {type(error).__name__}: "
+            f"{safe_str(error)}\n  Names begin at the agent's folder: {file.parent.name}.tools.my_tool"
+        ) from error
+    except Exception as error:
+        raise AgentLoadError(f"The agent {file} cannot be loaded: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return google-adk's message, with one line for each location if it has locations."""
+    if (mark := getattr(error, "problem_mark", None)) is not None:
+        problem = getattr(error, "problem", None) or "not valid YAML"
+        return f"{problem} (line {mark.line + 1}, column {mark.column + 1})"
+    if hasattr(error, "errors"):  # pydantic's
+        problems = [f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]
+        return "\n  ".join(["it does not describe an agent:", *problems])
+    said = safe_str(error)
+    if (cause := error.__cause__) is not None and safe_str(cause) not in said:
+        said += f" ({type(cause).__name__}: {safe_str(cause)})"
+    return said or type(error).__name__
+
+
+def _place(steps: tuple[object, ...]) -> str:
+    return ".".join(map(str, steps)) or "the file"

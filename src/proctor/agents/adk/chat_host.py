@@ -10,9 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.agents.adk.agent import say_it_once
+from proctor.agents.adk.agent import say_it_once, sub_agents_of, tool_details
 from proctor.agents.adk.events import without_secrets
-from proctor.agents.adk.tool_declarations import sub_agents_of, tool_details
 from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo
 from proctor.agents.chat_host import (

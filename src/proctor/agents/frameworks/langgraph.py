@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.frameworks.framework_events import Watch, as_json, details_of, tool_declaration
+from proctor.agents.frameworks.framework_events import Pump, Watch, as_json, details_of, tool_declaration
 from proctor.agents.frameworks.langchain_messages import MessageReader, human_message, text_in, watching
-from proctor.agents.frameworks.merge_streams import Pump
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
 from proctor.errors import AgentError

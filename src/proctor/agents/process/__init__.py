@@ -1,4 +1,4 @@
 """Agents in other processes: any command that exchanges JSON lines, and Python agents in workers.
 
-Start at `process_agent` (the common part), `command` (`cmd:`) and `worker_agent` (`--isolate`).
+Start at `process_agent` (the common part, and `cmd:`) and `worker_agent` (`--isolate`).
 """

@@ -7,13 +7,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from proctor.agents.json_protocol import MOST_SHOWN, read_json
-from proctor.agents.process.guardian_client import Guardian
 from proctor.agents.process.line_reader import MOST_LINE, Lines, LineTooLongError, Tail
 from proctor.common.error_text import safe_repr
 from proctor.common.secrets import hide_in, hide_in_value
@@ -236,3 +237,46 @@ def _start_error(command: Sequence[str], name: str, error: Exception) -> str:
     else:
         what, hint = f"{type(error).__name__}: {error}", ""
     return f"The agent {name} cannot be started: {what}. {hint}".strip()
+
+
+# --- Client of `guardian.py`, a separate process: registers the process groups that must not outlive this process -----
+
+
+_PROGRAM = Path(__file__).with_name("guardian.py")
+
+
+class Guardian:
+    """One for all processes of an agent; started with the first, dismissed when the last has ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def watch(self, group: int) -> None:
+        """Have a process group ended, should this process end without having done so."""
+        if os.name != "posix":
+            return
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_PROGRAM)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                bufsize=0,
+            )
+        self._say(f"+{group}\n")
+
+    def forget(self, group: int) -> None:
+        """Leave a group alone from now on: it has ended, and its number may be given to another."""
+        self._say(f"-{group}\n")
+
+    def dismiss(self) -> None:
+        """End the registered groups and the guardian."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.communicate()
+
+    def _say(self, line: str) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(line.encode())

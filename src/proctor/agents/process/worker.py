@@ -24,8 +24,7 @@ from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
 from proctor.agents.process.line_reader import Lines
-from proctor.agents.process.worker_agent import PATH_VARIABLE
-from proctor.agents.process.worker_protocol import error_data, event_data, json_value
+from proctor.agents.process.worker_agent import PATH_VARIABLE, error_data, event_data, json_value
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits

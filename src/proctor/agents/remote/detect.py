@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from proctor.agents.adapt import FactoryAgent
 from proctor.agents.base import Agent
 from proctor.agents.json_protocol import PROTOCOL
-from proctor.agents.load import factory_agent
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
@@ -155,4 +155,4 @@ def https_agent(rest: str) -> Agent:
 
 def _agent_at_url(text: str) -> Agent:
     address = HttpClient(read_address(text, kind="http+sse")).address
-    return factory_agent(partial(find, text), label=address.shown)
+    return FactoryAgent(partial(find, text), label=address.shown)

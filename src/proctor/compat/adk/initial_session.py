@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from proctor.agents.adapt import using
 from proctor.agents.base import Agent
-from proctor.agents.load import describe_ref, using
+from proctor.agents.load import describe_ref
 from proctor.api import load_agent
 from proctor.compat.adk.argument_errors import refused
 from proctor.engine.planning.plan import CaseSource, Plan

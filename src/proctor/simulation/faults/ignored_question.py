@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
-from proctor.simulation.faults.plan_steps import depends
 from proctor.simulation.faults.text_features import (
     content_words,
+    depends,
     is_english,
     is_failing,
     normalize,

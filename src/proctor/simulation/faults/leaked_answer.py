@@ -7,24 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
-from proctor.simulation.faults.text_features import normalize, sentences, words
+from proctor.simulation.faults.text_features import about_the_agent, normalize, sentences, words
 from proctor.simulation.faults.values import numbers_in
 
-__all__ = ["about_the_agent", "leaked_answer"]
+__all__ = ["leaked_answer"]
 
-_ABOUT_AGENT = re.compile(
-    r"\b(?:agent|assistant|(?:chat)?bot|(?:the|this) system)\b[^.?!]{0,40}\b(?:should|must|shall|will|has to|is (?:expected|supposed) to|"
-    r"ought to)\b|\b(?:expected|correct|right|reference) (?:answer|result|outcome|reply|response|value|total|state)\b|"
-    r"\bthe answer (?:is|should|must|will)\b",
-    re.IGNORECASE,
-)
 _LONG_QUOTE = 6
 """Consecutive words; texts do not share so many by chance."""
-
-
-def about_the_agent(plan: str) -> list[str]:
-    """Return the sentences of a plan about what the agent should do. The user knows them and must not reveal them."""
-    return [sentence for sentence in sentences(plan) if _ABOUT_AGENT.search(sentence)]
 
 
 def leaked_answer(conversation: UserConversation) -> Iterator[UserFault]:

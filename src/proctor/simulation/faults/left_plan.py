@@ -9,7 +9,7 @@ from functools import partial
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
-from proctor.simulation.faults.known_facts import KnownFacts
+from proctor.simulation.faults.invented_fact import KnownFacts
 from proctor.simulation.faults.text_features import (
     content_words,
     is_english,

@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterator
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
-from proctor.simulation.faults.plan_steps import may_end_early, steps
 from proctor.simulation.faults.text_features import (
     are_similar,
     content_words,
     is_english,
     is_giving_up,
+    may_end_early,
     questions,
     sentences,
     shares_word,
+    steps,
     words,
 )
 from proctor.simulation.user_models import STOP_SIGNAL

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
 __all__ = [
+    "about_the_agent",
     "are_similar",
     "by_line",
     "content_words",
+    "depends",
     "is_english",
     "is_failing",
     "is_giving_up",
+    "may_end_early",
     "normalize",
     "puts_off",
     "questions",
     "sentences",
     "shares_word",
+    "steps",
     "words",
-]  # fmt: skip
+]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?。？！؟])[\"')\]]*\s+|\n+")
@@ -159,3 +163,67 @@ def normalize(text: str) -> str:
 @by_line
 def _normalize_line(line: str) -> str:
     return "".join(char for char in line.casefold() if char.isalnum())
+
+
+# --- The steps and conditions of a conversation plan, sentence by sentence --------------------------------------------
+
+
+_ABOUT_AGENT = re.compile(
+    r"\b(?:agent|assistant|(?:chat)?bot|(?:the|this) system)\b[^.?!]{0,40}\b(?:should|must|shall|will|has to|is (?:expected|supposed) to|"
+    r"ought to)\b|\b(?:expected|correct|right|reference) (?:answer|result|outcome|reply|response|value|total|state)\b|"
+    r"\bthe answer (?:is|should|must|will)\b",
+    re.IGNORECASE,
+)
+_LEAD = (
+    r"(?:(?:first|second|third|then|next|finally|lastly|afterwards?|after that|also|once (?:that|this|it)['’]?s? (?:is )?\w+|"
+    r"in the end|and|you (?:also )?(?:want to|would like to|need to|should|must|are to|will)|your goal is to|the user "
+    r"(?:wants to|should|must|will))[, ]+)*"
+)
+_VERB = (
+    r"(?:ask|book|request|cancel|change|order|buy|return|exchange|find out|inquire|add|remove|replace|update|move|check|report|"
+    r"rent|reserve|schedule|arrange|reschedule|upgrade|renew|pay|complain|apply|enrol|register|switch|compare|demand|get|have)"
+)
+_STEP = re.compile(rf"^{_LEAD}(?P<step>{_VERB}\b.*)", re.IGNORECASE)
+_DEPENDS = re.compile(
+    r"\b(if|unless|when|whenever|only|in case|otherwise|should (?:the|they|it|this|that)|optional\w*|depending|maybe|prefer\w*|"
+    r"do not|don['’]t|never|without)\b",
+    re.IGNORECASE,
+)
+_WHETHER = re.compile(
+    r"(?<=\b)(?:ask|check|see|know|find out|inquire|enquire|confirm|verify)(?: \w+){0,2} if\b", re.IGNORECASE
+)
+_ENDS = re.compile(
+    r"\b(?:end|stop|leave|quit|hang up|finish|give up|walk away|abort|break off|say goodbye|conclude|be done)\b",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(
+    r";|,? (?:and )?then |, and (?:also )?(?=(?:ask|book|request|cancel|change|order|return|add|find out)\b)",
+    re.IGNORECASE,
+)
+
+
+def about_the_agent(plan: str) -> list[str]:
+    """Return the sentences of a plan about what the agent should do. The user knows them and must not reveal them."""
+    return [sentence for sentence in sentences(plan) if _ABOUT_AGENT.search(sentence)]
+
+
+def steps(plan: str) -> Iterator[str]:
+    """Yield the steps that the user must take unconditionally."""
+    agents = about_the_agent(plan)
+    for sentence in sentences(plan):
+        if sentence in agents or depends(sentence):
+            continue
+        for part in _JOINT.split(sentence):
+            match = _STEP.match(re.sub(r"^\d+[.)]\s*", "", part.strip()))
+            if match is not None:
+                yield match["step"]
+
+
+def depends(sentence: str) -> bool:
+    """Return whether a sentence of a plan is conditional or a prohibition."""
+    return _DEPENDS.search(_WHETHER.sub(" ", sentence)) is not None
+
+
+def may_end_early(plan: str) -> bool:
+    """Return whether a plan allows the user to end the conversation before all steps are done."""
+    return any(_ENDS.search(sentence) and depends(sentence) for sentence in sentences(plan))

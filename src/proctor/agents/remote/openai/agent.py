@@ -20,8 +20,13 @@ from proctor.agents.json_protocol import read_json
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient
 from proctor.agents.remote.http.response_reader import Reply
-from proctor.agents.remote.openai.chat_completions import Completion, events_of, read_completion
-from proctor.agents.remote.openai.responses import items_for_next_request, read_response
+from proctor.agents.remote.openai.chat_completions import (
+    Completion,
+    events_of,
+    items_for_next_request,
+    read_completion,
+    read_response,
+)
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
