@@ -11,14 +11,12 @@ from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import takes_options
 from proctor.models.load import as_model, check_settings, load_model
 from proctor.models.settings import settings_of
-from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulated_user import UserFault
+from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
 from proctor.schema.format.content import user_text
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.case import ConversationScenario
 from proctor.simulation.base import NextUserMessage, simulator_error
 from proctor.simulation.user_models import (
     STOP_SIGNAL,

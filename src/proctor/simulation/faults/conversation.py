@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserReply
-from proctor.schema.evidence.simulated_user import FaultKind, UserFault
-from proctor.schema.format.case import EvalCase
+from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.case import ConversationScenario
 from proctor.simulation.user_prompt import paragraphs
 
 __all__ = ["UserConversation", "new_fault", "user_conversation"]
