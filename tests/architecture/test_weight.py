@@ -149,6 +149,7 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
         "proctor.runs.observers",
         "proctor.pytest_plugin",
         "proctor.pytest_plugin.options",
+        "proctor.pytest_plugin.session_report",
         "proctor.pytest_plugin.session_watch",
         *DECLARED_OPTIONS,
     }

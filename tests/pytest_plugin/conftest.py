@@ -9,7 +9,7 @@ import proctor
 from tests.pytest_plugin.sample_project import CONFIG, Sandbox
 
 _LOADED_LATE = (
-    "batches", "collection", "evidence", "failures", "fixtures", "project", "summary", "uninspected_results",
+    "batches", "collection", "failures", "fixtures", "inspected_results", "project", "summary", "uninspected_results",
 )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def test_an_interrupt_ends_the_session_at_once_and_what_ended_is_kept(sandbox: S
     assert result.ret is pytest.ExitCode.INTERRUPTED
     assert result.duration < 60
     assert "Traceback" not in result.stderr.str()
-    result.stdout.fnmatch_lines(["run * has not come to its end - proctor resume * --store runs.sqlite3"])
+    result.stdout.fnmatch_lines(["run * is not finished - proctor resume * --store runs.sqlite3"])
     (kept,) = list_runs(store=sandbox.path / "runs.sqlite3")
     assert kept.state is RunState.UNFINISHED
     outcomes_kept = [

@@ -93,7 +93,7 @@ def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
     )
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
-        ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not looked at*", "*actual   {+yes+}"]
+        ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not inspected*", "*actual   {+yes+}"]
     )
 
 
@@ -123,7 +123,7 @@ def test_no_result_of_proctors_own_evaluate_is_overlooked(sandbox: Sandbox, body
     )
     result.assert_outcomes(passed=int(fine), failed=int(not fine))
     if not fine:
-        result.stdout.fnmatch_lines(["<RunResult bot: failed *> was not looked at*", "*actual   {+yes+}"])
+        result.stdout.fnmatch_lines(["<RunResult bot: failed *> was not inspected*", "*actual   {+yes+}"])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_test_that_ends_otherwise_is_not_reproached_with_what_it_left(
     result = _test(
         sandbox, f"@pytest.mark.proctor('cases.evalset.json:good')\ndef test_it(evaluate, eval_case):\n{body}"
     )
-    assert "was not looked at" not in result.stdout.str()
+    assert "was not inspected" not in result.stdout.str()
     assert "was not evaluated" not in result.stdout.str()
     assert result.parseoutcomes().get("errors", 0) == 0
     assert result.parseoutcomes().get("passed", 0) == 0

@@ -128,9 +128,10 @@ def test_a_case_that_was_left_out_is_skipped_with_the_reason(sandbox: Sandbox) -
     sandbox.write(
         "conftest.py",
         "from proctor import CaseResult, Outcome\n"
-        "from proctor.pytest_plugin.batches import Batches, Ended\n"
+        "from proctor.pytest_plugin.batches import Batches\n"
+        "from proctor.pytest_plugin.failures import ItemResult\n"
         "skipped = CaseResult('cases', 'good', Outcome.SKIPPED, reason='quarantined \\x1b[31m')\n"
-        "Batches.take = lambda self, item: Ended(skipped, 'bot')\n",
+        "Batches.take = lambda self, item: ItemResult(skipped, 'bot')\n",
     )
     patched = sandbox.run_apart("-rs", sandbox.cases(GOOD))
     patched.assert_outcomes(skipped=1)
@@ -210,7 +211,7 @@ def test_the_summary_says_what_all_cases_came_to(sandbox: Sandbox) -> None:
         [
             "*- proctor -*",
             "agent bot - failed: 1 of 3 cases fails, 1 could not be judged",
-            "the evidence is not kept; with --proctor-store URL it is, for `proctor show`",
+            "the evidence is not stored; with --proctor-store URL it is, for `proctor show`",
         ]
     )
 

@@ -109,4 +109,4 @@ def test_a_test_that_does_not_inspect_its_result_fails(sandbox: Sandbox, made: s
     sandbox.write("test_it.py", f"{HEAD}def test_one(): {use.format(made)}\n")
     result = sandbox.run("-q", "test_it.py")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*was not looked at*"])
+    result.stdout.fnmatch_lines(["*was not inspected*"])

@@ -7,21 +7,22 @@ their implementation when a session uses Proctor. (PYTEST_DONT_REWRITE: this mod
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from proctor.pytest_plugin.options import add_options
+from proctor.pytest_plugin.session_report import SessionReport, XdistWorker
 from proctor.pytest_plugin.session_watch import (
     SESSION,
+    Watch,
+    active_watch,
     close_watch,
     new_watch,
     watch_of,
     watch_session,
-    watching,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _MARKER = (
     "proctor(*eval_sets, **options): eval sets for the fixtures `eval_case` and `evaluate`, and options of "
     "`proctor.evaluate` for this test, such as num_runs=5, min_pass_rate=0.8"
 )
-_PACKAGE = str(Path(__file__).parents[1])
+_REPORT = pytest.StashKey[SessionReport]()
 _ORIGIN_DEPTH = 4
 _ERRORS = "proctor.errors"  # imported before any code of Proctor can fail or return a result
 
@@ -51,7 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and the collector of case reports."""
     config.addinivalue_line("markers", _MARKER)
-    config.pluginmanager.register(Told(), "proctor-told")
+    config.stash[_REPORT] = report = SessionReport()
+    config.pluginmanager.register(report, "proctor-report")
 
 
 # --- Eval sets as test files --------------------------------------------------------------------------------------------
@@ -63,17 +65,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     if not name.endswith(_ANY_NAME):
         return None
     config, named = parent.config, parent.session.isinitpath(file_path)
-    asked = bool(config.getoption("proctor_agent"))
-    opted_in = asked or bool(config.getini("proctor_agent"))
+    agent_named = bool(config.getoption("proctor_agent"))
+    opted_in = agent_named or bool(config.getini("proctor_agent"))
     if name.endswith(SET_SUFFIXES):
-        wanted = named or opted_in
+        is_set = named or opted_in
     else:  # other files may have the same suffix
-        wanted = named and asked
-    if not wanted:
+        is_set = named and agent_named
+    if not is_set:
         return None
     from proctor.pytest_plugin.collection import collector_of
 
-    return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
+    return collector_of(file_path, parent, certain=opted_in or ".evalset." in name)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -101,7 +103,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
+def pytest_configure_node(node: XdistWorker) -> None:
     """Send the distribution mode of pytest-xdist to a worker: it determines which cases run in one process."""
     node.workerinput["proctor_dist"] = node.config.getoption("dist", "no")
 
@@ -123,7 +125,7 @@ def pytest_runtest_makereport(
     elif (
         call.excinfo is not None and _ERRORS in sys.modules
     ) or "proctor.pytest_plugin.fixtures" in sys.modules:
-        from proctor.pytest_plugin.evidence import explain
+        from proctor.pytest_plugin.failures import explain
 
         explain(report, call, item)
     return report
@@ -131,107 +133,19 @@ def pytest_runtest_makereport(
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Show an inconclusive case as such; it counts as failed."""
-    told = getattr(report, "proctor", None)
-    if told is not None and report.failed and told["outcome"] == "inconclusive":
+    case = getattr(report, "proctor", None)
+    if case is not None and report.failed and case["outcome"] == "inconclusive":
         return "failed", "I", "INCONCLUSIVE"
     return None
 
 
-class Told:
-    """Collects the reports of cases; with pytest-xdist the controller collects those of all workers."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the outcomes of the cases, where the run is stored, and the commands that show details."""
+    report = config.stash[_REPORT]
+    if report or "proctor.pytest_plugin.batches" in sys.modules:
+        from proctor.pytest_plugin.summary import write_summary
 
-    def __init__(self) -> None:
-        """Start without reports."""
-        self.cases: list[dict[str, Any]] = []
-        self.runs: list[str] = []
-        self.unawaited: list[str] = []
-        """Tests that created a coroutine of Proctor and did not await it, so that nothing was run."""
-        self.warned: list[object] = []
-        """The coroutines in the warnings about these tests."""
-        self.inspections: list[tuple[str, int, str, bool]] = []
-        """Results that did not pass and were created outside of test functions (see `SessionWatch.inspections`)."""
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Store the data about a case from its report."""
-        if (told := getattr(report, "proctor", None)) is not None:
-            self.cases.append(told)
-        self.runs += getattr(report, "proctor_runs", ())
-
-    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
-        """Record a warning about an unawaited coroutine of Proctor: such a test has tested nothing."""
-        source = getattr(warning_message, "source", None)
-        code = getattr(source, "cr_code", None)
-        if code is not None and code.co_filename.startswith(_PACKAGE):
-            self.warned.append(source)
-            self.unawaited.append(f"{nodeid}: {code.co_name}")
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Merge the data of a worker of pytest-xdist."""
-        output = getattr(node, "workeroutput", {})
-        self.unawaited += output.get("proctor_unawaited", [])
-        self.inspections += [tuple(one) for one in output.get("proctor_inspections", [])]
-
-    def uninspected(self) -> list[str]:
-        """Return the results that no test inspected in any worker; a result is identified by the place of its creation."""
-        seen = {(place, number) for place, number, _, was_inspected in self.inspections if was_inspected}
-        return list(
-            dict.fromkeys(
-                f"{text}, made at {place}"
-                for place, number, text, _ in self.inspections
-                if (place, number) not in seen
-            )
-        )
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a session in which a coroutine was not awaited, or a result was not inspected."""
-        if session.config.option.collectonly:
-            return
-        if (watch := session.config.stash.get(SESSION, None)) is not None:
-            self.inspections += watch.inspections()
-        self.unawaited += _never_begun(self.warned)
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput["proctor_unawaited"] = self.unawaited
-            session.config.workeroutput["proctor_inspections"] = self.inspections
-        elif (self.unawaited or self.uninspected()) and session.exitstatus in _GREEN:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        """Print the outcomes of the cases, where the run is stored, and the commands that show details."""
-        if (
-            self.cases
-            or self.runs
-            or self.unawaited
-            or self.inspections
-            or "proctor.pytest_plugin.batches" in sys.modules
-        ):
-            from proctor.pytest_plugin.summary import write
-
-            write(self, terminalreporter, config)
-
-
-_GREEN = frozenset({pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
-
-
-def _never_begun(known: list[object]) -> list[str]:
-    """Return Proctor's live coroutines that were never awaited, with the place of their creation."""
-    if _ERRORS not in sys.modules:
-        return []
-    import gc
-    from types import CoroutineType
-
-    made = [
-        one
-        for one in gc.get_objects()
-        if type(one) is CoroutineType and one.cr_code.co_filename.startswith(_PACKAGE)
-    ]
-    found = []
-    for one in (one for one in made if not any(one is each for each in known)):
-        if one.cr_frame is not None and not one.cr_running and one.cr_frame.f_lasti <= 0:
-            origin = next((f"{file}:{line}: " for file, line, _ in one.cr_origin or ()), "")
-            found.append(f"{origin}{one.cr_code.co_name}")
-            one.close()  # otherwise the interpreter warns at exit, after the summary
-    return found
+        write_summary(report, terminalreporter, config)
 
 
 # --- Tests in code ------------------------------------------------------------------------------------------------------
@@ -240,7 +154,7 @@ def _never_begun(known: list[object]) -> list[str]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Watch the evaluations of a test's fixtures."""
-    with watching(new_watch(item)):
+    with active_watch(new_watch(item)):
         return (yield)
 
 
@@ -250,23 +164,31 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     watch = watch_of(item)
     watch.is_running = True
     try:
-        with watching(watch):
+        with active_watch(watch):
             outcome = yield
     except BaseException:
-        _forgotten()  # clear the list, so that the next test is not blamed
+        _unawaited_adk_calls()  # clear the list, so that the next test is not blamed
         watch.forget()
         raise
     finally:
         watch.is_running = False
-    if found := _forgotten():
-        pytest.fail("\n".join(found), pytrace=False)
-    watch.check(item, is_over=True)
+    if unawaited := _unawaited_adk_calls():
+        pytest.fail("\n".join(unawaited), pytrace=False)
+    _check(watch, item, has_returned=True)
     return outcome
 
 
-def _forgotten() -> list[str]:
-    awaiting = sys.modules.get("proctor.compat.adk.sync_or_async")
-    return awaiting.forgotten() if awaiting is not None else []
+def _check(watch: Watch, item: pytest.Item, *, has_returned: bool) -> None:
+    __tracebackhide__ = True
+    if watch.needs_check(item, has_returned=has_returned):
+        from proctor.pytest_plugin.uninspected_results import fail_if_ignored
+
+        fail_if_ignored(watch, item, has_returned=has_returned)
+
+
+def _unawaited_adk_calls() -> list[str]:
+    module = sys.modules.get("proctor.compat.adk.sync_or_async")
+    return module.forgotten() if module is not None else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -294,7 +216,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def agent(request: pytest.FixtureRequest) -> Any:
+def agent(request: pytest.FixtureRequest) -> object:
     """The agent under test: `--proctor-agent`, `proctor_agent` of pytest's ini file, or `agent` in [tool.proctor].
 
     A fixture of this name in a test module or a conftest.py takes its place, also for `evaluate`.
@@ -305,20 +227,20 @@ def agent(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def eval_case() -> Any:
+def eval_case() -> NoReturn:
     """Each case of the eval sets that the test's marker names: `@pytest.mark.proctor("cases.evalset.json")`."""
     from proctor.pytest_plugin.fixtures import not_marked
 
-    return not_marked()
+    not_marked()
 
 
 @pytest.fixture
 def evaluate(request: pytest.FixtureRequest) -> Iterator[Evaluate]:
-    """What runs eval sets or cases against the agent, as `proctor.evaluate` does, for `assert` to look at.
+    """What runs eval sets or cases against the agent, as `proctor.evaluate` does, for `assert`.
 
     A plain test calls it: `result = evaluate("cases.evalset.json")`, an async one awaits it: `await evaluate(…)`.
     """
     from proctor.pytest_plugin.fixtures import Evaluate
 
     yield Evaluate(request)
-    watch_of(request.node).check(request.node)
+    _check(watch_of(request.node), request.node, has_returned=False)

@@ -8,62 +8,43 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TextIO
+
+import pytest
 
 from proctor import api
-from proctor.common.safe_text import clean
 from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, OwnLoop
 from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.errors import EvalError, StoreError
+from proctor.pytest_plugin.failures import ItemResult
+from proctor.pytest_plugin.project import Project, project_of
 from proctor.runs.setup.project_defaults import as_seen_from_here
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
-
-if TYPE_CHECKING:
-    import pytest
-
-    from proctor.pytest_plugin.collection import CaseItem
-    from proctor.pytest_plugin.project import Project
 
 _ONE_FILE = frozenset({"loadfile", "loadscope"})
 """Distribution modes of pytest-xdist that keep the tests of a file together."""
 
 
-@dataclass(slots=True)
-class Ended:
-    """The result of a case."""
+class BatchItem(pytest.Item):
+    """What a batch needs to know of a test item that is one case."""
 
-    case: CaseResult
-    agent: str
-    seconds: float = 0.0
-    """Duration from the start of its first trial to its verdict."""
-    run_id: str = ""
-    warnings: list[str] = field(default_factory=list)
+    eval_set_id = eval_id = ""
+    position = 0
+    """Position of the case in its set."""
 
-    def told(self) -> dict[str, Any]:
-        """Return the data for the summary as JSON values, because it may cross a process boundary."""
-        case = self.case
-        return {
-            "agent": clean(self.agent),
-            "set": clean(case.eval_set_id),
-            "case": clean(case.eval_id),
-            "outcome": case.outcome.value,
-            "flaky": case.flaky,
-            "run": self.run_id,
-            "warnings": [clean(warning) for warning in self.warnings],
-        }
+    @property
+    def key(self) -> tuple[str, str]:
+        """Set id and case id, which identify the case in a run."""
+        return self.eval_set_id, self.eval_id
 
-    def properties(self) -> list[tuple[str, object]]:
-        """Return the properties for JUnit XML and other reports."""
-        scored = [(name, metric.score) for name, metric in self.case.metrics.items() if metric.gate]
-        return [
-            ("proctor_outcome", self.case.outcome.value),
-            *([("proctor_run", self.run_id)] if self.run_id else []),
-            *((clean(name), round(score, 6)) for name, score in scored if score is not None),
-        ]
+    @property
+    def options(self) -> dict[str, object]:
+        """Options of `proctor.evaluate` for this case only, from markers that a conftest.py has added."""
+        marked = [mark.kwargs for mark in self.iter_markers("proctor")]
+        return {name: value for kwargs in reversed(marked) for name, value in kwargs.items()}
 
 
 class Batches:
@@ -73,9 +54,9 @@ class Batches:
         """Set the project whose cases are run."""
         self._project = project
         self._current: Batch | None = None
-        self._taken: set[CaseItem] = set()
+        self._taken: set[BatchItem] = set()
 
-    def take(self, item: CaseItem) -> Ended:
+    def take(self, item: BatchItem) -> ItemResult:
         """Return the result of the case of `item`; a case that is requested again is run again.
 
         Raises:
@@ -87,27 +68,27 @@ class Batches:
         self._taken.add(item)
         if self._current is None or not self._current.has(item):
             self._begin(item)
-        ended = self._current.take(item) if self._current else None
-        if ended is None:  # the run stopped at the failure limit before this case, but the session continues
-            ended = self._begin(item).take(item)
-        if ended is None:
+        result = self._current.take(item) if self._current else None
+        if result is None:  # the run stopped at the failure limit before this case, but the session continues
+            result = self._begin(item).take(item)
+        if result is None:
             raise EvalError(f"the case {item.eval_id} was not run")
-        return ended
+        return result
 
-    def _begin(self, item: CaseItem) -> Batch:
+    def _begin(self, item: BatchItem) -> Batch:
         self.close()
-        self._current = Batch(self._project, together(item), bears=_bears(item))
+        self._current = Batch(self._project, batch_items(item), failures_left=_failures_left(item))
         return self._current
 
-    def _alone(self, item: CaseItem) -> Ended:
-        batch = Batch(self._project, [item], bears=None)
+    def _alone(self, item: BatchItem) -> ItemResult:
+        batch = Batch(self._project, [item], failures_left=None)
         try:
-            ended = batch.take(item)
+            result = batch.take(item)
         finally:
             batch.close()
-        if ended is None:
+        if result is None:
             raise EvalError(f"the case {item.eval_id} was not run")
-        return ended
+        return result
 
     def close(self) -> None:
         """End the current batch; no further case of it will be requested."""
@@ -116,39 +97,51 @@ class Batches:
             self._current = None
 
 
-def together(first: CaseItem) -> list[CaseItem]:
+_KEY = pytest.StashKey[Batches]()
+
+
+def batches_of(config: pytest.Config) -> Batches:
+    """Return the batches of this session, created on first use and closed before its store."""
+    if (known := config.stash.get(_KEY, None)) is None:
+        project = project_of(config)
+        known = config.stash[_KEY] = Batches(project)
+        project.close_later(known.close)
+    return known
+
+
+def batch_items(first: BatchItem) -> list[BatchItem]:
     """Return the cases that run in one batch: `first` and the cases that follow it in the session.
 
     No other test runs during a batch. With pytest-xdist, a batch has only cases that are certain to run in this process;
     with a debugger, one case.
     """
     config = first.config
-    dealt = getattr(config, "workerinput", {}).get("proctor_dist", "no")
-    if config.getoption("usepdb", default=False) or dealt not in {"no", "each", *_ONE_FILE}:
+    distribution = getattr(config, "workerinput", {}).get("proctor_dist", "no")
+    if config.getoption("usepdb", default=False) or distribution not in {"no", "each", *_ONE_FILE}:
         return [first]
-    found: list[CaseItem] = []
+    found: list[BatchItem] = []
     paths: dict[str, Path] = {}  # a result cannot distinguish the cases of two files with the same set id
     for item in _following(first):
         if item.get_closest_marker("skip"):
             continue
-        if dealt in _ONE_FILE and item.path != first.path:
+        if distribution in _ONE_FILE and item.path != first.path:
             break
         if item.options != first.options or paths.setdefault(item.eval_set_id, item.path) != item.path:
             break
-        if found and _bears(item) is not None and not _in_order(found, item):
+        if found and _failures_left(item) is not None and not _in_order(found, item):
             break
         found.append(item)
     return found or [first]
 
 
-def _in_order(found: Sequence[CaseItem], item: CaseItem) -> bool:
+def _in_order(found: Sequence[BatchItem], item: BatchItem) -> bool:
     """Return whether a run executes `item` after all of `found`: then a stop of the run also stops the session before it."""
     if item.path == found[-1].path:
         return item.position > found[-1].position
-    return all(item.path != one.path for one in found)
+    return all(item.path != other.path for other in found)
 
 
-def _following(first: CaseItem) -> Iterator[CaseItem]:
+def _following(first: BatchItem) -> Iterator[BatchItem]:
     items = first.session.items
     start = next((number for number, item in enumerate(items) if item is first), len(items))
     for item in islice(items, start, None):
@@ -157,31 +150,31 @@ def _following(first: CaseItem) -> Iterator[CaseItem]:
         yield item
 
 
-def _bears(item: CaseItem) -> int | None:
+def _failures_left(item: BatchItem) -> int | None:
     """Return how many cases may still fail before the session stops (`-x`, `--maxfail`); `None` means no limit."""
-    most = item.config.getoption("maxfail", default=0)
-    return max(1, most - item.session.testsfailed) if most else None
+    limit = item.config.getoption("maxfail", default=0)
+    return max(1, limit - item.session.testsfailed) if limit else None
 
 
 class Batch(NoProgress):
     """Cases of one run, on an event loop that advances only while the session waits for one of them."""
 
-    def __init__(self, project: Project, members: Sequence[CaseItem], *, bears: int | None) -> None:
-        """Start the run of `members`; after `bears` of them have not passed, it starts no further case."""
+    def __init__(self, project: Project, members: Sequence[BatchItem], *, failures_left: int | None) -> None:
+        """Start the run of `members`; after `failures_left` of them have not passed, it starts no further case."""
         self._project = project
         self._loop = OwnLoop()
         self._awaited = {member.key: self._loop.new_future() for member in members}
-        self._ended: dict[tuple[str, str], Ended] = {}
+        self._results: dict[tuple[str, str], ItemResult] = {}
         self._stop = StopRequest()
         self._run: RunResult | None = None
         self._warned = 0
-        self._given_up = False
-        self._bears = bears
-        self._prints = Prints(project.config)
+        self._has_timed_out = False
+        self._failures_left = failures_left
+        self._output = BufferedOutput(project.config)
         self._task = self._loop.start(self._evaluate(members))
         self._task.add_done_callback(self._wake_all)
 
-    async def _evaluate(self, members: Sequence[CaseItem]) -> RunResult:
+    async def _evaluate(self, members: Sequence[BatchItem]) -> RunResult:
         only: dict[str, list[str]] = {}
         for member in members:
             only.setdefault(member.eval_set_id, []).append(member.eval_id)
@@ -196,22 +189,22 @@ class Batch(NoProgress):
                 "progress": self,
                 "stop": self._stop,
                 "store": self._project.store,
-                **({} if self._bears is None else {"max_failures": self._bears}),
+                **({} if self._failures_left is None else {"max_failures": self._failures_left}),
             },
         )
 
-    def has(self, item: CaseItem) -> bool:
+    def has(self, item: BatchItem) -> bool:
         """Return whether the result of `item` has not been requested yet."""
         return item.key in self._awaited
 
-    def take(self, item: CaseItem) -> Ended | None:
+    def take(self, item: BatchItem) -> ItemResult | None:
         """Wait for the result of the case of `item`; return `None` if the failure limit was reached before it.
 
         Raises:
             SetupError: nothing could be run.
             EvalError: the run was aborted.
         """
-        self._prints.tell()
+        self._output.flush_to_test()
         try:
             self._loop.wait_for(self._awaited[item.key])
             del self._awaited[item.key]
@@ -221,26 +214,26 @@ class Batch(NoProgress):
         except asyncio.CancelledError:
             raise EvalError(CANCELLED_FROM_WITHIN) from None
         finally:  # still present if the wait was interrupted
-            self._given_up |= self._awaited.pop(item.key, None) is not None
-        ended = self._ended.pop(item.key, None)
-        if ended is None and run is not None:
+            self._has_timed_out |= self._awaited.pop(item.key, None) is not None
+        result = self._results.pop(item.key, None)
+        if result is None and run is not None:
             case = run.case(item.eval_id, item.eval_set_id)
-            if case.outcome is Outcome.NOT_RUN and self._bears is not None and run.failure is None:
+            if case.outcome is Outcome.NOT_RUN and self._failures_left is not None and run.failure is None:
                 return None
-            ended = Ended(_not_run(case, run), run.agent, run_id=run.run_id)
-        if ended is not None and run is not None:
-            ended.warnings, self._warned = run.warnings[self._warned :], len(run.warnings)
+            result = ItemResult(_not_run(case, run), run.agent, run_id=run.run_id)
+        if result is not None and run is not None:
+            result.warnings, self._warned = run.warnings[self._warned :], len(run.warnings)
             if not self._awaited:
-                self._finish(run, ended)
-        return ended
+                self._finish(run, result)
+        return result
 
     def _wait_for_the_end(self) -> None:
         """Wait until the run ends; if the wait for a case was interrupted (a timeout), stop the run instead."""
-        if self._given_up:
+        if self._has_timed_out:
             self._stop("a time limit", drain=0.0)
         self._loop.wait_for(self._task)
 
-    def _finish(self, run: RunResult, last: Ended) -> None:
+    def _finish(self, run: RunResult, last: ItemResult) -> None:
         """Write the results to the `adk:` folders; attach write errors to the last case as warnings.
 
         Raises:
@@ -266,7 +259,7 @@ class Batch(NoProgress):
         elif not self._task.cancelled():
             self._task.exception()  # mark the exception as retrieved; the cases have reported it
         self._loop.close()
-        self._prints.end()
+        self._output.end()
         run = self._run
         return [run.run_id] if run is not None and run.run_id and run.stopped_by else []
 
@@ -280,7 +273,7 @@ class Batch(NoProgress):
         """Make the result of a case available to the waiting item."""
         key = result.eval_set_id, result.eval_id
         agent, run_id = (self._run.agent, self._run.run_id) if self._run is not None else ("", "")
-        self._ended[key] = Ended(result, agent, _seconds(result), run_id)
+        self._results[key] = ItemResult(result, agent, _seconds(result), run_id)
         self._wake(key)
 
     def _wake_all(self, _task: object) -> None:
@@ -311,13 +304,13 @@ def _not_run(case: CaseResult, run: RunResult) -> CaseResult:
 
 INSIDE: ContextVar[bool] = ContextVar("proctor_inside_a_run", default=False)
 """Whether the current code belongs to a run: to its agent, a metric or a hook."""
-_MOST = 2**20  # maximum number of buffered characters between two tests
+_LIMIT = 2**20  # maximum number of buffered characters between two tests
 
 
-class Guarded:
+class BufferedStream:
     """Stream that buffers the output of code inside a run; other code writes through."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self._kept: list[str] = []
         self._size = 0
@@ -327,7 +320,7 @@ class Guarded:
         if not INSIDE.get():
             written: int = self.stream.write(text)
             return written
-        if self._size < _MOST:
+        if self._size < _LIMIT:
             self._kept.append(text)
             self._size += len(text)
         return len(text)
@@ -337,7 +330,7 @@ class Guarded:
         for line in lines:
             self.write(line)
 
-    def give_up(self) -> str:
+    def take(self) -> str:
         """Return the buffered text and clear the buffer."""
         kept, self._kept, self._size = "".join(self._kept), [], 0
         return kept
@@ -346,7 +339,7 @@ class Guarded:
         return getattr(self.stream, name)
 
 
-class Prints:
+class BufferedOutput:
     """Replaces the original streams during a run, because pytest restores them between two tests, when it suspends its capture.
 
     It buffers only text that goes through `sys.stdout` and `sys.stderr`. Without pytest's capture, or with an unknown
@@ -358,16 +351,16 @@ class Prints:
         capture = getattr(config.pluginmanager.get_plugin("capturemanager"), "_global_capturing", None)
         sides = [getattr(capture, name, None) for name in ("out", "err")]
         captures: list[Any] = [getattr(side, "syscapture", side) for side in sides]
-        self._guards: list[tuple[Any, Guarded]] = []
+        self._guards: list[tuple[Any, BufferedStream]] = []
         for one in captures:
             if hasattr(one, "_old"):  # the stream that pytest restores: pytest has no hook for that moment
-                one._old = Guarded(one._old)  # noqa: SLF001 - see above
+                one._old = BufferedStream(one._old)  # noqa: SLF001 - see above
                 self._guards.append((one, one._old))  # noqa: SLF001 - see above
 
-    def tell(self) -> None:
+    def flush_to_test(self) -> None:
         """Print the buffered text while pytest captures, so that it becomes part of the test's output."""
         for stream, (_, guard) in zip((sys.stdout, sys.stderr), self._guards, strict=False):
-            if kept := guard.give_up():
+            if kept := guard.take():
                 stream.write(kept)
 
     def end(self) -> None:

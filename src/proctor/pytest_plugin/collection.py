@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
-from proctor.pytest_plugin.failures import CaseFailedError, NoVerdictError, shown_failure, shown_problem
+from proctor.pytest_plugin.batches import BatchItem, batches_of
+from proctor.pytest_plugin.failures import (
+    CaseFailedError,
+    ItemResult,
+    NoVerdictError,
+    failure_representation,
+    problem_representation,
+)
 from proctor.pytest_plugin.project import project_of
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
+
     from proctor.engine.planning.plan import CaseSource
-    from proctor.pytest_plugin.batches import Ended
 
 _SHOWN_AS_FAILED = frozenset({Outcome.FAILED, Outcome.INCONCLUSIVE})
 
 
-def collector_of(path: Path, parent: pytest.Collector, *, for_sure: bool) -> EvalSetFile | None:
-    """Return the collector of the eval set at `path`; unless `for_sure`, return `None` if the content is not an eval set."""
-    if not for_sure and not _is_set(path):
+def collector_of(path: Path, parent: pytest.Collector, *, certain: bool) -> EvalSetFile | None:
+    """Return the collector of the eval set at `path`; unless `certain`, return `None` if the content is not an eval set."""
+    if not certain and not _is_set(path):
         return None  # `x.test.yaml` may belong to another plug-in
     collector: EvalSetFile = EvalSetFile.from_parent(parent, path=path)
     return collector
@@ -62,11 +70,12 @@ class EvalSetFile(pytest.File):
 
     def repr_failure(  # type: ignore[override]  # pytest's own collectors omit `style`, too
         self, excinfo: pytest.ExceptionInfo[BaseException]
-    ) -> Any:
+    ) -> str | TerminalRepr:
         """Return the messages of a configuration error, one problem per line; leave other errors to pytest."""
         if isinstance(excinfo.value, SetupError):
-            return shown_problem(excinfo)
-        return super().repr_failure(excinfo)
+            return problem_representation(excinfo)
+        own: str | TerminalRepr = super().repr_failure(excinfo)
+        return own
 
 
 def item_name(eval_id: str) -> str:
@@ -80,17 +89,14 @@ def tags_of(case: EvalCase) -> list[str]:
     return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
 
 
-class CaseItem(pytest.Item):
+class CaseItem(BatchItem):
     """One case of an eval set.
 
     The item runs the case in its setup: an outcome of *error* is an error of the setup, and the test itself checks whether
     the case passed.
     """
 
-    eval_set_id = eval_id = ""
-    position = 0
-    """Position of the case in the set."""
-    ended: Ended | None = None
+    result: ItemResult | None = None
     """Result of the case, until the teardown of the item."""
     waited = 0.0
     """Seconds that the session has waited for this case, while others may have run at the same time."""
@@ -102,17 +108,6 @@ class CaseItem(pytest.Item):
         self._line = int(line) - 1 if line.isdecimal() else None
         self.extra_keyword_matches.update(clean(tag) for tag in tags_of(case))
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """Set id and case id, which identify the case in a run."""
-        return self.eval_set_id, self.eval_id
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of `proctor.evaluate` for this case only, from markers that a conftest.py has added."""
-        marked = [mark.kwargs for mark in self.iter_markers("proctor")]
-        return {name: value for kwargs in reversed(marked) for name, value in kwargs.items()}
-
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the location of the case."""
         return self.path, self._line, clean(f"{self.eval_set_id}/{self.eval_id}")
@@ -123,23 +118,23 @@ class CaseItem(pytest.Item):
             return
         began = perf_counter()
         try:
-            self.ended = project_of(self.config).batches.take(self)
+            self.result = batches_of(self.config).take(self)
         finally:
             self.waited = perf_counter() - began
-        case = self.ended.case
+        case = self.result.case
         if case.outcome is Outcome.SKIPPED:
             pytest.skip(clean(case.reason) or "left out")
         if case.outcome is not Outcome.PASSED and case.outcome not in _SHOWN_AS_FAILED:
-            raise NoVerdictError(self.ended)
+            raise NoVerdictError(self.result)
 
     def runtest(self) -> None:
         """Fail unless the case has passed."""
-        if self.ended is None or self.ended.case.outcome is not Outcome.PASSED:
-            raise CaseFailedError(self.ended)
+        if self.result is None or self.result.case.outcome is not Outcome.PASSED:
+            raise CaseFailedError(self.result)
 
     def teardown(self) -> None:
         """Release the evidence."""
-        self.ended = None
+        self.result = None
 
     def begin_report(self, call: pytest.CallInfo[None]) -> None:
         """Drop pytest's internal traceback, which is slow to format and adds nothing to the evidence."""
@@ -154,17 +149,17 @@ class CaseItem(pytest.Item):
             report.duration = max(0.0, report.duration - self.waited)
         if call.excinfo is not None:
             self._show(report, call.excinfo)
-        if self.ended is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
-            report.duration += self.ended.seconds
-            report.proctor = self.ended.told()  # type: ignore[attr-defined]  # pytest serializes all attributes of a report
-            self.user_properties[:] = dict([*self.user_properties, *self.ended.properties()]).items()
+        if self.result is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
+            report.duration += self.result.seconds
+            report.proctor = self.result.summary_data()  # type: ignore[attr-defined]  # pytest serializes all attributes of a report
+            self.user_properties[:] = dict([*self.user_properties, *self.result.properties()]).items()
 
     def _show(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         error = excinfo.value
         if isinstance(error, SetupError):
-            report.longrepr = shown_problem(excinfo)
-        elif isinstance(error, NoVerdictError | CaseFailedError) and error.ended is not None:
-            report.longrepr = shown_failure(excinfo, error.ended.case, self)
+            report.longrepr = problem_representation(excinfo)
+        elif isinstance(error, NoVerdictError | CaseFailedError) and error.result is not None:
+            report.longrepr = failure_representation(excinfo, error.result.case, self)
         elif report.skipped and isinstance(report.longrepr, tuple):
             path, line, _ = self.reportinfo()
             report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -15,9 +15,9 @@ from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import find_config, find_sets, split_existing
 from proctor.pytest_plugin.collection import item_name
-from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
+from proctor.pytest_plugin.inspected_results import Evaluated, Pending
+from proctor.pytest_plugin.project import STORED_RUNS, NoAgentError, project_of
 from proctor.pytest_plugin.session_watch import watch_of
-from proctor.pytest_plugin.uninspected_results import Evaluated, Pending
 from proctor.schema.format.case import EvalCase, EvalSet
 
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'
@@ -78,7 +78,7 @@ def _cases(
             yield source.case(index), Origin(path, source.eval_set_id, source.where(index))
 
 
-def origin_of(case: Any, config: pytest.Config) -> Origin | None:
+def origin_of(case: object, config: pytest.Config) -> Origin | None:
     """Return the origin of a case that `parametrize` created; `None` for any other object."""
     return config.stash.get(_ORIGINS, {}).get(id(case)) if isinstance(case, EvalCase) else None
 
@@ -96,7 +96,7 @@ def seen_from(selector: str, folder: Path) -> str:
     return f"{shown}{selector[len(name) :]}"
 
 
-def not_marked() -> Any:
+def not_marked() -> NoReturn:
     """Raise the error for a test that requests `eval_case` without a marker.
 
     Raises:
@@ -125,7 +125,7 @@ class Evaluate:
         self._agent = self._find_agent()
         self._watch = watch_of(request.node)
 
-    def _find_agent(self) -> Any:
+    def _find_agent(self) -> object:
         """Return the agent of the marker, of the test's own `agent` fixture or of the session; `None` if there is none."""
         if "agent" in self._marked:
             return self._marked.pop("agent")
@@ -137,7 +137,7 @@ class Evaluate:
     def __repr__(self) -> str:
         return "evaluate"
 
-    def __call__(self, eval_sets: Any = None, /, *, agent: Any = None, **options: Any) -> Any:
+    def __call__(self, eval_sets: object = None, /, *, agent: object = None, **options: object) -> Any:
         """Run and return the result; in an async test, return an awaitable.
 
         Raises:
@@ -156,7 +156,9 @@ class Evaluate:
         except SetupError as problem:
             raise problem.with_traceback(None) from None
 
-    def _prepared(self, eval_sets: Any, agent: Any, given: dict[str, Any]) -> Callable[[], Any]:
+    def _prepared(
+        self, eval_sets: object, agent: object, given: dict[str, object]
+    ) -> Callable[[], Coroutine[object, object, Evaluated]]:
         folder = self._request.path.parent
         wanted = self._wanted(eval_sets)
         origins = [self._origin(one) for one in wanted]
@@ -173,14 +175,15 @@ class Evaluate:
         async def run() -> Evaluated:
             result = await api.evaluate(ref, sets, **options)
             if result.run_id and options["store"] is self._project.store:
-                self._request.node.stash.setdefault(KEPT, []).append(result.run_id)
+                self._request.node.stash.setdefault(STORED_RUNS, []).append(result.run_id)
             for case, origin in zip(result.cases, origins, strict=False):
                 case.place = case.place or (origin.place if origin else "")
-            return self._watch.keep(result)
+            watched: Evaluated = self._watch.keep(result)
+            return watched
 
         return run
 
-    def _wanted(self, eval_sets: Any) -> list[Any]:
+    def _wanted(self, eval_sets: object) -> list[Any]:
         if eval_sets is None:
             params = getattr(self._request.node, "callspec", None)
             case = params.params.get("eval_case") if params is not None else None
@@ -191,7 +194,7 @@ class Evaluate:
             return list(self._sets)
         return list(eval_sets) if isinstance(eval_sets, list | tuple) else [eval_sets]
 
-    def _origin(self, one: Any) -> Origin | None:
+    def _origin(self, one: object) -> Origin | None:
         return origin_of(one, self._request.config)
 
 
@@ -215,7 +218,7 @@ def _config_of(origins: Iterable[Origin | None]) -> Path | None:
     return found[0] if found else None
 
 
-def _as_set(one: Any, origin: Origin | None, folder: Path) -> Any:
+def _as_set(one: object, origin: Origin | None, folder: Path) -> Any:
     if isinstance(one, EvalCase):
         return EvalSet(eval_set_id=origin.eval_set_id if origin else "evaluate", eval_cases=[one])
     return seen_from(str(one), folder) if isinstance(one, str | Path) else one

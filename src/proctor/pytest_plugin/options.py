@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.common.option_kinds import Choice, Flag, Kind
 from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
@@ -59,12 +59,12 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(name, option.help, default="")
 
 
-def command_line_values(config: pytest.Config) -> dict[str, Any]:
+def command_line_values(config: pytest.Config) -> dict[str, object]:
     """Return the value of each option on the command line; `None` if it is absent."""
     return {option.key: config.getoption(f"proctor_{option.key}") for option in OPTIONS}
 
 
-def ini_values(config: pytest.Config) -> dict[str, Any]:
+def ini_values(config: pytest.Config) -> dict[str, object]:
     """Return the values of the options in pytest's ini file.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,10 @@ from proctor.runs.setup.settings import Settings, load_settings, setting_kinds
 from proctor.runs.storage.queries import is_for_results, open_store
 
 if TYPE_CHECKING:
-    from proctor.pytest_plugin.batches import Batches
     from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
-NOWHERE = "memory:"
+MEMORY = "memory:"
 
 
 class NoAgentError(SetupError):
@@ -40,9 +39,9 @@ class Project:
     def __init__(self, config: pytest.Config) -> None:
         """Store pytest's configuration, without reading settings yet."""
         self.config = config
-        self._given = command_line_values(config)
-        del self._given["agent"], self._given["store"]  # neither is an option of each run
-        self._open: list[Store] = []
+        self._command_line = command_line_values(config)
+        del self._command_line["agent"], self._command_line["store"]  # neither is an option of each run
+        self._open = ExitStack()
         self.unfinished: list[str] = []
         """Stored runs that are not finished."""
 
@@ -63,7 +62,10 @@ class Project:
         folder = ini.parent if ini is not None else self.config.rootpath
         kinds = setting_kinds()
         others = {name: value for name, value in values.items() if name not in kinds}
-        self._given = {**others, **{name: value for name, value in self._given.items() if value is not None}}
+        self._command_line = {
+            **others,
+            **{name: value for name, value in self._command_line.items() if value is not None},
+        }
         return settings.updated({name: value for name, value in values.items() if name in kinds}, folder)
 
     @cached_property
@@ -73,9 +75,9 @@ class Project:
         Raises:
             SetupError: no agent is named anywhere, or the settings name several.
         """
-        settings, asked = self.settings, self.config.getoption("proctor_agent")
-        if asked:
-            return str(asked)
+        settings, agent = self.settings, self.config.getoption("proctor_agent")
+        if agent:
+            return str(agent)
         if len(settings.agent) > 1:
             raise SetupError(
                 f"{settings.file} names {len(settings.agent)} agents, and a test session runs one: choose it with "
@@ -96,20 +98,20 @@ class Project:
             SetupError: a function of the settings (`setup`, `teardown`) cannot be found.
         """
         settings = self.settings
-        options = engine_options(self._given, settings)
+        options = engine_options(self._command_line, settings)
         for name in ("setup", "teardown"):
             if name in options:
                 options[name] = load_function(options[name], f"`{name}` in {settings.file}")
         return options
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _loaded(self) -> object:
         how: dict[str, Any] = {
             name: self.options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
         }
         return api.load_agent(self.agent_ref, **how)
 
-    def agent(self) -> Any:
+    def agent(self) -> object:
         """Return the agent, which is loaded once.
 
         Raises:
@@ -119,7 +121,7 @@ class Project:
         with self.recorded_attempt():
             return self._loaded
 
-    def reference(self, agent: Any) -> Any:
+    def reference(self, agent: object) -> object:
         """Return the AGENT string if `agent` was loaded from it, otherwise `agent` itself."""
         return self.agent_ref if agent is self.__dict__.get("_loaded") else agent
 
@@ -131,9 +133,9 @@ class Project:
     # --- Storage --------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _places(self) -> tuple[str, ...]:
-        asked = self.config.getoption("proctor_store")
-        return (asked,) if asked else self.settings.store
+    def _store_urls(self) -> tuple[str, ...]:
+        store = self.config.getoption("proctor_store")
+        return (store,) if store else self.settings.store
 
     @cached_property
     def store_url(self) -> str:
@@ -142,10 +144,10 @@ class Project:
         Raises:
             SetupError: two stores are named.
         """
-        named = [url for url in self._places if not is_for_results(url)]
-        if len(named) > 1:
-            raise SetupError(f"a run lives in one store, and there are two: {' and '.join(named)}")
-        return named[0] if named and named[0] != NOWHERE else ""
+        stores = [url for url in self._store_urls if not is_for_results(url)]
+        if len(stores) > 1:
+            raise SetupError(f"a run lives in one store, and there are two: {' and '.join(stores)}")
+        return stores[0] if stores and stores[0] != MEMORY else ""
 
     @cached_property
     def store(self) -> Store | None:
@@ -156,8 +158,9 @@ class Project:
         """
         if not self.store_url:
             return None
-        self._open.append(open_store(self.store_url))
-        return self._open[0]
+        store = open_store(self.store_url)
+        self._open.callback(store.close)
+        return store
 
     @cached_property
     def results(self) -> list[AdkFiles]:
@@ -168,10 +171,10 @@ class Project:
         """
         from proctor.stores.adk_history import AdkFiles
 
-        found = [AdkFiles.from_url(url) for url in self._places if is_for_results(url)]
-        for place in found:
-            place.check()
-        return found
+        folders = [AdkFiles.from_url(url) for url in self._store_urls if is_for_results(url)]
+        for folder in folders:
+            folder.check()
+        return folders
 
     @contextmanager
     def recorded_attempt(self) -> Iterator[None]:
@@ -179,17 +182,17 @@ class Project:
         from proctor.common.secrets import redact_arguments
         from proctor.runs.storage.failed_attempts import recorded_attempt
 
-        what = " ".join(["pytest", *redact_arguments(self.config.invocation_params.args)])
+        command = " ".join(["pytest", *redact_arguments(self.config.invocation_params.args)])
         with ExitStack() as stack:
             if not self.config.option.collectonly:
-                for url, is_known in self._kept_in():
-                    stack.enter_context(recorded_attempt(url, what, in_project=not is_known))
+                for url, is_known in self._attempt_stores():
+                    stack.enter_context(recorded_attempt(url, command, in_project=not is_known))
             yield
 
-    def _kept_in(self) -> list[tuple[str | None, bool]]:
+    def _attempt_stores(self) -> list[tuple[str | None, bool]]:
         """Return each named store URL with `True`; if the settings cannot be read, the project's store with `False`."""
         try:
-            return [(url, True) for url in self._places if url != NOWHERE and not is_for_results(url)]
+            return [(url, True) for url in self._store_urls if url != MEMORY and not is_for_results(url)]
         except SetupError:
             return [(None, False)]
 
@@ -204,22 +207,16 @@ class Project:
         self.store, self.results  # noqa: B018 - raises their configuration errors before anything runs
         return api.prepare(self.agent_ref, [as_seen_from_here(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
 
-    @cached_property
-    def batches(self) -> Batches:
-        """The batches that run the cases of eval-set files."""
-        from proctor.pytest_plugin.batches import Batches
-
-        return Batches(self)
-
     def close(self) -> None:
-        """End the current batch and close the store."""
-        if "batches" in self.__dict__:
-            self.batches.close()
-        for store in self._open:
-            store.close()
+        """Close what the session has opened, the last first."""
+        self._open.close()
+
+    def close_later(self, close: Callable[[], None]) -> None:
+        """Call `close` when the session ends, before the store is closed."""
+        self._open.callback(close)
 
 
-KEPT = pytest.StashKey[list[str]]()
+STORED_RUNS = pytest.StashKey[list[str]]()
 """Stash key of a test: the ids of the runs that it has stored."""
 _KEY = pytest.StashKey[Project]()
 

@@ -12,7 +12,7 @@ import pytest
 from proctor.runs.observers import WATCHERS
 
 if TYPE_CHECKING:
-    from proctor.pytest_plugin.uninspected_results import Evaluated, Pending
+    from proctor.pytest_plugin.inspected_results import InspectableResult, Pending
 
 
 class Watch:
@@ -26,14 +26,14 @@ class Watch:
         """Whether the test function runs: results of fixtures may be for other tests, too."""
         self.pending: list[Pending] = []
         """Evaluations that the test must await."""
-        self.results: list[Evaluated] = []
+        self.results: list[InspectableResult] = []
         """Results that did not pass and have not been inspected yet."""
 
     def begun(self) -> None:
         """Record that a run or a scoring begins."""
         self.has_evaluated = True
 
-    def ended(self, result: Any) -> Any:
+    def ended(self, result: object) -> object:
         """Return a result that did not pass as one that records its inspection.
 
         A stored result is returned unchanged, because it can be inspected later in the store.
@@ -42,30 +42,21 @@ class Watch:
             return result if self._session is None else self._session.ended(result)
         return result if _is_settled(result) else self.keep(result)
 
-    def keep(self, result: Any) -> Evaluated:
+    def keep(self, result: object) -> Any:
         """Return a result that records its inspection, and remember it until the test ends."""
-        from proctor.pytest_plugin.uninspected_results import inspected, was_looked_at
+        from proctor.pytest_plugin.inspected_results import inspectable, is_inspected
 
-        kept: Evaluated = inspected(result)
-        self.results = [one for one in self.results if not was_looked_at(one)]
-        self.results.append(kept)
+        kept = inspectable(result)
+        self.results = [*(known for known in self.results if not is_inspected(known)), kept]
         return kept
 
     def forget(self) -> None:
         """Discard everything: the test has not passed."""
         self.pending, self.results = [], []
 
-    def check(self, item: pytest.Item, *, is_over: bool = False) -> None:
-        """Fail a test that passes only because it did not await or inspect something, or (`is_over`) evaluated nothing."""
-        __tracebackhide__ = True
-        if not (self.pending or self.results or (is_over and is_to_evaluate(item))):
-            return
-        from proctor.pytest_plugin.uninspected_results import said_of
-
-        said = said_of(self, item, is_over=is_over)
-        self.forget()
-        if said:
-            pytest.fail(said, pytrace=False)
+    def needs_check(self, item: pytest.Item, *, has_returned: bool) -> bool:
+        """Return whether the test may have ignored a result, or (`has_returned`) has evaluated nothing."""
+        return bool(self.pending or self.results or (has_returned and is_to_evaluate(item)))
 
 
 class SessionWatch:
@@ -74,39 +65,39 @@ class SessionWatch:
     def __init__(self) -> None:
         """Start without results."""
         self.is_closed = False
-        self._made: list[tuple[str, int, Any]] = []
+        self._made: list[tuple[str, int, object]] = []
         self._count: Counter[str] = Counter()
 
     def begun(self) -> None:
         """Ignore the beginning of a run or a scoring."""
 
-    def ended(self, result: Any) -> Any:
+    def ended(self, result: object) -> object:
         """Return a result that did not pass as one that records its inspection."""
         if self.is_closed or _is_settled(result):
             return result
-        from proctor.pytest_plugin.uninspected_results import inspected, place_of_caller
+        from proctor.pytest_plugin.inspected_results import caller_location, inspectable
 
-        place, kept = place_of_caller(), inspected(result)
-        self._made.append((place, self._count[place], kept))
+        place, result = caller_location(), inspectable(result)
+        self._made.append((place, self._count[place], result))
         self._count[place] += 1
-        return kept
+        return result
 
     def inspections(self) -> list[tuple[str, int, str, bool]]:
         """Return for each result the place of its creation, its number at that place, its text, and whether it was inspected."""
         if not self._made:
             return []
-        from proctor.pytest_plugin.uninspected_results import was_looked_at
+        from proctor.pytest_plugin.inspected_results import is_inspected
 
-        return [(place, number, repr(one), was_looked_at(one)) for place, number, one in self._made]
+        return [(place, number, repr(result), is_inspected(result)) for place, number, result in self._made]
 
 
-def _is_settled(result: Any) -> bool:
+def _is_settled(result: object) -> bool:
     """Return whether a result needs no inspection: it passed, or is stored, so that it can be inspected later."""
     return bool(getattr(result, "run_id", "")) or bool(result)
 
 
 @contextmanager
-def watching(watch: Watch) -> Iterator[None]:
+def active_watch(watch: Watch) -> Iterator[None]:
     """Activate a test's watch inside the block."""
     WATCHERS.append(watch)
     try:
@@ -148,12 +139,12 @@ def watch_of(item: pytest.Item) -> Watch:
 
 def is_to_evaluate(item: pytest.Item) -> bool:
     """Return whether a test has a case, or its own marker (not that of its class or module) names sets."""
-    if given_case(item) is not None:
+    if case_of(item) is not None:
         return True
     fixtures = getattr(item, "fixturenames", ())
     return "evaluate" in fixtures and any(mark.name == "proctor" and mark.args for mark in item.own_markers)
 
 
-def given_case(item: pytest.Item) -> Any:
+def case_of(item: pytest.Item) -> object:
     """Return the case with which a test is parametrized, or `None`."""
     return getattr(getattr(item, "callspec", None), "params", {}).get("eval_case")

@@ -4,87 +4,80 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from proctor.common.safe_text import clean
 from proctor.pytest_plugin.project import project_of
+from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
 from proctor.reports.content.summary import sentence
+from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.storage.queries import default_store, store_url
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
+from proctor.stores.urls import store_file
 
-if TYPE_CHECKING:
-    import pytest
-
-    from proctor.pytest_plugin import Told
-
-_MOST_RUNS = 5
+_MAX_RUNS = 5
 
 
-def write(told: Told, terminalreporter: Any, config: pytest.Config) -> None:
+def write_summary(report: SessionReport, terminal: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Write the outcomes of eval-set files, the runs that tests in code have stored, and unawaited or uninspected results.
 
     With `-q`, write the section only if something needs attention.
     """
-    unfinished = project_of(config).unfinished
-    lines = [*_unawaited(told), *_uninspected(told), *(_of_cases(told.cases) if told.cases else ())]
-    lines += _kept(told.cases, told.runs, config)
-    urgent = unfinished or told.unawaited or told.uninspected() or _attention(told.cases)
-    if not lines or (config.getoption("verbose", default=0) < 0 and not urgent):
+    errors = [*_errors(report)]
+    lines = [*errors, *(_of_cases(report.cases) if report.cases else ()), *_stored_runs(report, config)]
+    needs_attention = errors or project_of(config).unfinished or not all(map(_is_quiet, report.cases))
+    if not lines or (config.getoption("verbose", default=0) < 0 and not needs_attention):
         return
-    terminalreporter.section("proctor", sep="-")
+    terminal.section("proctor", sep="-")
     for line in lines:
-        terminalreporter.write_line(line)
+        terminal.write_line(line)
 
 
-def _unawaited(told: Told) -> Iterator[str]:
-    for test in dict.fromkeys(told.unawaited):
+def _errors(report: SessionReport) -> Iterator[str]:
+    for test in dict.fromkeys(report.unawaited):
         yield f"error: {clean(test)} was not awaited, so that nothing was run; the session is not green for it"
-
-
-def _uninspected(told: Told) -> Iterator[str]:
-    for result in told.uninspected():
+    for result in report.uninspected():
         yield f"error: no test inspected {clean(result)}; the session fails. Write `assert result` in a test"
 
 
-def _attention(cases: Sequence[dict[str, Any]]) -> bool:
-    return any(told["outcome"] != Outcome.PASSED or told["warnings"] for told in cases)
+def _is_quiet(case: CaseSummary) -> bool:
+    return case["outcome"] == Outcome.PASSED and not case["warnings"]
 
 
-def _result(cases: Sequence[dict[str, Any]]) -> RunResult:
+def _result(cases: Sequence[CaseSummary]) -> RunResult:
     """Return all cases as one result; if a case was re-run, its last outcome counts."""
-    agents = ", ".join(dict.fromkeys(told["agent"] for told in cases))
-    last = {(told["set"], told["case"]): told for told in cases}
+    agents = ", ".join(dict.fromkeys(case["agent"] for case in cases))
+    last = {(case["set"], case["case"]): case for case in cases}
     return RunResult(
-        agents, [CaseResult(told["set"], told["case"], Outcome(told["outcome"])) for told in last.values()]
+        agents, [CaseResult(case["set"], case["case"], Outcome(case["outcome"])) for case in last.values()]
     )
 
 
-def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for warning in dict.fromkeys(warning for told in cases for warning in told["warnings"]):
+def _of_cases(cases: Sequence[CaseSummary]) -> Iterator[str]:
+    for warning in dict.fromkeys(warning for case in cases for warning in case["warnings"]):
         yield f"warning: {warning}"
-    result, flaky = _result(cases), sum(told["flaky"] for told in cases)
+    result, flaky = _result(cases), sum(case["flaky"] for case in cases)
     yield f"agent {result.agent} - {sentence(result, flaky=flaky)}"
-    if not result.passed and not any(told["run"] for told in cases):
-        yield "the evidence is not kept; with --proctor-store URL it is, for `proctor show`"
+    if not result.passed and not any(case["run"] for case in cases):
+        yield "the evidence is not stored; with --proctor-store URL it is, for `proctor show`"
 
 
-def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
-    from proctor.runs.setup.project_defaults import as_seen_from_here
-    from proctor.runs.storage.queries import default_store, store_url
-    from proctor.stores.urls import store_file
-
-    project = project_of(config)
-    kept = list(dict.fromkeys([*(told["run"] for told in cases if told["run"]), *runs, *project.unfinished]))
-    if not kept:
+def _stored_runs(report: SessionReport, config: pytest.Config) -> Iterator[str]:
+    project, cases = project_of(config), report.cases
+    of_cases = (case["run"] for case in cases if case["run"])
+    runs = list(dict.fromkeys([*of_cases, *report.runs, *project.unfinished]))
+    if not runs:
         return
     url = project.store_url
-    named = url and store_file(store_url(url)) != default_store()
-    where = f" --store {shlex.quote(as_seen_from_here(url))}" if named else ""
-    for run in kept[:_MOST_RUNS]:
-        telling = (told["case"] for told in cases if told["run"] == run and told["outcome"] != Outcome.PASSED)
-        case = next(telling, "")
-        yield f"run {run} - proctor show {run}{f' {shlex.quote(case)}' if case else ''}{where}"
+    is_default = not url or store_file(store_url(url)) == default_store()
+    store = "" if is_default else f" --store {shlex.quote(as_seen_from_here(url))}"
+    for run in runs[:_MAX_RUNS]:
+        failed = (case["case"] for case in cases if case["run"] == run and case["outcome"] != Outcome.PASSED)
+        case = next(failed, "")
+        yield f"run {run} - proctor show {run}{f' {shlex.quote(case)}' if case else ''}{store}"
     for run in project.unfinished:
-        yield f"run {run} has not come to its end - proctor resume {run}{where}"
-    if len(kept) > _MOST_RUNS:
-        yield f"... and {len(kept) - _MOST_RUNS} more runs - proctor runs{where}"
+        yield f"run {run} is not finished - proctor resume {run}{store}"
+    if len(runs) > _MAX_RUNS:
+        yield f"... and {len(runs) - _MAX_RUNS} more runs - proctor runs{store}"
