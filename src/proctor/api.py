@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proctor.authoring.check import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
     from proctor.authoring.traces_to_eval_set import eval_set_of
-    from proctor.runs.argument_types import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+    from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
     from proctor.runs.estimate import estimate, estimate_sync
     from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
     from proctor.runs.importing.import_runs import import_run, import_runs
@@ -51,7 +51,7 @@ _WHERE = {
     "proctor.runs.estimate": ("estimate", "estimate_sync"),
     "proctor.runs.evaluate": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "proctor.runs.storage.export": ("export_run", "export_to_adk"),
-    "proctor.runs.argument_types": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "proctor.runs.arguments": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
     "proctor.authoring.generate_scenarios": ("generate_scenarios", "generate_scenarios_sync"),
     "proctor.runs.importing.import_runs": ("import_run", "import_runs"),
     "proctor.analysis.calibration.labels": ("label_run",),

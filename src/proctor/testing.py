@@ -20,7 +20,7 @@ from proctor.common.registry import METRICS
 from proctor.engine.execution.event_loop import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.custom.function_metric import as_factory
-from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricScore, Score

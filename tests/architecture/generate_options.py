@@ -47,7 +47,7 @@ def generated() -> dict[Path, str]:
     types = "\n\n" + "\n\n\n".join(map(typed_dict, TYPES)) + "\n\n\n"
     fields = "".join(map(form_field, options_for(Use.PAGE))) + "    "
     texts = {
-        RUNS / "argument_types.py": _replaced(RUNS / "argument_types.py", _TYPES, types),
+        RUNS / "arguments.py": _replaced(RUNS / "arguments.py", _TYPES, types),
         FORM: _replaced(FORM, _TYPES, fields),
     }
     return texts | {

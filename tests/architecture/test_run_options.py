@@ -14,7 +14,7 @@ from tests.architecture.generate_options import generated
 from tests.architecture.source import SRC
 
 DECLARATIONS = "src/proctor/engine/run_options.py"
-GENERATED = "src/proctor/runs/argument_types.py"
+GENERATED = "src/proctor/runs/arguments.py"
 
 
 def test_generated_types_and_docstrings_are_current() -> None:

@@ -85,7 +85,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> None:
     loaded = _loaded_by("-c", "from proctor import evaluate, evaluate_sync")
-    assert "proctor.runs.argument_types" in loaded
+    assert "proctor.runs.arguments" in loaded
     assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()
 
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from proctor.cli.command_base import SectionedCommand, SectionedOption
-from proctor.cli.commands import COMMANDS
+from proctor.cli.main import COMMANDS
 from proctor.common.registry import load_object
 from tests.cli.project import case, in_this_process, make_project
 

@@ -8,10 +8,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from proctor.cli import commands
-from proctor.cli.commands import COMMANDS
-from proctor.cli.errors import Stopped
-from proctor.cli.main import cli
+from proctor.cli import main
+from proctor.cli.main import COMMANDS, cli
+from proctor.cli.messages import Stopped
 from proctor.common.registry import load_object
 from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
 
@@ -123,7 +122,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Break:
                 raise error from cause
 
         monkeypatch.setitem(COMMANDS, "break", ("unused", "Break."))
-        monkeypatch.setattr(commands, "load_object", lambda _path: command)
+        monkeypatch.setattr(main, "load_object", lambda _path: command)
         return lambda *arguments: run(*arguments, "break")
 
     return make

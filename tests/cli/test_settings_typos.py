@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.project_settings import misspelled_settings
+from proctor.runs.setup.settings import misspelled_settings
 from tests.cli.project import case, in_this_process, make_project
 
 EVAL = ["eval", "agent.py", "cases.evalset.json"]

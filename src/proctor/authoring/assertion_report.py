@@ -12,7 +12,7 @@ from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
-from proctor.runs.setup.find_config import Configs
+from proctor.runs.load import Configs
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.schema.format.case import EvalCase
 

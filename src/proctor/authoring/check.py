@@ -23,10 +23,8 @@ from proctor.files.text.message_location import locate_message
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import Finding, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
-from proctor.runs.setup.find_config import Configs
-from proctor.runs.setup.judge_provider import JudgesOnDemand
-from proctor.runs.setup.user_functions import is_function
-from proctor.runs.setup.user_provider import UsersOnDemand
+from proctor.runs.load import Configs
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, is_function
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
 

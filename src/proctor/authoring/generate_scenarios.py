@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from proctor.errors import SetupError, SetupProblems, did_you_mean
-from proctor.runs.argument_types import AgentLike, EvalSetLike
+from proctor.runs.arguments import AgentLike, EvalSetLike
 from proctor.schema.format.case import (
     ConversationGenerationConfig,
     ConversationScenario,
@@ -201,7 +201,7 @@ def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | 
 
 def _existing(given: EvalSetLike | None, problems: list[SetupError]) -> list[ConversationScenario]:
     from proctor.files.eval_sets.source import open_eval_set
-    from proctor.runs.setup.inline_eval_sets import given_set
+    from proctor.runs.load import given_set
 
     if given is None:
         return []

@@ -1,15 +1,18 @@
-"""Options that several commands share: those of a run, of output files and of the store."""
+"""Options that several commands share: those of a run, of output files and of the store; durations and points in time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from proctor.cli.command_base import OTHER, option
+from proctor.cli.messages import say
 from proctor.common.option_kinds import (
     Amount,
     Choice,
@@ -22,6 +25,8 @@ from proctor.common.option_kinds import (
     WholeNumber,
 )
 from proctor.engine.run_options import OPTIONS, Use, options_of
+from proctor.errors import SetupProblems
+from proctor.runs.setup.settings import Settings, load_settings, misspelled_settings
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -161,3 +166,93 @@ def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
     """Add the options for scoring recorded evidence. `config` and `judge` describe the defaults of these two options."""
     names = [name for name in options_of(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
     return run_options(names, unset={"config": config, "judge": judge})
+
+
+# --- The project's settings ------------------------------------------------------------------------------------------
+
+
+def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings of the project that contains the working folder; `given` are the options of the command.
+
+    Raises:
+        SettingsError: the settings cannot be read.
+        SetupProblems: settings are misspelled, and `warnings_as_errors` is set.
+    """
+    settings = load_settings(Path.cwd())
+    warnings = misspelled_settings(Path.cwd())
+    if warnings and (
+        (given or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
+    ):
+        from proctor.runs.setup.prepare import errors_from
+
+        raise SetupProblems(errors_from(warnings))
+    for warning in warnings:
+        say(f"warning: {warning}")
+    return settings
+
+
+# --- Parameter types for durations and points in time: `7d`, `2026-11-20`, `yesterday` --------------------------------
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*", re.IGNORECASE)
+
+
+class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+    """A duration: `30d`, `12h`, `2w`."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Parse `value`."""
+        if isinstance(value, timedelta):
+            return value
+        age = read_age(str(value))
+        if age is None:
+            self.fail(f"{value!r} is no length of time; for example 30d, 12h or 2w", param, ctx)
+        return age
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+    """A point in time: a date, a date with a time, `today`, `yesterday`, or an age (`7d`)."""
+
+    name = "when"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Parse `value`; without a time zone it is in local time."""
+        if isinstance(value, datetime):
+            return value
+        moment = read_moment(str(value), datetime.now(tz=UTC).astimezone())
+        if moment is None:
+            self.fail(
+                f"{value!r} is no time; for example 7d (ago), yesterday, 2026-11-20 or '2026-11-20 14:00'",
+                param,
+                ctx,
+            )
+        return moment
+
+
+def read_age(text: str) -> timedelta | None:
+    """Return the duration that `text` denotes, or `None` if it is not valid."""
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        return timedelta(seconds=float(found[1]) * _UNITS[found[2].lower()])
+    except OverflowError:
+        return None
+
+
+def read_moment(text: str, now: datetime) -> datetime | None:
+    """Return the point in time that `text` denotes relative to `now`, or `None` if it is not valid."""
+    word = text.strip().lower()
+    if word in {"today", "yesterday"}:
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return midnight - timedelta(days=word == "yesterday")
+    try:
+        if (age := read_age(text)) is not None:
+            return now - age
+        found = datetime.fromisoformat(text.strip())
+    except (OverflowError, ValueError):
+        return None
+    return found if found.tzinfo else found.astimezone()

@@ -20,7 +20,7 @@ from proctor.engine.execution.run_control import NoProgress, StopRequest
 from proctor.errors import EvalError, StoreError
 from proctor.pytest_plugin.failures import ItemResult
 from proctor.pytest_plugin.project import Project, project_of
-from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.setup.settings import as_seen_from_here
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
 

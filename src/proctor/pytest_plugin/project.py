@@ -13,13 +13,15 @@ import pytest
 from proctor import api
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import command_line_values, ini_values
-from proctor.runs.setup.project_defaults import (
+from proctor.runs.setup.judge_and_user import load_function
+from proctor.runs.setup.settings import (
+    Settings,
     as_seen_from_here,
     engine_options,
-    load_function,
+    load_settings,
     prepare_process,
+    setting_kinds,
 )
-from proctor.runs.setup.settings import Settings, load_settings, setting_kinds
 from proctor.runs.storage.queries import is_for_results, open_store
 
 if TYPE_CHECKING:

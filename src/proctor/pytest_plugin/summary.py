@@ -11,7 +11,7 @@ from proctor.common.safe_text import clean
 from proctor.pytest_plugin.project import project_of
 from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
 from proctor.reports.content.summary import sentence
-from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.setup.settings import as_seen_from_here
 from proctor.runs.storage.queries import default_store, store_url
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome

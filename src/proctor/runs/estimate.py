@@ -10,8 +10,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
-from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
 from proctor.runs.storage.queries import NoRunsError, open_runs
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 from proctor.stats.intervals import student_quantile

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
-from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
-from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.errors import ProctorError
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.observers import begun, ended
-from proctor.runs.setup.working_folder import user_folder
 from proctor.runs.storage.failed_attempts import recorded_attempt
 
 if TYPE_CHECKING:
@@ -147,47 +145,14 @@ async def evaluate_matrix(
         NothingToRunError: without any error, no agent has a case to run.
         AgentLoadError, StoreError: the first agent could not start; nothing ran.
     """
+    from proctor.runs.setup.prepare import prepare_agents
+
     with recorded_attempt(options.get("store"), "evaluate_matrix(…)"):
-        prepared = _prepared(agents, eval_sets, options)
+        prepared = prepare_agents(agents, eval_sets, options)
         runs = await _one_after_the_other(prepared, options.get("progress"))
     from proctor.schema.results.run_result import RunResults
 
     return RunResults(ended(run) for run in runs)
-
-
-@user_folder()
-def _prepared(
-    agents: Sequence[AgentLike], eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
-) -> list[Prepared]:
-    """Prepare all agents, and report the configuration errors of all of them at once."""
-    from proctor.runs.setup.prepare import prepare
-
-    problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
-    prepared: list[Prepared] = []
-    idle: list[NothingToRunError] = []
-    for agent in agents:
-        try:
-            prepared.append(prepare(agent, eval_sets, options))
-        except SetupProblems as found:
-            problems += found.problems
-        except NothingToRunError as found:
-            idle.append(found)
-    if idle and not prepared and not problems:
-        raise idle[0]
-    if problems:
-        raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    _tell_apart(prepared)
-    return prepared
-
-
-def _tell_apart(prepared: Sequence[Prepared]) -> None:
-    """Number agents with the same label in reports: `bot`, `bot#2`. In a store each run has its own id."""
-    times: Counter[str] = Counter()
-    for one in prepared:
-        label = one.agent_label
-        times[label] += 1
-        if times[label] > 1:
-            one.agent_label = f"{label}#{times[label]}"
 
 
 async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:
@@ -213,7 +178,7 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
     from proctor.agents.load import imports_of
     from proctor.engine.execution.run import Run
     from proctor.engine.execution.run_control import NoProgress
-    from proctor.runs.setup.strict_warnings import refuse_warnings
+    from proctor.runs.setup.prepare import refuse_warnings
 
     refuse_warnings(prepared)
     begun()

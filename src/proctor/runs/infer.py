@@ -16,8 +16,7 @@ from proctor.engine.planning.plan import GivenSet
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun
-from proctor.runs.setup.judge_provider import JudgesOnDemand
-from proctor.runs.setup.user_provider import UsersOnDemand
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig, UserSimulatorConfig

@@ -1,19 +1,71 @@
-"""Load eval sets, configs and agents."""
+"""Load the agent, the eval sets and the configs of a run, from files or from objects in Python.
+
+Code of an agent may change the working folder during import (`os.chdir`). Paths of the user are relative to the folder in which the
+command began, so the change takes effect only after everything is read; the agent may need it for its own files.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from proctor.runs.argument_types import AgentLike
-from proctor.runs.setup.working_folder import agent_code
+from pydantic import ValidationError
+
+from proctor.engine.run_options import RunOptions
+from proctor.errors import EvalFileError, SetupError, SetupProblems
+from proctor.runs.arguments import AgentLike, ConfigLike, lines_of
 from proctor.schema.format.case import EvalSet
-from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.config import EvalConfig, TrialsConfig
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
+    from proctor.engine.planning.plan import GivenSet
+    from proctor.files.eval_sets.documents import Document
+    from proctor.runs.arguments import EvalSetLike
+
+_changes: ContextVar[list[str] | None] = ContextVar("working_folder_changes", default=None)
+
+
+@contextmanager
+def user_folder() -> Iterator[None]:
+    """Delay changes by `agent_code` until the block ends; discard them after an error."""
+    if _changes.get() is not None:
+        yield
+        return
+    changes: list[str] = []
+    token = _changes.set(changes)
+    try:
+        yield
+    finally:
+        _changes.reset(token)
+    if changes:
+        with suppress(OSError):  # the folder does not exist any more
+            os.chdir(changes[-1])
+
+
+@contextmanager
+def agent_code() -> Iterator[None]:
+    """Restore the working folder after the block, which imports code of an agent; `user_folder` applies the change later."""
+    changes, begin = _changes.get(), _folder()
+    try:
+        yield
+    finally:
+        if changes is not None and begin and (now := _folder()) != begin:
+            os.chdir(begin)
+            changes.append(now)
+
+
+def _folder() -> str:
+    """Return the working folder; empty if it was deleted."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
 
 
 def load_eval_set(
@@ -26,8 +78,6 @@ def load_eval_set(
         SetupError: two cases of an `EvalSet` share an id.
     """
     if not isinstance(path, str | os.PathLike):
-        from proctor.runs.setup.inline_eval_sets import given_eval_set
-
         return given_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
     from proctor.files.eval_sets.source import load_eval_set as load
 
@@ -76,3 +126,277 @@ def forget_changed(folder: Path) -> None:
     from proctor.agents.import_user_code import forget_outdated_imports as forget
 
     forget(folder)
+
+
+# --- Eval sets made in Python: models, or dicts and lists in any form that a file may have ----------------------------
+
+
+_NAME = "<eval set>"
+
+
+def listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
+    """Return the given sets as a list. A list of cases, or of turns as in old files, is one set."""
+    if isinstance(eval_sets, str | bytes | Path | Mapping) or not isinstance(eval_sets, Iterable):
+        return [cast("EvalSetLike", eval_sets)]
+    if hasattr(eval_sets, "model_dump"):  # Proctor's or google-adk's model, which iterates over its fields
+        return [cast("EvalSet", eval_sets)]
+    sets = list(eval_sets)
+    return [cast("EvalSetLike", sets)] if _is_one(sets) else sets
+
+
+def _is_one(items: list[Any]) -> bool:
+    from proctor.files.eval_sets.detect_format import Kind, kind
+
+    lists = (Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+    all_dicts = bool(items) and all(isinstance(item, dict) for item in items)
+    return all_dicts and kind(items) in lists and all(kind(item) is not Kind.EVAL_SET for item in items)
+
+
+def given_set(
+    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = True
+) -> GivenSet:
+    """Read an eval set made in Python: a model, or a dict in any form that a file may have.
+
+    With `allow_duplicate_ids` the second case `x` runs as `x#2`. Without `allow_unknown_keys`, unknown keys that look like
+    an expectation are refused.
+
+    Raises:
+        EvalFileError: the dict is not an eval set.
+        SetupProblems: the refused keys.
+        SetupError: two cases share an id.
+    """
+    from proctor.engine.planning.plan import GivenSet
+
+    eval_set, warnings = _read(
+        entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
+    )
+    return GivenSet(eval_set, warnings=warnings)
+
+
+def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
+    """Return the eval set that `given_set` would read; raises as `given_set`."""
+    from proctor.engine.planning.plan import GivenSet
+
+    eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
+    GivenSet(eval_set)  # refuses duplicate ids
+    return eval_set
+
+
+def _read(
+    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
+) -> tuple[EvalSet, list[str]]:
+    """Return the set and its warnings."""
+    from proctor.files.eval_sets.strictness import (
+        keys_of_set,
+        refusal_of,
+        refuse_keys,
+        refused_in,
+        warnings_of,
+    )
+
+    if isinstance(entry, EvalSet):
+        misread, doubtful = keys_of_set(entry)
+        refuse_keys([] if allow_unknown_keys else misread)
+        return (_told_apart(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
+    from proctor.files.eval_sets.source import open_eval_set_text
+
+    opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
+    if refused := refused_in(opened, allow_unknown_keys=allow_unknown_keys):
+        raise refusal_of(refused, allows=True)
+    return opened.eval_set(), [
+        each.without_severity for each in warnings_of(opened, allow_unknown_keys=allow_unknown_keys)
+    ]
+
+
+def _text(entry: object) -> str:
+    if isinstance(entry, bytes):
+        raise EvalFileError(f"{_NAME}: expected a path, an EvalSet or a dict, got bytes")
+    try:
+        return json.dumps(entry, default=_plain)
+    except RecursionError:
+        raise EvalFileError(f"{_NAME}: it is nested too deep") from None
+    except (TypeError, ValueError) as error:  # a key that is not a string, an object that contains itself
+        raise EvalFileError(f"{_NAME}: it cannot be written as JSON: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_unset=True)
+    raise EvalFileError(f"{_NAME}: {type(value).__name__} is not JSON and no model")
+
+
+def _told_apart(eval_set: EvalSet) -> EvalSet:
+    from proctor.files.eval_sets.duplicate_ids import rename_duplicates
+
+    renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
+    cases = [
+        case.model_copy(update={"eval_id": renamed[index]}) if index in renamed else case
+        for index, case in enumerate(eval_set.eval_cases)
+    ]
+    return eval_set.model_copy(update={"eval_cases": cases})
+
+
+# --- The config that scores a set: the given one, one found near the set, or ADK's defaults. Each is validated once ---
+
+
+GIVEN = "the config given"
+
+
+ADK_RS = "adk-rs"
+ADK_RS_CRITERIA = {
+    "tool_trajectory_avg_score": 1.0,
+    "final_response_match_v1": {"threshold": 0.5, "aggregate": "every_invocation"},
+}
+"""The criteria of adk-rs's `eval`, which reads no config."""
+ADK_RS_SOURCE = "adk-rs's criteria (no test_config.json found)"
+
+
+class Configs:
+    """Find and read the configs of a run; collect errors in `problems` and doubts in `warnings`."""
+
+    def __init__(
+        self,
+        given: ConfigLike,
+        problems: list[SetupError],
+        warnings: list[str],
+        trials: Mapping[str, Any] | None = None,
+        *,
+        default: str | None = None,
+    ) -> None:
+        """Take the config given for all sets, if any, and the options that override each config's `trials`."""
+        self._given, self._problems, self.warnings = given, problems, warnings
+        self._trials = trials or {}
+        self._default = default
+        self._read: dict[str, EvalConfig | None] = {}
+
+    def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+        """Return the config that scores a set, and its source; `None` if it cannot be used, which is one of the problems."""
+        config, origin = self._of(set_path)
+        return self._with_trials(config) if config and self._trials else config, origin
+
+    def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
+        """Override the config's `trials` with the options; the result is validated by the same rules."""
+        stated = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
+        try:
+            trials = TrialsConfig.model_validate({**stated, **self._trials})
+        except ValidationError as error:
+            self._problems += [
+                SetupError(f"trials: {line.removeprefix('document: ')}") for line in lines_of(error)
+            ]
+            return None
+        return config.model_copy(update={"trials": trials})
+
+    def _of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+        given = self._given
+        if isinstance(given, Mapping | EvalConfig):
+            if GIVEN not in self._read:
+                self._read[GIVEN] = self._checked(given)
+            return self._read[GIVEN], GIVEN
+        try:
+            path = Path(given) if given is not None else _config_beside(set_path)
+        except SetupError as problem:
+            self._problems.append(problem)
+            return None, ""
+        if path is None and self._default == ADK_RS:
+            return EvalConfig.model_validate({"criteria": ADK_RS_CRITERIA}), ADK_RS_SOURCE
+        if path is None:
+            return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
+        return self._from_file(path), str(path)
+
+    def _from_file(self, path: Path) -> EvalConfig | None:
+        from proctor.files.eval_sets.load import load_config_strictly
+        from proctor.files.eval_sets.strictness import refusal_of
+
+        key = str(path)
+        if key not in self._read:
+            try:
+                self._read[key], doubts, doubled = load_config_strictly(path)
+                self.warnings += [doubt.without_severity for doubt in doubts]
+                if doubled:
+                    self._problems.append(refusal_of(doubled))
+            except SetupError as problem:
+                self._read[key] = None
+                self._problems.append(problem)
+        return self._read[key]
+
+    def _checked(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
+        from proctor.files.eval_sets.config_warnings import config_findings, misspelled_keys
+
+        try:
+            config = EvalConfig.model_validate(given)
+        except ValidationError as error:
+            self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
+            return None
+        slips = misspelled_keys(config)
+        self._problems += [SetupError(f"{GIVEN}: {slip.one_line}") for slip in slips]
+        if not slips:
+            self.warnings += [f"{GIVEN}: {doubt.one_line}" for doubt in config_findings(config, dict(given))]
+        return config
+
+
+def trials_asked(options: RunOptions) -> dict[str, object]:
+    """Return the options that override the `trials` of a config; the number of trials only together with another option."""
+    rule: dict[str, object] = {
+        "min_pass_rate": options.min_pass_rate,
+        "pass_k": options.pass_k,
+        "confidence": options.confidence,
+        "until_decided": (options.until_decided and options.against is None) or None,
+    }
+    changed = {name: value for name, value in rule.items() if value is not None}
+    return {**changed, "num_runs": options.num_runs} if changed and options.num_runs is not None else changed
+
+
+def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
+    """Return the given config, its source and its warnings.
+
+    Raises:
+        SetupProblems: the errors in the config.
+    """
+    problems: list[SetupError] = []
+    configs = Configs(given, problems, [])
+    config, source = configs.of(None)
+    if config is None or problems:
+        raise SetupProblems(problems)
+    return config, source, configs.warnings
+
+
+def _config_beside(set_path: Path | None) -> Path | None:
+    from proctor.files.eval_sets.selectors import find_config
+
+    return find_config(set_path) if set_path is not None else None
+
+
+# --- Locations of the criteria in a config that planning refuses: line and column -------------------------------------
+
+
+def placed(found: SetupProblems) -> SetupProblems:
+    """Return the same problems. Those about a config file begin with line and column, like its syntax errors."""
+    documents: dict[str, Document | None] = {}
+    for problem in found.problems:
+        _place(problem, documents)
+    return SetupProblems(found.problems)
+
+
+def _place(problem: SetupError, documents: dict[str, Document | None]) -> None:
+    file, said = problem.file, str(problem)
+    if not (file and problem.path and said.startswith(f"{file}: ")):
+        return  # made in Python, or already located
+    if file not in documents:
+        documents[file] = _document(Path(file))
+    if (document := documents[file]) is None:
+        return
+    from proctor.files.text.validation_messages import resolve
+
+    path, _ = resolve(problem.path, document.value)
+    if path:
+        place = document.locate([path]).key(path)
+        problem.args = (f"{file}:{place.line}:{place.column}{said[len(file) :]}",)
+
+
+def _document(path: Path) -> Document | None:
+    from proctor.files.eval_sets.documents import read_document
+
+    try:
+        return read_document(path, str(path)) if path.is_file() else None
+    except EvalFileError:  # the file has changed since it was read
+        return None

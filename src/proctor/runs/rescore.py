@@ -11,11 +11,10 @@ from proctor.engine.planning.judging_manifest import judged_set
 from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.argument_types import ConfigLike, ScoreOptions
+from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run
 from proctor.runs.evaluate import carry_out
-from proctor.runs.setup.argument_checks import is_open, name_of_run
-from proctor.runs.setup.find_config import read_config
-from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of, judge_again
+from proctor.runs.load import read_config
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, judge_again
 from proctor.runs.setup.prepare import Prepared
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import open_runs
@@ -222,7 +221,7 @@ def _prepared(
     try:
         plan = make_plan(wanted, run_options)
     except SetupProblems as found:
-        from proctor.runs.setup.problem_locations import placed
+        from proctor.runs.load import placed
 
         raise placed(found) from None
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings, *plan.skips]))

@@ -11,11 +11,10 @@ from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, is_open
 from proctor.runs.begin import described
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain
-from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import prepare
 from proctor.runs.storage.failed_attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.storage.queries import open_runs

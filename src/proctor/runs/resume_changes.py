@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.planning.judging_manifest import judging_of, planned_cases
-from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.eval.agent_and_sets import Request, who_and_what
+from proctor.cli.eval.eval_request import Request, who_and_what
 from proctor.errors import SetupError
-from proctor.runs.setup.project_defaults import engine_options, load_function
-from proctor.runs.setup.settings import Settings
+from proctor.runs.setup.judge_and_user import load_function
+from proctor.runs.setup.settings import Settings, engine_options
 
 WITH_AGENT = Settings(agent=("bot",), sets=("mine.json",))
 NO_SETTINGS = Settings()

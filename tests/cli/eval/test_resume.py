@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from proctor import list_runs, load_run, resume_sync
-from proctor.cli.eval import interrupts
+from proctor.cli.eval import execution
 from proctor.engine.execution.run_control import StopRequest
 from proctor.runs.storage.queries import open_runs
 from proctor.schema.results.run_result import Outcome
@@ -190,7 +190,7 @@ def test_second_signal_during_the_first_handler_ends_the_process_after_it(
 ) -> None:
     """A handler inside another one cannot write: the first may hold the lock of stderr."""
     events: list[str] = []
-    monkeypatch.setattr(interrupts, "end_now", lambda code: events.append(f"end with {code}"))
+    monkeypatch.setattr(execution, "end_now", lambda code: events.append(f"end with {code}"))
     request = StopRequest()
 
     def signal_again(*_: object) -> None:
@@ -198,7 +198,7 @@ def test_second_signal_during_the_first_handler_ends_the_process_after_it(
         events.append("stop requested")
 
     request.listen(signal_again)
-    stop = interrupts.Stop(request, has_begun=lambda: True, farewell=lambda: events.append("farewell"))
+    stop = execution.Stop(request, has_begun=lambda: True, farewell=lambda: events.append("farewell"))
     stop(signal.SIGINT, None)
     for thread in threading.enumerate():  # the time limit of the first signal, which ends the process
         if isinstance(thread, threading.Timer):

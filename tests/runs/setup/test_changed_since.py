@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.runs.setup.git_files import CommitFiles
+from proctor.runs.setup.changed_since import CommitFiles
 
 SETS = ("a.evalset.json", "sub/b.evalset.json")
 

@@ -13,7 +13,7 @@ import proctor
 from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
-from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.runs.setup.settings import Settings
 from proctor.runs.storage.queries import open_store
 from proctor.schema.format.criterion import JudgeModelOptions
@@ -67,7 +67,7 @@ def test_who_is_asked(
     asked: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from proctor.runs.setup.project_defaults import engine_options
+    from proctor.runs.setup.settings import engine_options
 
     if variable:
         monkeypatch.setenv("PROCTOR_JUDGE_MODEL", variable)

@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.setup.user_functions import find_user
+from proctor.runs.setup.judge_and_user import find_user
 from proctor.schema.results.run_result import Outcome
 from tests.cli.project import in_this_process
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, said_in
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.errors import SetupError, did_you_mean
-from proctor.runs.argument_types import ConfigLike
-from proctor.runs.setup.argument_checks import is_open, name_of_run
+from proctor.runs.arguments import ConfigLike, is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.calibration import (

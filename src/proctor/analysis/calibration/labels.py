@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
-from proctor.runs.setup.argument_checks import is_open, name_of_run
+from proctor.runs.arguments import is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
-from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.arguments import is_open
 from proctor.runs.storage.queries import StoreLike, open_runs, store_url
 from proctor.schema.results.score import Outcome
 from proctor.stores.baselines import (

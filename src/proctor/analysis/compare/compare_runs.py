@@ -12,8 +12,8 @@ from typing import TypedDict, Unpack
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.runs.arguments import is_open
 from proctor.runs.observers import ended
-from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
@@ -116,7 +116,7 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
     from proctor.analysis.compare.compare import MARGIN, CompareOptions, compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
     from proctor.runs.differences import added_unlike, apart, cases_unlike, knows_cases, unlike
-    from proctor.runs.setup.user_functions import AN_OBJECT
+    from proctor.runs.setup.judge_and_user import AN_OBJECT
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.argument_types import EvaluateOptions
+from proctor.runs.arguments import EvaluateOptions
 from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import knows_cases, unlike
-from proctor.runs.setup.user_functions import AN_OBJECT
+from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import CasePoint, HistoryRun

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
-from proctor.runs.setup.argument_checks import is_open
+from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, open_runs
 from proctor.schema.analysis.power_plan import RunSize

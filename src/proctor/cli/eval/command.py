@@ -13,22 +13,19 @@ import click
 
 from proctor import api
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.error_reports import reported_errors, write_nothing_run
-from proctor.cli.errors import say
 from proctor.cli.eval.eval_request import Asking, guard_of, store_named
 from proctor.cli.eval.execution import Execution, Shown, Start, carry_out_against
-from proctor.cli.eval.stores import NOWHERE
-from proctor.cli.project_settings import read_settings
-from proctor.cli.shared_options import SHOW, json_option, output_options, run_options
-from proctor.cli.streams import loaded, stdout_is_ours
+from proctor.cli.messages import say
+from proctor.cli.outputs import NOWHERE, reported_errors, write_nothing_run
+from proctor.cli.process import loaded, stdout_is_ours
+from proctor.cli.shared_options import SHOW, json_option, output_options, read_settings, run_options
 from proctor.engine.run_options import OPTIONS, Group
 from proctor.errors import NothingToRunError, SettingsError
 from proctor.reports.content.estimate import write_estimate, write_json
 from proctor.runs.estimate import estimate_sync
+from proctor.runs.load import ADK_RS_SOURCE
 from proctor.runs.output_guard import OutputGuard
-from proctor.runs.setup.find_config import ADK_RS_SOURCE
-from proctor.runs.setup.project_defaults import prepare_process
-from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings, prepare_process
 from proctor.runs.storage.failed_attempts import attempts_recorded_by_caller
 from proctor.schema.results.run_result import RunResult
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.secrets import HIDDEN
 from proctor.errors import SetupError
-from proctor.runs.setup.find_config import GIVEN
+from proctor.runs.load import GIVEN
 from proctor.schema.evidence.trial import CONFIGURATION
 
 if TYPE_CHECKING:
@@ -127,8 +127,7 @@ def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
 
 def _from_folder(manifest: Manifest, named: str) -> str:
     """Return a recorded path relative to the working folder; unchanged if the recorded folder no longer exists."""
-    from proctor.runs.setup.project_defaults import as_seen_from_here
-    from proctor.runs.setup.settings import anchored
+    from proctor.runs.setup.settings import anchored, as_seen_from_here
 
     folder = Path(manifest.folder)
     if not manifest.folder or folder == Path.cwd() or not folder.is_dir():

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import OTHER, SectionedCommand, common, common_options, option
-from proctor.cli.errors import problems_of
-from proctor.cli.eval.stores import Keeping, results_places
-from proctor.cli.report_outputs import Output, output_guard, parse_outputs
+from proctor.cli.messages import problems_of
+from proctor.cli.outputs import Keeping, Output, output_guard, parse_outputs, results_places
 from proctor.cli.shared_options import STORE_HELP, report_options, run_options
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
@@ -75,9 +74,8 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
-    from proctor.cli.error_reports import reported_errors
-    from proctor.cli.errors import say
-    from proctor.cli.report_outputs import output_guard
+    from proctor.cli.messages import say
+    from proctor.cli.outputs import output_guard, reported_errors
 
     executions: list[Execution] = []
     with reported_errors(given, lambda: output_guard(given), lambda: any(one.has_run for one in executions)):
@@ -88,13 +86,13 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
-    from proctor.cli.errors import say
     from proctor.cli.eval.execution import Execution, Shown, carry_out_against
-    from proctor.cli.eval.stores import store_of
-    from proctor.cli.project_settings import read_settings
-    from proctor.cli.streams import stdout_is_ours
+    from proctor.cli.messages import say
+    from proctor.cli.outputs import store_of
+    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.shared_options import read_settings
     from proctor.runs.resume import run_to_resume
-    from proctor.runs.setup.project_defaults import caps, prepare_process
+    from proctor.runs.setup.settings import caps, prepare_process
     from proctor.runs.storage.failed_attempts import warning_of_attempt
     from proctor.runs.storage.queries import open_runs
 

@@ -46,8 +46,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     \b
     Exit codes: as `proctor eval`, of the new verdicts.
     """
-    from proctor.cli.error_reports import reported_errors
-    from proctor.cli.report_outputs import output_guard
+    from proctor.cli.outputs import output_guard, reported_errors
 
     guard = output_guard({**given, "store": store})
     executions: list[Execution] = []
@@ -59,10 +58,10 @@ def _score(
     run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.eval.execution import Execution, Shown
-    from proctor.cli.project_settings import read_settings
-    from proctor.cli.report_outputs import parse_outputs
-    from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.setup.project_defaults import caps, prepare_process
+    from proctor.cli.outputs import parse_outputs
+    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.shared_options import read_settings
+    from proctor.runs.setup.settings import caps, prepare_process
     from proctor.runs.storage.queries import open_runs
 
     settings = read_settings(given)
@@ -88,7 +87,7 @@ def _score(
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
     """Return the coroutine function that re-scores the run. `setting`: the judge that the project's settings name."""
     from proctor import api
-    from proctor.runs.setup.judge_provider import judge_again
+    from proctor.runs.setup.judge_and_user import judge_again
     from proctor.runs.storage.failed_attempts import find_current_run
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
@@ -104,7 +103,7 @@ def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None)
 
 def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
-    from proctor.cli.errors import say
+    from proctor.cli.messages import say
     from proctor.schema.results.run_result import Outcome
 
     _show_changes(store, result, shown, execution, stdout)

@@ -17,12 +17,11 @@ from types import FrameType
 from typing import Any
 
 from proctor.cli.command_base import common
-from proctor.cli.errors import Stopped, say
-from proctor.cli.eval.agent_and_sets import who_and_what
+from proctor.cli.eval.eval_request import who_and_what
+from proctor.cli.messages import Stopped, say
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
-from proctor.runs.setup.project_defaults import prepare_process
-from proctor.runs.setup.settings import load_settings
+from proctor.runs.setup.settings import load_settings, prepare_process
 
 _PAUSE = 0.3
 """Seconds between two polls."""

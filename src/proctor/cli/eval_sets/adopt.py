@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.errors import say
-from proctor.cli.file_diff import show_difference
+from proctor.cli.file_changes import show_difference
+from proctor.cli.messages import say
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 

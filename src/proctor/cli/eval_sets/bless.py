@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.confirm import is_sure
-from proctor.cli.errors import say, show_setup_error
-from proctor.cli.file_diff import show_difference
+from proctor.cli.file_changes import show_difference
+from proctor.cli.messages import is_sure, say, show_setup_error
 from proctor.cli.shared_options import store_option
 from proctor.common.safe_text import clean
 

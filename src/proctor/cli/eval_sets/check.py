@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.errors import SETUP_ERROR
+from proctor.cli.messages import SETUP_ERROR
 from proctor.cli.shared_options import run_option, run_options
 from proctor.common.safe_text import clean, clean_json
 from proctor.engine.run_options import Group
@@ -62,7 +62,7 @@ def check(
     Exit codes: 0 nothing is wrong (with or without warnings), 2 something is.
     """
     from proctor.authoring.check import check_meaning
-    from proctor.cli.project_settings import read_settings
+    from proctor.cli.shared_options import read_settings
     from proctor.files.eval_sets.check_file import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})

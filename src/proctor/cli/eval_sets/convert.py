@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.errors import say
-from proctor.cli.files import check_new_set, show_problems
+from proctor.cli.file_changes import check_new_set, show_problems
+from proctor.cli.messages import say
 from proctor.cli.shared_options import output_options
 from proctor.common.safe_text import clean
 

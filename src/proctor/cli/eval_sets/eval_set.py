@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.confirm import is_sure
-from proctor.cli.errors import say
-from proctor.cli.files import show_problems
+from proctor.cli.file_changes import show_problems
+from proctor.cli.messages import is_sure, say
 from proctor.cli.shared_options import parents_option, run_option
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean

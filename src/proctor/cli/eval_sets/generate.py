@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 
@@ -32,9 +32,8 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
         SetupError: a configuration error, or no terminal for the review; no model was called.
     """
     from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
-    from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.setup.project_defaults import prepare_process
-    from proctor.runs.setup.settings import load_settings
+    from proctor.cli.process import stdout_is_ours
+    from proctor.runs.setup.settings import load_settings, prepare_process
 
     if not (given["yes"] or given["dry_run"] or out is None or sys.stdin.isatty()):
         raise SetupError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.files import check_new_set
+from proctor.cli.file_changes import check_new_set
 from proctor.cli.shared_options import output_options
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError

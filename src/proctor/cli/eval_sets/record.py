@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.errors import say
-from proctor.cli.files import show_problems
+from proctor.cli.file_changes import show_problems
+from proctor.cli.messages import say
 from proctor.cli.shared_options import parents_option, run_options
 from proctor.common.safe_text import clean, has_lone_surrogate
 from proctor.errors import SetupError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.cli.shared_options import SHOW, output_options, store_option
 from proctor.common.safe_text import clean, clean_json
 

@@ -17,7 +17,7 @@ from proctor.analysis.compare.reports.json import write_parting_json
 from proctor.analysis.compare.reports.write import NAMES, Writer, write_comparison_error, writer_of
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.report_outputs import named_place, output_guard, parse_placed
+from proctor.cli.outputs import named_place, output_guard, parse_placed
 from proctor.cli.shared_options import SHOW, output_options, store_option
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.cli.shared_options import json_option, output_options, store_option
 from proctor.errors import SetupError
 
@@ -85,8 +85,7 @@ def export(
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back.
     """
-    from proctor.cli.error_reports import reported_errors
-    from proctor.cli.report_outputs import output_guard
+    from proctor.cli.outputs import output_guard, reported_errors
 
     form = format_ or _form_of(output)
     if app_name and form != "adk":

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.shared_options import SHOW, store_option
-from proctor.cli.times import Moment
+from proctor.cli.shared_options import SHOW, Moment, store_option
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.history import RunHistory

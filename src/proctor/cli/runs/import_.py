@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.cli.shared_options import store_option
 from proctor.common.safe_text import clean, clean_json
 

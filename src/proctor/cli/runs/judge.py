@@ -81,8 +81,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from proctor.analysis.calibration.calibrate import calibrate_sync
     from proctor.analysis.calibration.report import write_calibration, write_json
     from proctor.reports.base import ReportOptions
-    from proctor.runs.setup.project_defaults import caps, prepare_process
-    from proctor.runs.setup.settings import load_settings
+    from proctor.runs.setup.settings import caps, load_settings, prepare_process
 
     settings = load_settings(Path.cwd())
     prepare_process(settings)

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.confirm import is_sure
-from proctor.cli.errors import say
-from proctor.cli.shared_options import store_option
-from proctor.cli.times import Age
+from proctor.cli.messages import is_sure, say
+from proctor.cli.shared_options import Age, store_option
 from proctor.common.safe_text import clean, clean_json
 from proctor.errors import SetupError
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.shared_options import store_option
-from proctor.cli.times import Moment
+from proctor.cli.shared_options import Moment, store_option
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
@@ -84,7 +83,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     The id in each line is as short as it can be; `latest` is the newest. `proctor show RUN` shows
     what came of one, `proctor resume RUN` goes on with one that is unfinished.
     """
-    from proctor.cli.errors import say
+    from proctor.cli.messages import say
     from proctor.runs.storage.queries import NoRunsError, open_runs
 
     wanted = _filter(given)

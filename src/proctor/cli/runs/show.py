@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.errors import ERROR, say
-from proctor.cli.report_outputs import output_guard, parse_outputs, write_outputs
+from proctor.cli.messages import ERROR, say
+from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
 from proctor.cli.shared_options import output_options, store_option
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
@@ -90,8 +90,7 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     \b
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case.
     """
-    from proctor.cli.error_reports import reported_errors
-    from proctor.cli.report_outputs import output_guard
+    from proctor.cli.outputs import output_guard, reported_errors
 
     given["verbose"] = bool(common().verbose)
     given["color"] = False if common().no_color else None

@@ -71,11 +71,10 @@ def check(
     \b
     Exit codes: 0 nothing is broken, 1 a rule is broken, 2 the agent cannot be loaded.
     """
-    from proctor.cli.streams import stdout_is_ours
+    from proctor.cli.process import stdout_is_ours
     from proctor.engine.execution.event_loop import run_sync
     from proctor.runs.conformance.check_agent import MESSAGES, Fit, check_agent
-    from proctor.runs.setup.project_defaults import prepare_process
-    from proctor.runs.setup.settings import load_settings
+    from proctor.runs.setup.settings import load_settings, prepare_process
 
     prepare_process(load_settings(Path.cwd()))
     with stdout_is_ours() as stdout:

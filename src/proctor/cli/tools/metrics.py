@@ -12,7 +12,7 @@ from proctor.cli.command_base import SectionedCommand, common_options, option
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean, clean_json
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
-from proctor.runs.metrics.facts import facts_of
+from proctor.runs.metric_facts import facts_of
 
 EXAMPLES = """
 proctor metrics

@@ -65,8 +65,7 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
     \b
     Exit codes: as `proctor eval`.
     """
-    from proctor.cli.error_reports import reported_errors
-    from proctor.cli.report_outputs import output_guard
+    from proctor.cli.outputs import output_guard, reported_errors
 
     named = [*traces, *given["sets"], *([given["config"]] if given["config"] else [])]
     guard = output_guard(given, inputs=[Path(one) for one in named])
@@ -79,11 +78,10 @@ def _score_traces(
     traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.eval.execution import Execution, Shown
-    from proctor.cli.eval.stores import choose_keeping
-    from proctor.cli.project_settings import read_settings
-    from proctor.cli.report_outputs import parse_outputs
-    from proctor.cli.streams import stdout_is_ours
-    from proctor.runs.setup.project_defaults import engine_options, prepare_process
+    from proctor.cli.outputs import choose_keeping, parse_outputs
+    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.shared_options import read_settings
+    from proctor.runs.setup.settings import engine_options, prepare_process
 
     settings = read_settings(given)
     prepare_process(settings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def web(*, agents: Path | None, **given: Any) -> None:
 
     for module in ("fastapi", "uvicorn"):
         import_extra(module, extra="web", feature="proctor web")
-    from proctor.cli.errors import say
+    from proctor.cli.messages import say
     from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another

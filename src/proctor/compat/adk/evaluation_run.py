@@ -29,7 +29,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResu
 
 if TYPE_CHECKING:
     from proctor.engine.planning.plan import SetPlan
-    from proctor.runs.argument_types import ConfigLike, EvaluateOptions
+    from proctor.runs.arguments import ConfigLike, EvaluateOptions
     from proctor.runs.setup.prepare import Prepared
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.errors import ProctorError, SetupError, unknown_name
-from proctor.runs.argument_types import AgentLike
+from proctor.runs.arguments import AgentLike
 from proctor.runs.conformance.checks import CHECKS, Check
 from proctor.runs.conformance.conversation import (
     ConformanceError,

@@ -14,9 +14,9 @@ from pathlib import Path
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.run_file import RecordedCase, RecordedRun
+from proctor.runs.arguments import is_open
 from proctor.runs.importing.checks import agreeing
 from proctor.runs.importing.spool import RunSpool, Spool
-from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.storage.failed_attempts import recorded_attempt
 from proctor.runs.storage.queries import StoreLike, open_store
 from proctor.schema.evidence.trial import Trial

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.registry import load_object
 from proctor.engine.planning.plan import Plan, PlannedSet, find_duplicate_names, make_plan
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
-from proctor.runs.argument_types import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.runs.setup.argument_checks import is_open
-from proctor.runs.setup.find_config import Configs, trials_asked
-from proctor.runs.setup.inline_eval_sets import given_set, listed
-from proctor.runs.setup.judge_provider import JudgesOnDemand, budget_of
-from proctor.runs.setup.stopping_rules import stopping_rule
-from proctor.runs.setup.strict_warnings import errors_from, refuse_warnings
-from proctor.runs.setup.user_provider import UsersOnDemand
-from proctor.runs.setup.working_folder import user_folder
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
+from proctor.runs.load import Configs, given_set, listed, trials_asked, user_folder
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import NOT_JUDGED, SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
+    from proctor.engine.planning.stopping_rule import StoppingRule
     from proctor.schema.results.manifest import Manifest
     from proctor.stores.base import Store
 
@@ -88,7 +85,7 @@ def prepare(
     prepared = loading.prepared(loaded, plan, replace(run_options, looks=looks), store)
     refuse_warnings(prepared)
     if store is not None:
-        from proctor.runs.setup.manifest import manifest_of
+        from proctor.runs.begin import manifest_of
 
         prepared.manifest = manifest_of(
             plan,
@@ -101,6 +98,44 @@ def prepare(
     return prepared
 
 
+@user_folder()
+def prepare_agents(
+    agents: Sequence[AgentLike], eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
+) -> list[Prepared]:
+    """Prepare a run of each agent, and report the configuration errors of all of them at once.
+
+    Raises:
+        SetupProblems: the configuration errors.
+        NothingToRunError: without any error, the options select no case for any agent.
+    """
+    problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
+    prepared: list[Prepared] = []
+    idle: list[NothingToRunError] = []
+    for agent in agents:
+        try:
+            prepared.append(prepare(agent, eval_sets, options))
+        except SetupProblems as found:
+            problems += found.problems
+        except NothingToRunError as found:
+            idle.append(found)
+    if idle and not prepared and not problems:
+        raise idle[0]
+    if problems:
+        raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
+    _tell_apart(prepared)
+    return prepared
+
+
+def _tell_apart(prepared: Sequence[Prepared]) -> None:
+    """Number agents with the same label in reports: `bot`, `bot#2`. In a store each run has its own id."""
+    times: Counter[str] = Counter()
+    for one in prepared:
+        label = one.agent_label
+        times[label] += 1
+        if times[label] > 1:
+            one.agent_label = f"{label}#{times[label]}"
+
+
 def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
     """Plan the run. If all sets are unreadable and `keep_going` is set, the plan is empty."""
     empty = Plan([], options.num_runs or 1)
@@ -109,7 +144,7 @@ def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *
     try:
         return make_plan(wanted, options, loading.problems, hashed=hashed)
     except SetupProblems as found:
-        from proctor.runs.setup.problem_locations import placed
+        from proctor.runs.load import placed
 
         raise placed(found) from None
     except NothingToRunError:
@@ -367,3 +402,47 @@ def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
         if first is not planned:
             first.only = list(dict.fromkeys([*first.only, *planned.only]))
     return list(merged.values())
+
+
+# --- `warnings_as_errors`: every warning about the setup of a run becomes a configuration error -----------------------
+
+
+_REASON = "a warning, refused because --warnings-as-errors is set"
+
+
+def errors_from(warnings: Iterable[str]) -> list[SetupError]:
+    """Return one configuration error per warning, each text once."""
+    return [SetupError(f"{warning} ({_REASON})") for warning in dict.fromkeys(warnings)]
+
+
+def refuse_warnings(prepared: Prepared) -> None:
+    """Refuse a run that has warnings if it was prepared with `warnings_as_errors`; notes are not warnings.
+
+    Raises:
+        SetupProblems: one error per warning.
+    """
+    if not prepared.warnings_as_errors:
+        return
+    if problems := errors_from(each for each in prepared.warnings if each not in prepared.notes):
+        raise SetupProblems(problems)
+
+
+# --- The options that end a run early, and the factory of the rule of each --------------------------------------------
+
+
+RULES = {"against": "proctor.analysis.compare.until_decided:looks_of"}
+"""Option -> function of the options, the plan and the store. It is loaded on use: `analysis` is a higher layer."""
+
+
+def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> StoppingRule | None:
+    """Return the stopping rule that the options request; `None`: every case gets all its trials.
+
+    Raises:
+        SetupProblems: the other run does not exist or has nothing in common, or too few trials are allowed.
+        StoreError: the store of that run does not exist or cannot be read.
+    """
+    for option, factory in RULES.items():
+        if options.get(option) is not None:
+            rule: StoppingRule = load_object(factory)(options, plan, store)
+            return rule
+    return None

@@ -6,9 +6,12 @@ command line wins over the settings. Paths in them are relative to the file.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +19,8 @@ from proctor.common.option_kinds import Kind, Names
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
 from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, did_you_mean
-from proctor.runs.argument_types import EvaluateOptions
+from proctor.runs.arguments import EvaluateOptions
+from proctor.runs.setup.judge_and_user import judge_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +231,93 @@ def _anchored_url(url: str, folder: Path) -> str:
     if found is None or not found[2] or found[2].startswith("~"):
         return url
     return f"{found[1]}{folder / found[2]}"
+
+
+# --- The project's settings as options of a run, and the process state that they need ---------------------------------
+
+
+def as_seen_from_here(path: str) -> str:
+    """Shorten a path below the working folder, so that output does not depend on where the path was written."""
+    return path.removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate`: the options in `given` that have a value, else the project's settings.
+
+    A flag that is off, an empty list and `None` count as no value, because a command line has them for missing options.
+    """
+    options: dict[str, Any] = dict(settings.options)
+    if settings.config is not None:
+        options["config"] = as_seen_from_here(settings.config)
+    options |= {name: given[name] for name in OPTIONS if _has_value(given.get(name))}
+    judge = judge_named(given.get("judge"), settings.judge)
+    return {**options, "judge": judge} if judge is not None else options
+
+
+def _has_value(value: object) -> bool:
+    return value is not None and value is not False and value not in ((), [])
+
+
+def caps(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the limits on the usage of models: those in `given`, else those of the settings."""
+    limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
+    return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}
+
+
+def prepare_process(settings: Settings) -> None:
+    """Make the modules of the project importable, and set the environment variables of its settings."""
+    folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
+    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
+    place = next(installed, len(sys.path))  # no folder may shadow the standard library
+    sys.path[place:place] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    for name, value in settings.env.items():
+        os.environ.setdefault(name, value)
+
+
+# --- Find settings that have no effect because their file or their table is misspelled --------------------------------
+
+
+_OTHER_FORMS = frozenset({"proctor.yaml", "proctor.yml", "proctor.ini", "proctor.cfg", ".proctor.toml"})
+"""Common names of settings files that Proctor does not read."""
+_LONGEST = len(SETTINGS_FILE) + 2
+_OUTPUTS = (".html", ".htm")
+"""Suffixes of reports, which resemble `.toml`."""
+_TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
+_BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
+
+
+def misspelled_settings(start: Path) -> list[str]:
+    """Return a warning for each file or table with a name close to that of the settings, from `start` up to the project root."""
+    start = start.absolute()
+    root = project_root(start) or start
+    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
+    return [warning for folder in folders for warning in (*_files(folder), *_tables(folder / PYPROJECT))]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if len(entry.name) <= _LONGEST)
+    except OSError:
+        return
+    for name in names:
+        if name != SETTINGS_FILE and _is_near_file(name) and (folder / name).is_file():
+            yield f"{folder / name}: nothing reads this file. Did you mean {SETTINGS_FILE!r}?"
+
+
+def _is_near_file(name: str) -> bool:
+    lower = name.lower()
+    if lower in _OTHER_FORMS or lower == SETTINGS_FILE:
+        return True
+    return not lower.endswith(_OUTPUTS) and bool(get_close_matches(lower, [SETTINGS_FILE], cutoff=0.9))
+
+
+def _tables(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return
+    for name in dict.fromkeys(_TABLE.findall(text)):
+        if name != "proctor" and get_close_matches(name.lower(), ["proctor"], cutoff=0.8):
+            yield f"{file}: nothing reads the table [tool.{name}]. Did you mean [tool.proctor]?"
+    if _BARE_TABLE.search(text):
+        yield f"{file}: nothing reads the table [proctor]. Did you mean [tool.proctor]?"

@@ -180,7 +180,7 @@ def find_current_run(
         UnknownNameError: no run has this name.
         SetupError: the name depends on which run is the newest, and the last attempt made no run.
     """
-    from proctor.runs.setup.argument_checks import name_of_run
+    from proctor.runs.arguments import name_of_run
     from proctor.stores.base import runs_back
 
     name = name_of_run(name)

@@ -17,7 +17,7 @@ from typing import TypeVar
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
 from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
-from proctor.runs.setup.argument_checks import check_count, is_open
+from proctor.runs.arguments import check_count, is_open
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult

@@ -13,10 +13,9 @@ from proctor.engine.planning.case_checks import in_case, remedies
 from proctor.engine.planning.judging_manifest import judging_of, planned_cases, set_manifests
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
-from proctor.runs.argument_types import EvalSetLike, ScoreOptions
+from proctor.runs.arguments import EvalSetLike, ScoreOptions, is_open
 from proctor.runs.evaluate import carry_out
 from proctor.runs.observers import ended
-from proctor.runs.setup.argument_checks import is_open
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.queries import open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases

@@ -24,8 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proctor.common.project_root import project_root
 from proctor.errors import ProctorError, SetupError, StoreError
-from proctor.runs.setup.project_defaults import prepare_process
-from proctor.runs.setup.settings import load_settings
+from proctor.runs.setup.settings import load_settings, prepare_process
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
 from proctor.web.server.adk.dev_ui import find_adk_page

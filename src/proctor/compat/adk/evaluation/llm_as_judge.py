@@ -28,7 +28,7 @@ from proctor.judges.base import JudgeSource, PromptedJudge
 from proctor.judges.vote_failures import early_end_failure
 from proctor.metrics.judged.base import stated_options
 from proctor.models.base import ModelError, Reply
-from proctor.runs.setup.judge_provider import JudgesOnDemand
+from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.content import Content, UsageMetadata, text_content
 from proctor.schema.format.criterion import EvalMetric, LlmAsAJudgeCriterion, RubricsBasedCriterion

@@ -8,7 +8,7 @@ from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.evaluator import Evaluator
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory, PrebuiltEvaluator
 from proctor.errors import unknown_name
-from proctor.runs.metrics.adk_infos import metric_infos
+from proctor.runs.metric_facts import metric_infos
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import EvalMetric, MetricInfo
 

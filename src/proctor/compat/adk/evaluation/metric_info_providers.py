@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from proctor.compat.adk.argument_errors import refused
 from proctor.compat.adk.evaluation.eval_metrics import MetricInfo, MetricInfoProvider, PrebuiltMetrics
-from proctor.runs.metrics.adk_infos import metric_infos
+from proctor.runs.metric_facts import metric_infos
 
 __all__ = [
     "FinalResponseMatchV2EvaluatorMetricInfoProvider",

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from proctor.common.secrets import hide_secrets
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
-from proctor.runs.setup.project_defaults import prepare_process
-from proctor.runs.setup.settings import load_settings
+from proctor.runs.setup.settings import load_settings, prepare_process
 from proctor.schema.format.case import SessionInput
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat

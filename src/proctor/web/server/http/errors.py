@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
-from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.setup.settings import as_seen_from_here
 from proctor.runs.storage.queries import NoRunsError
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.server.runs.run_command import ProblemsError, problems_response

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from proctor.common.secrets import hide_secrets
 from proctor.common.version import __version__
 from proctor.errors import ProctorError
-from proctor.runs.setup.project_defaults import as_seen_from_here
+from proctor.runs.setup.settings import as_seen_from_here
 from proctor.runs.storage.queries import store_url
 from proctor.web.pages.start import AboutPage
 from proctor.web.server.context import ContextDep, ServerContext

@@ -10,9 +10,8 @@ from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.concurrency import run_in_threadpool
 
 from proctor.common.secrets import hide_secrets
-from proctor.runs.metrics.facts import metrics_page
-from proctor.runs.metrics.metric_list import MetricsPage
-from proctor.runs.setup.judge_provider import judge_named
+from proctor.runs.metric_facts import MetricsPage, metrics_page
+from proctor.runs.setup.judge_and_user import judge_named
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import RunState

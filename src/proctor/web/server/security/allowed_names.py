@@ -16,7 +16,7 @@ from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Target
 from proctor.common.registry import MODELS
 from proctor.errors import AgentError, AgentLoadError, SetupError
 from proctor.models.names import parse_name
-from proctor.runs.setup.judge_provider import judge_named
+from proctor.runs.setup.judge_and_user import judge_named
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.web.server.context import Access, ServerContext
 

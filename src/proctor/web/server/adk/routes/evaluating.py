@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import Field
 
 from proctor.agents.chat_host import Json
-from proctor.runs.metrics.adk_infos import metric_infos
+from proctor.runs.metric_facts import metric_infos
 from proctor.schema.format.criterion import EvalMetric, Interval
 from proctor.web.server.adk.adk_route import LOCAL, AdkRequest, AdkRoute
 from proctor.web.server.adk.app_state import AdkDep, AdkState

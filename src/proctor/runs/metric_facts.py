@@ -8,8 +8,54 @@ from typing import Any
 from proctor.common.registry import METRICS
 from proctor.errors import SetupError
 from proctor.metrics.base import NEEDS, MetricFacts, example_of, options_of
-from proctor.runs.metrics.metric_list import MetricInfo, MetricsPage, OptionFacts
-from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
+from proctor.schema.format.criterion import (
+    BaseCriterion,
+    Interval,
+    JudgeModelOptions,
+    MetricInfo as AdkMetricInfo,
+    MetricValueInfo,
+    PrebuiltMetrics,
+)
+from proctor.schema.format.wire_model import PageModel
+
+
+class OptionFacts(PageModel):
+    """One option of a metric's criterion."""
+
+    name: str
+    meaning: str
+    required: bool
+    json_schema: dict[str, Any]
+    """The JSON Schema of its values. Empty: any value."""
+
+
+class MetricInfo(PageModel):
+    """The facts about a metric, without running it."""
+
+    name: str
+    description: str
+    kind: str
+    needs: list[str]
+    """Descriptions of the needs, for readers."""
+    asks_judge: bool
+    gates: bool
+    """False: the metric is always reported and never decides."""
+    minimum: float | None
+    maximum: float | None
+    default_threshold: float | None
+    options: list[OptionFacts]
+    example: dict[str, Any] | None
+    """The `criteria` of a config that uses it."""
+    source: str
+
+
+class MetricsPage(PageModel):
+    """Every metric."""
+
+    items: list[MetricInfo]
+    judge: str
+    """The judge of metrics whose criterion names none."""
+
 
 _OURS: dict[str, dict[str, Any]] = {
     "gate": {"type": "boolean", "default": True},
@@ -83,3 +129,24 @@ def _schema(name: str) -> dict[str, Any]:
     found["properties"].setdefault("judge_model_options", {"$ref": "#/$defs/JudgeModelOptions"})
     found.setdefault("$defs", {}).setdefault("JudgeModelOptions", JudgeModelOptions.model_json_schema())
     return found
+
+
+# --- Descriptions of the format's own metrics in google-adk's form, for tools of google-adk that list metrics ---------
+
+
+def metric_infos() -> list[AdkMetricInfo]:
+    """Return the description of each of the format's metrics, in google-adk's order."""
+    return [_adk_info(name.value) for name in PrebuiltMetrics]
+
+
+def _adk_info(name: str) -> AdkMetricInfo:
+    facts = METRICS.get(name).facts
+    interval = None
+    if facts.maximum is not None and facts.gates:
+        interval = Interval(min_value=facts.minimum, max_value=facts.maximum)
+    return AdkMetricInfo(
+        metric_name=name,
+        description=facts.description,
+        metric_value_info=MetricValueInfo(interval=interval),
+        requires_threshold=facts.gates,
+    )

@@ -1,4 +1,4 @@
-"""Error messages of the command line and their exit codes.
+"""Messages of the command line: errors with their exit codes, prompts, and the status file for programs.
 
 Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run), 3 error, 4 inconclusive,
 130 interrupted (Ctrl-C), 143 terminated.
@@ -6,14 +6,17 @@ Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run)
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import click
 
 from proctor.cli.command_base import common
-from proctor.cli.status_file import tell_problems
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, SetupProblems
@@ -108,3 +111,62 @@ def _head(line: str) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"{_MARGIN}{line}" for line in text.rstrip().splitlines())
+
+
+# --- Machine-readable status for the program that started this process: the run that began, or the configuration errors ---
+
+
+VARIABLE = "PROCTOR_TELL"
+
+_file: list[str] = []
+
+
+def listen_to_environment() -> None:
+    """Read the file name and remove the variable, so that child processes of the agent do not write to the file."""
+    _file[:] = [name] if (name := os.environ.pop(VARIABLE, "")) else []
+
+
+def tell_run(run_id: str, trials: int) -> None:
+    """Report that a run has begun."""
+    _tell({"run": run_id, "trials": trials})
+
+
+def tell_problems(problems: Iterable[SetupError]) -> None:
+    """Report configuration errors; nothing was run."""
+    if _file:
+        _tell({"problems": [_as_data(problem) for problem in problems]})
+
+
+def _as_data(problem: SetupError) -> dict[str, Any]:
+    path = [str(part) for part in problem.path]
+    return {"message": str(problem), "kind": type(problem).__name__, "file": problem.file, "path": path}
+
+
+def _tell(said: dict[str, Any]) -> None:
+    if not _file:
+        return
+    import json
+
+    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the reader may have ended
+        file.write(json.dumps(said) + "\n")
+
+
+# --- Confirmation prompts for actions that cannot be undone -----------------------------------------------------------
+
+
+def is_sure(question: str, *, yes: bool, undone: str, to_do: str) -> bool:
+    """Return whether the user confirms an action.
+
+    `undone` reports that nothing changed; `to_do` names what --yes does without a prompt.
+
+    Raises:
+        SetupError: stdin is not a terminal, and `yes` is false.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise SetupError(f"{undone}: add --yes to {to_do} without being asked")
+    if click.confirm(question, default=False, err=True):
+        return True
+    say(undone)
+    return False

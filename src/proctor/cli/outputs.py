@@ -1,20 +1,29 @@
-"""Output files of reports: validated before the run, written after it."""
+"""Where a run goes: its store and its reports. Both are validated before the run; the reports are written after it, or
+after an error that prevented it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
-from proctor.cli.errors import say
+from proctor.cli.messages import say
 from proctor.common.error_text import safe_str
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import SetupError, SetupProblems, StoreError
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.runs.output_guard import OutputGuard, kept_stores
+from proctor.runs.setup.settings import Settings
+from proctor.runs.storage.queries import is_for_results, open_store
+from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
+    from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
 STDOUT = "-"
@@ -165,3 +174,128 @@ def write_outputs(
                 f"error: the report {output.name} could not be written to {place}: {type(error).__name__}: {cause}"
             )
     return fine
+
+
+# --- Reports of commands that ran nothing: a report file never keeps the result of an earlier run ---------------------
+
+
+@contextmanager
+def reported_errors(
+    given: Mapping[str, Any], guard: Callable[[], OutputGuard], has_run: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Write a configuration error raised inside the block into every requested report, then re-raise it.
+
+    If `has_run` returns true, write nothing: the reports then belong to a run.
+    """
+    try:
+        yield
+    except SetupError as error:
+        if not has_run() and (given["reports"] or given["format_"]):
+            failure = Failure(where=CONFIGURATION, kind=FailureKind.NOT_LOADED, message=safe_str(error))
+            run = RunResult("proctor", failure=failure, started_at=time.time())
+            write_nothing_run(usable_outputs(given, guard), [run], sys.stdout, failure.cause)
+        raise
+
+
+def usable_outputs(given: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
+    """Return the requested reports that can be written; other code reports the problems of the rest."""
+    found: dict[str, Output] = {}
+    words = [*given["reports"], *([f"{given['format_']}=-"] if given["format_"] else [])]
+    with suppress(SetupError):
+        rule = guard()
+        for word in words:
+            with suppress(SetupError):
+                (output,) = parse_outputs([word], None, rule)
+                found.setdefault(str(output.path), output)
+    return list(found.values())
+
+
+def write_nothing_run(
+    outputs: Sequence[Output], runs: Sequence[RunResult], stdout: TextIO, text: str, *, is_empty: bool = False
+) -> None:
+    """Write reports without cases: either `runs` hold a configuration error, or `text` becomes the note of an empty report.
+
+    If a report format fails without cases (a plug-in may expect them), write `text` to its file instead.
+    """
+    options = ReportOptions(color=False, exit_code=0 if is_empty else 2, note=text if is_empty else "")
+    for output in outputs:
+        try:
+            output.write(runs, stdout, options)
+        except Exception:  # noqa: BLE001  (a report may be a plug-in, and the old report must not remain)
+            with suppress(OSError, SetupError):
+                if output.path is not None:
+                    with output.guard.open(output.path, output.name, errors="backslashreplace") as file:
+                        file.write(f"proctor: {text}\n")
+
+
+# --- Targets of a run: its store, and the folders to which its results are also written -------------------------------
+
+
+NOWHERE = "memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The store of a run and its further targets."""
+
+    store: Store | None = None
+    """`None`: the run is not stored."""
+    adk: list[AdkFiles] = field(default_factory=list)
+    """Agent folders to whose `.adk/eval_history` the results are also written."""
+
+    def close(self) -> None:
+        """Close the store."""
+        if self.store is not None:
+            self.store.close()
+
+    def write_results(self, runs: Sequence[RunResult]) -> bool:
+        """Write the results to the further targets, print an error for each failure, and return whether all succeeded."""
+        fine = True
+        for place in self.adk:
+            for run in runs:
+                try:
+                    place.write(run)
+                except StoreError as error:
+                    fine = False
+                    say(f"error: {error}")
+        return fine
+
+
+def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
+    """Open the stores of `--store` or of the settings; the project's own store if neither names one.
+
+    Raises:
+        SetupError: two stores are named, or one cannot be used.
+    """
+    asked = list(given) or list(settings.store)
+    store, adk = store_of(asked), results_places(asked)
+    return Keeping(None if store == NOWHERE else open_store(store), adk)
+
+
+def store_of(urls: Sequence[str]) -> str | None:
+    """Return the URL of the store for the run; `None` if all `urls` are targets for results only.
+
+    Raises:
+        SetupError: `urls` name two stores.
+    """
+    stores = [url for url in urls if not is_for_results(url)]
+    if len(stores) > 1:
+        raise SetupError(f"a run lives in one store, and there are two: {' and '.join(stores)}")
+    return stores[0] if stores else None
+
+
+def results_places(urls: Sequence[str]) -> list[AdkFiles]:
+    """Return the folders among `urls` to which results are also written.
+
+    Raises:
+        StoreError: a folder does not exist, or may not be written.
+    """
+    return [_results(url) for url in urls if is_for_results(url)]
+
+
+def _results(url: str) -> AdkFiles:
+    from proctor.stores.adk_history import AdkFiles
+
+    place = AdkFiles.from_url(url)
+    place.check()
+    return place

@@ -1,4 +1,4 @@
-"""Types of the arguments of `evaluate` and related functions: agents, eval sets, configs and options.
+"""Types and checks of the arguments of the Python API: agents, eval sets, configs, options, stores and runs.
 
 The types of the options are generated from their declarations in `engine/run_options.py`.
 """
@@ -10,12 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
+from proctor.common.error_text import safe_repr
+from proctor.common.option_kinds import LARGEST, number_problem
+from proctor.errors import SetupError, StoreError
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from typing_extensions import TypeIs
 
     from proctor.engine.execution.run_control import Progress, StopRequest
     from proctor.schema.format.case import EvalSet
     from proctor.schema.format.config import EvalConfig
+    from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
 AgentLike = Any
@@ -139,3 +145,53 @@ def _field_path(loc: Sequence[int | str], kind: str) -> str:
     if kind == "missing" and names:
         names[-1] = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", names[-1])
     return ".".join(names) or "document"
+
+
+# --- Checks of arguments of the Python API for which a wrong type would cause an error far from its origin ------------
+
+
+def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
+    """Return whether `store` is an open store, rather than the location of one.
+
+    Raises:
+        StoreError: `store` is neither.
+    """
+    if store is None or isinstance(store, str | Path):
+        return False
+    if isinstance(store, type) or not all(hasattr(store, name) for name in ("url", "index", "find")):
+        raise StoreError(
+            f"store: expected a URL (sqlite:///PATH, memory:), a path, an open store (`open_store`) or None, got {safe_repr(store)}"
+        )
+    return True
+
+
+def name_of_run(run: str | RunResult) -> str:
+    """Return the name of a stored run: the given name, or the id of a result.
+
+    Raises:
+        SetupError: `run` is neither, or the result is in no store.
+    """
+    if isinstance(run, str):
+        return run
+    from proctor.schema.results.run_result import RunResult as Result
+
+    if not isinstance(run, Result):
+        raise SetupError(
+            "run: expected an id, the beginning of one, `latest`, `latest~1` or a result that is in the store, "
+            f"got {safe_repr(run)}"
+        )
+    if not run.run_id:
+        raise SetupError(
+            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"
+        )
+    return run.run_id
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse an invalid number of runs; `None` means that none is given.
+
+    Raises:
+        SetupError: the value is not a whole number, is below 0 or above 2**63 - 1.
+    """
+    if value is not None and (problem := number_problem(value, 0, LARGEST)):
+        raise SetupError(f"{name} must be {problem}")

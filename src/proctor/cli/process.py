@@ -1,4 +1,4 @@
-"""Standard streams and exit of the process, protected from the code under test."""
+"""The process: its standard streams and its exit, protected from the code under test."""
 
 from __future__ import annotations
 

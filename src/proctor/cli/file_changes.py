@@ -1,0 +1,56 @@
+"""Checks, messages and diffs for the commands that write eval sets."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.messages import say
+from proctor.cli.outputs import output_guard
+from proctor.common.safe_text import clean
+from proctor.reports.content.source_locations import lines_of
+
+if TYPE_CHECKING:
+    from proctor.files.text.problems import Problem
+
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
+    """Write a unified diff of two texts to stdout, coloured on a terminal."""
+    from proctor.reports.base import ReportOptions, wants_color
+
+    color = sys.stdout.isatty() and wants_color(ReportOptions())
+    for line in _difference(str(path), before, after, context):
+        style = _COLORS.get(line[:1]) if color else None
+        click.echo(click.style(clean(line), fg=style) if style else clean(line))
+
+
+def _difference(name: str, before: str, after: str, context: int) -> Iterator[str]:
+    old, new = lines_of(before), lines_of(after)
+    yield from difflib.unified_diff(old, new, fromfile=name, tofile=name, n=context, lineterm="")
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Print the problems of a file to stderr."""
+    for problem in problems:
+        say(str(problem))
+
+
+def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bool) -> None:
+    """Refuse to write an eval set over its source, over an existing file unless `overwrite`, or into a missing folder.
+
+    Raises:
+        SetupError: the file may not be written; the message names the option that allows it.
+    """
+    from proctor.runs.output_guard import EVAL_SET
+
+    given = {"overwrite": overwrite, "make_parents": make_parents}
+    output_guard(given, inputs=[source]).check(path, EVAL_SET)
+    if make_parents:
+        path.parent.mkdir(parents=True, exist_ok=True)
