@@ -11,7 +11,7 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.agents.function import FunctionAgent
-from proctor.common.threads import THREADS
+from proctor.common.async_tools import THREADS
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part, user_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.common.finish_reasons import why_cut_off
+from proctor.schema.evidence.event import why_cut_off
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proctor.common.threads import Threads
+from proctor.common.async_tools import Threads
 
 
 def run(use: Callable[[Threads], Awaitable[Any]]) -> Any:
@@ -172,7 +172,7 @@ def test_an_idle_thread_keeps_nothing_of_the_last_call_alive() -> None:
 def test_a_thread_that_never_ends_does_not_hold_up_the_exit() -> None:
     code = (
         "import asyncio, time\n"
-        "from proctor.common.threads import THREADS\n"
+        "from proctor.common.async_tools import THREADS\n"
         "async def main():\n"
         "    try: await asyncio.wait_for(THREADS.call(time.sleep, 600), 0.1)\n"
         "    except TimeoutError: print('timed out')\n"

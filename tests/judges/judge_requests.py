@@ -10,7 +10,7 @@ from proctor.common.prompts import Prompt
 from proctor.judges.base import AnswerForm, Ballot, Passage, Question, UnusableAnswerError
 from proctor.judges.pool import RunJudges
 from proctor.models.base import ChatModel
-from proctor.models.concurrency_limit import Limiter
+from proctor.models.retries import Limiter
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.format.criterion import JudgeModelOptions
 

@@ -9,8 +9,7 @@ import pytest
 
 from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import UnusableAnswerError
-from proctor.judges.vote_failures import undecided_failure
-from proctor.judges.votes import ballot_details
+from proctor.judges.votes import ballot_details, undecided_failure
 from proctor.models.base import Finish, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import FailureKind

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from proctor.judges.request import BALLOT
-from proctor.judges.vote_failures import undecided_failure
+from proctor.judges.votes import undecided_failure
 from proctor.models.base import Finish, ModelError, ModelFault, Reply
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.judges.base import Ballot, Vote
-from proctor.judges.vote_failures import undecided_failure, unusable_answer_failure
-from proctor.judges.votes import agreement, ballot_details, cast, decides, is_majority_settled, majority
+from proctor.judges.votes import (
+    agreement,
+    ballot_details,
+    cast,
+    decides,
+    is_majority_settled,
+    majority,
+    undecided_failure,
+    unusable_answer_failure,
+)
 from proctor.models.base import ModelError, ModelFault
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Failure, FailureKind

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from proctor.models.base import ModelError, ModelFault, Reply
-from proctor.models.concurrency_limit import Limiter
 from proctor.models.load import load_model
-from proctor.models.retries import Patience, PatientModel
+from proctor.models.retries import Limiter, Patience, PatientModel
 from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
 from tests.models.model_calls import (
     MESSAGES,

@@ -7,7 +7,7 @@ import random
 
 from hypothesis import given, strategies as st
 
-from proctor.models.concurrency_limit import Limiter
+from proctor.models.retries import Limiter
 
 
 def test_no_more_than_allowed_at_once_and_in_turn() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
-from proctor.models.names import ModelName
-from proctor.models.requirements import is_provider_address
+from proctor.models.names import ModelName, is_provider_address
 from tests.models.loopback import Asked, ModelServer, Says, Status
 from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 

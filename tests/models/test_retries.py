@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.models.base import Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.concurrency_limit import Limiter
-from proctor.models.retries import Patience, PatientModel
+from proctor.models.retries import Limiter, Patience, PatientModel
 from proctor.models.scripted import ScriptedModel
 from tests.models.model_calls import MESSAGES, FakeClock, ask, fault, options
 

@@ -22,8 +22,8 @@ from pydantic import BaseModel
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.function_results import events_of
+from proctor.common.async_tools import THREADS
 from proctor.common.error_text import safe_repr
-from proctor.common.threads import THREADS
 from proctor.errors import AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content

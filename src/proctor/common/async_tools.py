@@ -1,11 +1,15 @@
-"""Await several tasks without leaking one, and await what a plain or async function returned."""
+"""Concurrency: await several tasks without leaking one, await plain or async functions, and run plain ones in daemon threads."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Sequence
-from typing import Any, TypeVar
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -27,3 +31,127 @@ async def gather_all(waiting: Sequence[Awaitable[T]]) -> list[T]:
 async def settle(outcome: Any) -> Any:
     """Return `outcome`, awaited if it is awaitable: users write `def` or `async def`, and some plain functions return a coroutine."""
     return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+# --- Daemon threads: they are reused, and never delay the exit of the process ------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """The result of a call: a value, or the exception of any kind that it raised."""
+
+    value: Any
+    error: BaseException | None
+
+    def get(self) -> Any:
+        """Return the value or raise the exception.
+
+        Raises:
+            RuntimeError: the call raised StopIteration or StopAsyncIteration, which would end a loop instead.
+        """
+        error = self.error
+        if error is None:
+            return self.value
+        if isinstance(error, StopIteration | StopAsyncIteration):
+            what = f"{type(error).__name__} was raised"
+            raise RuntimeError(what) from error  # noqa: TRY004 -- as Python does for generators
+        raise error
+
+
+class Worker:
+    """A daemon thread that runs one call at a time. `Threads` creates, lends and reuses it."""
+
+    __slots__ = ("_jobs", "context")
+
+    def __init__(self, number: int) -> None:
+        """Start the thread."""
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self.context: Context | None = None
+        threading.Thread(target=_work, args=(self._jobs,), daemon=True, name=f"proctor-{number}").start()
+
+    async def call(self, function: Callable[..., Any], *args: Any) -> Outcome:
+        """Run `function(*args)` in the thread; with the contextvars of the moment when the worker was lent.
+
+        An exception of any kind is part of the outcome: raised in an event loop, SystemExit would end the run.
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Outcome] = loop.create_future()
+        self._jobs.put(_Job(loop, done, self.context or copy_context(), function, args))
+        return await done
+
+    def dismiss(self, last: Callable[[], Any] | None = None) -> None:
+        """End the thread after its current call, and after calling `last`."""
+        if last is not None:
+            self._jobs.put(_Job(None, None, self.context or copy_context(), last, ()))
+        self._jobs.put(None)
+
+
+class Threads:
+    """The threads of a process that run plain functions: one per concurrent call; idle threads are reused."""
+
+    def __init__(self) -> None:
+        """Start without any thread."""
+        self._idle: list[Worker] = []
+        self._made = 0
+
+    def lend(self) -> Worker:
+        """Return a thread for exclusive use, with a copy of the current contextvars; return it with `give_back`."""
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            self._made += 1
+            worker = Worker(self._made)
+        worker.context = copy_context()
+        return worker
+
+    def give_back(self, worker: Worker) -> None:
+        """Take back an idle thread."""
+        worker.context = None
+        self._idle.append(worker)
+
+    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return what `function(*args)` returns in a thread, or raise what it raises.
+
+        If the caller is cancelled, the thread continues (nothing can stop it) and is not reused.
+        """
+        worker = self.lend()
+        try:
+            outcome = await worker.call(function, *args)
+        except BaseException:  # cancelled while the call runs
+            worker.dismiss()
+            raise
+        self.give_back(worker)
+        return outcome.get()
+
+
+class _Job(NamedTuple):
+    loop: asyncio.AbstractEventLoop | None
+    done: asyncio.Future[Outcome] | None
+    context: Context
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+
+
+def _work(jobs: SimpleQueue[_Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        try:
+            outcome = Outcome(job.context.run(job.function, *job.args), None)
+        except BaseException as error:  # noqa: BLE001 -- the trial receives it as data
+            outcome = Outcome(None, error)
+        _deliver(job, outcome)
+        del job, outcome  # an idle thread holds no reference to its last call
+
+
+def _deliver(job: _Job, outcome: Outcome) -> None:
+    if job.loop is None or job.done is None:
+        return
+    with suppress(RuntimeError):  # the loop is closed: the trial was abandoned
+        job.loop.call_soon_threadsafe(_settle, job.done, outcome)
+
+
+def _settle(done: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not done.done():
+        done.set_result(outcome)
+
+
+THREADS = Threads()
+"""The pool of this process."""

@@ -1,11 +1,13 @@
-"""JSON values: their types, and how two of them are compared."""
+"""JSON values: their types, their comparison, and strict parsing of the answers of models."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sized
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-__all__ = ["Json", "JsonObject", "equal_json"]
+__all__ = ["Json", "JsonObject", "equal_json", "strict_json", "whole_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as `json.loads` returns it. Narrow it with `isinstance` before use."""
@@ -49,3 +51,39 @@ def _members(one: object, other: object) -> list[tuple[object, object]] | None:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return list(zip(one, other, strict=False))
     return None
+
+
+# --- Strict parsing: the whole text, no duplicate fields, no NaN -------------------------------------------------------
+
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+def whole_json(text: str) -> Any:
+    """Parse a text that is JSON as a whole, possibly within one code fence; raises as `strict_json`.
+
+    It never searches for JSON within a text: the model may quote its material.
+    """
+    match = _FENCED.fullmatch(text.strip())
+    return strict_json(match[1] if match else text)
+
+
+def strict_json(text: str) -> Any:
+    """Parse a JSON text.
+
+    Raises:
+        ValueError: the text is not JSON, or it has a duplicate field or a number such as NaN.
+        RecursionError: the nesting is too deep.
+    """
+    return json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_reject_constant)
+
+
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("duplicate field")
+    return fields
+
+
+def _reject_constant(_: str) -> None:
+    raise ValueError("not a JSON number")

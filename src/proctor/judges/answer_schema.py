@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
+from proctor.common.json_values import whole_json
 from proctor.judges.base import UnusableAnswerError
-from proctor.models.strict_json import whole_json
 
 __all__ = ["check_schema", "parse_json"]
 

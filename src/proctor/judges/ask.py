@@ -9,7 +9,7 @@ from typing import Any
 from proctor.judges.answer_schema import parse_json
 from proctor.judges.base import Question, UnusableAnswerError, V, Vote
 from proctor.judges.request import BALLOT, JudgeRequest, new_request
-from proctor.judges.vote_failures import early_end_failure, no_reply_failure, unusable_answer_failure
+from proctor.judges.votes import early_end_failure, no_reply_failure, unusable_answer_failure
 from proctor.models.base import Message, ModelError, ModelOptions, Reply, Usage
 from proctor.schema.evidence.trial import FailureKind
 

@@ -16,9 +16,9 @@ from proctor.judges.cache import cache_entry, content_key, sample_key, vote_from
 from proctor.judges.injection_signs import signs_in
 from proctor.judges.votes import cast, is_settled_by_default
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import checked_reply, error_of_exception
 from proctor.models.load import check_settings
+from proctor.models.retries import Limiter
 from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.model_usage import Spent as SpentOf

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from proctor.common.async_tools import settle
+from proctor.common.async_tools import THREADS, settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.secrets import hide_secrets
-from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 

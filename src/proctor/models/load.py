@@ -9,9 +9,8 @@ from proctor.common.error_text import safe_repr
 from proctor.common.registry import MODELS
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel
-from proctor.models.concurrency_limit import Limiter
 from proctor.models.names import parse_name
-from proctor.models.retries import Patience, PatientModel
+from proctor.models.retries import Limiter, Patience, PatientModel
 
 __all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
 

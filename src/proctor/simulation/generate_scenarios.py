@@ -11,10 +11,10 @@ from itertools import pairwise
 from math import ceil
 from typing import TypedDict
 
+from proctor.common.json_values import whole_json
 from proctor.common.prompts import read_prompt
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOptions, Reply
 from proctor.models.settings import patience_of
-from proctor.models.strict_json import whole_json
 from proctor.schema.format.case import ConversationScenario
 
 __all__ = [

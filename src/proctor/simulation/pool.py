@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from proctor.errors import SetupError, UnknownNameError
 from proctor.models.base import Budget, ChatModel
-from proctor.models.concurrency_limit import Limiter
 from proctor.models.function import takes_options
 from proctor.models.load import as_model, check_settings, load_model
+from proctor.models.retries import Limiter
 from proctor.models.settings import settings_of
 from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Protocol
 
-from proctor.common.async_tools import settle
+from proctor.common.async_tools import THREADS, settle
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.common.secrets import hide_secrets
-from proctor.common.threads import THREADS
 from proctor.models.base import (
     Budget,
     ChatModel,

@@ -10,8 +10,7 @@ from typing import Any
 from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Ballot, Question, Settled, UnusableAnswerError, V, Vote
 from proctor.judges.pool import RunJudges
-from proctor.judges.vote_failures import unusable_answer_failure
-from proctor.judges.votes import cast
+from proctor.judges.votes import cast, unusable_answer_failure
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.criterion import JudgeModelOptions

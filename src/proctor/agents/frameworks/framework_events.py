@@ -13,9 +13,8 @@ from typing import Any, Generic, TypeVar
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from proctor.common.error_text import safe_repr
-from proctor.common.finish_reasons import why_cut_off
 from proctor.errors import AgentError
-from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.event import Event, why_cut_off
 from proctor.schema.format.content import Content, FunctionCall, Part, UsageMetadata
 
 

@@ -67,7 +67,9 @@ async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
     if inspect.iscoroutinefunction(hook):
         left = await hook(**wanted)
     else:
-        from proctor.common.threads import THREADS  # brings asyncio, which `import proctor` need not wait for
+        from proctor.common.async_tools import (
+            THREADS,  # brings asyncio, which `import proctor` need not wait for
+        )
 
         left = await settle(await THREADS.call(partial(hook, **wanted)))
     if isinstance(left, _NEVER_RUN):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.finish_reasons import why_cut_off
 from proctor.common.limits import MAX_EVENTS
 from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Contents, Reader
@@ -26,7 +25,7 @@ from proctor.files.traces.semantic_conventions import (
     usage_of,
 )
 from proctor.files.traces.span_tree import Span
-from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.event import Event, why_cut_off
 
 AGENT = "agent"
 """The author if no span names one."""

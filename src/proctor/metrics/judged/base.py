@@ -17,8 +17,7 @@ from proctor.common.prompts import read_prompt
 from proctor.errors import MetricError, did_you_mean
 from proctor.judges.base import AnswerForm, Ballot, Judge, JudgeSource, Passage, Question, Settled, V
 from proctor.judges.injection_signs import warning_of
-from proctor.judges.vote_failures import undecided_failure
-from proctor.judges.votes import ballot_details
+from proctor.judges.votes import ballot_details, undecided_failure
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.judged.checklist import (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.models.names import ModelName
+from proctor.models.names import ModelName, first_set, key_for, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, key_for, require_package
 
 __all__ = ["anthropic_model"]
 

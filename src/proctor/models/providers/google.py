@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import SetupError
-from proctor.models.names import ModelName
+from proctor.models.names import ModelName, first_set, is_provider_address, key_for, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, is_provider_address, key_for, require_package
 
 __all__ = ["google_model", "vertex_model"]
 

@@ -6,9 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from proctor.errors import SetupError
-from proctor.models.names import ModelName
+from proctor.models.names import ModelName, first_set, key_for, missing_key, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel
-from proctor.models.requirements import first_set, key_for, missing_key, require_package
 
 __all__ = ["azure_model", "chat_model", "compatible_model", "ollama_model", "openai_model", "responses_model"]
 

@@ -12,16 +12,16 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from proctor.common.async_tools import THREADS
 from proctor.common.error_text import safe_str
+from proctor.common.json_values import strict_json
 from proctor.common.secrets import hide_secrets
-from proctor.common.threads import THREADS
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.names import ModelName
 from proctor.models.prices import cost_of, similar_model
 from proctor.models.provider_errors import model_error
 from proctor.models.settings import Dialect, map_settings
-from proctor.models.strict_json import strict_json
 
 __all__ = ["ProviderModel"]
 

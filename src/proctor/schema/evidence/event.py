@@ -1,5 +1,7 @@
 """Events that an agent emits while it answers."""
 
+from __future__ import annotations
+
 import math
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -42,7 +44,7 @@ class Event(WireModel):
     timestamp: float | None = None
 
     @classmethod
-    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
+    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
         """Return an event with the agent's message `text`."""
         if cls is Event and not fields and type(text) is str and (author == "agent" or _is_an_agent(author)):
             fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
@@ -60,7 +62,7 @@ class Event(WireModel):
         id: str | None = None,  # noqa: A002 - the format's own word
         author: str = "agent",
         **fields: Any,
-    ) -> "Event":
+    ) -> Event:
         """Return an event with a call of the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
@@ -79,7 +81,7 @@ class Event(WireModel):
         id: str | None = None,  # noqa: A002 - the format's own word
         author: str = "agent",
         **fields: Any,
-    ) -> "Event":
+    ) -> Event:
         """Return an event with the response `response` of the tool `name`."""
         if cls is Event and not fields and (size := _size_of_call(author, id, name, response)) is not None:
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
@@ -89,19 +91,19 @@ class Event(WireModel):
         return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
     @classmethod
-    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> "Event":
+    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
         """Return an event that sets session state keys."""
         return cls(author=author, state_delta=state_delta, **fields)
 
     @classmethod
-    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> "Event":
+    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
         # one call of the validator for all nested values: agents emit thousands of events
         event = {**fields, "content": {"role": role, "parts": [part]}}
         made: Event = cls.__pydantic_validator__.validate_python(event)
         return made
 
     @classmethod
-    def from_adk(cls, event: dict[str, Any]) -> "Event":
+    def from_adk(cls, event: dict[str, Any]) -> Event:
         """Read google-adk's event JSON, which has state changes and flags under `actions`.
 
         Raises:
@@ -283,3 +285,18 @@ _LIFTED = {
     "skip_summarization": "skip_summarization",
     "skipSummarization": "skip_summarization",
 }
+
+
+# The finish reasons of OpenAI's chat completions (`finish_reason`), Anthropic's messages (`stop_reason`) and Gemini's `FinishReason`.
+_AT_ITS_LIMIT = ("length", "max_tokens", "max_output_tokens")
+_HELD_BACK = ("content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii")
+_CAUSES = {
+    **dict.fromkeys(_AT_ITS_LIMIT, "the model's answer ends at its limit of tokens"),
+    **dict.fromkeys(_HELD_BACK, "a content filter held the model's answer back"),
+}
+
+
+def why_cut_off(reason: str) -> str | None:
+    """Return why an answer is incomplete; `None` if `reason` (in any case) does not mean that it was cut off."""
+    cause = _CAUSES.get(reason.lower())
+    return cause and f"{cause} (finish_reason: {reason})"

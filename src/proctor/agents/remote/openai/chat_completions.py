@@ -9,9 +9,8 @@ from typing import Any
 
 from proctor.agents.json_protocol import read_json
 from proctor.common.error_text import safe_repr
-from proctor.common.finish_reasons import why_cut_off
 from proctor.errors import AgentError, AgentRaisedError
-from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.event import Event, why_cut_off
 from proctor.schema.format.content import UsageMetadata
 
 __all__ = [

@@ -25,7 +25,7 @@ from proctor.compat.adk.evaluation.evaluator import (
 from proctor.compat.adk.evaluation.llm_as_judge_utils import get_eval_status
 from proctor.errors import JudgeError
 from proctor.judges.base import JudgeSource, PromptedJudge
-from proctor.judges.vote_failures import early_end_failure
+from proctor.judges.votes import early_end_failure
 from proctor.metrics.judged.base import stated_options
 from proctor.models.base import ModelError, Reply
 from proctor.runs.setup.judge_and_user import JudgesOnDemand
