@@ -105,6 +105,7 @@ def _pytest(folder: Path, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow  # starts pytest
 def test_skips_are_allowed_where_not_everything_is_required(sample: Path) -> None:
     code, printed = _pytest(
         sample,
@@ -118,6 +119,7 @@ def test_skips_are_allowed_where_not_everything_is_required(sample: Path) -> Non
     assert code == 0
 
 
+@pytest.mark.slow  # starts pytest
 def test_every_kind_of_skip_fails_where_everything_is_required(sample: Path) -> None:
     code, printed = _pytest(sample, PROCTOR_REQUIRE_ALL="1")
     assert "1 failed, 2 passed, 1 xfailed, 2 errors" in printed

@@ -33,6 +33,7 @@ def written(*prompts: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow  # every provider
 @pytest.mark.parametrize(
     "model",
     ["gemini-2.5-flash", "openai:gpt-4.1", "openai-responses:gpt-4.1", "claude-opus-4-8", "ollama/llama3.2"],

@@ -142,6 +142,7 @@ STRANGE_IDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow  # starts pytest
 def test_ids_of_every_kind_can_be_selected_and_none_is_obeyed(sandbox: Sandbox) -> None:
     name = sandbox.cases(*(case(eval_id, "yes") for eval_id in STRANGE_IDS))
     listed = sandbox.run("--collect-only", "-q", name)

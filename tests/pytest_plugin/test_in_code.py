@@ -537,7 +537,11 @@ ASSERTIONS = [
 
 
 @pytest.mark.parametrize(
-    "how", ["evaluate('cases.evalset.json:bad')", "proctor.evaluate_sync('bot.py', 'cases.evalset.json:bad')"]
+    "how",
+    [
+        "evaluate('cases.evalset.json:bad')",
+        pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json:bad')", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("assertion", ASSERTIONS)
 def test_an_assertion_on_a_result_shows_the_evidence(sandbox: Sandbox, assertion: str, how: str) -> None:
@@ -550,6 +554,7 @@ def test_an_assertion_on_a_result_shows_the_evidence(sandbox: Sandbox, assertion
     assert result.stdout.str().count("{+yes+}") == 1
 
 
+@pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize("words", [["--assert=plain"], ["--tb=short"], ["--tb=native"], ["-p", "no:capture"]])
 def test_the_evidence_is_there_in_other_forms_of_traceback(sandbox: Sandbox, words: list[str]) -> None:
     body = "def test_it(evaluate):\n    result = evaluate('cases.evalset.json')\n    assert result.passed\n"

@@ -215,7 +215,7 @@ def test_deadlines_hold_even_beside_one_that_ignores_its_own() -> None:
     assert max(times) <= 2.5 + GRACE  # of those that ignore it, which get a tenth more to end
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", ["blocks", "spins"])
 def test_what_blocks_the_event_loop_twenty_times(fault: str) -> None:
     test_what_hangs_is_timed_out_and_the_others_keep_their_time(fault, TIMES)

@@ -56,7 +56,12 @@ def holding(path: Path) -> Iterator[Worker]:
 
 @pytest.mark.parametrize(
     ("processes", "rounds"),
-    [(3, 1), pytest.param(4, 25, marks=pytest.mark.slow), pytest.param(2, 25, marks=pytest.mark.slow)],
+    [
+        (3, 1),
+        (4, 2),
+        pytest.param(4, 25, marks=pytest.mark.nightly),
+        pytest.param(2, 25, marks=pytest.mark.nightly),
+    ],
 )
 def test_processes_with_runs_of_their_own_all_complete(tmp_path: Path, processes: int, rounds: int) -> None:
     for attempt in range(rounds):
@@ -75,7 +80,12 @@ def test_processes_with_runs_of_their_own_all_complete(tmp_path: Path, processes
 
 @pytest.mark.parametrize(
     ("processes", "rounds"),
-    [(3, 1), pytest.param(4, 25, marks=pytest.mark.slow), pytest.param(2, 25, marks=pytest.mark.slow)],
+    [
+        (3, 1),
+        (4, 2),
+        pytest.param(4, 25, marks=pytest.mark.nightly),
+        pytest.param(2, 25, marks=pytest.mark.nightly),
+    ],
 )
 def test_processes_that_share_a_run_do_each_case_once(tmp_path: Path, processes: int, rounds: int) -> None:
     for attempt in range(rounds):
@@ -107,7 +117,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.nightly)])
 def test_where_there_are_no_links_processes_that_make_a_store_all_use_the_same(
     tmp_path: Path, rounds: int
 ) -> None:
@@ -148,7 +158,7 @@ def _killed(path: Path, what: str, after: float) -> bool:
     return was_alive
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, rounds: int) -> None:
     chance, hit, whole = random.Random(3), 0, _how_long(tmp_path / "runs.db", "make")
     for attempt in range(rounds):
@@ -165,7 +175,7 @@ def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, ro
     assert rounds < 50 or hit, "nothing was killed in time"
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_store_whose_update_is_killed_is_the_old_one_or_the_new_one(tmp_path: Path, rounds: int) -> None:
     chance, versions_seen, now = random.Random(4), [], migrations.newest()
     opened(tmp_path / "whole.db").close()
@@ -239,7 +249,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tel
 
 
 @needs_linux
-@pytest.mark.parametrize("rounds", [2, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(100, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("buried", [True, False])
 def test_the_run_of_a_process_that_was_killed_is_taken_at_once(
     tmp_path: Path, rounds: int, buried: bool
@@ -275,7 +285,7 @@ def _stop_between_commits(worker: Worker, path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot stop a process for a while")
-@pytest.mark.parametrize("rounds", [1, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [1, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds: int) -> None:
     chance = random.Random(15)
     for attempt in range(rounds):

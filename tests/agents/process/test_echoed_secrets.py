@@ -87,7 +87,17 @@ def shown_of(tmp_path: Path, *arguments: str) -> str:
     return "\n".join(told)
 
 
-@pytest.mark.parametrize("how", ["before", "crash", "long", "junk", "half", "error", "unknown", "answer"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "before",
+        "crash",
+        *(
+            pytest.param(how, marks=pytest.mark.slow)
+            for how in ("long", "junk", "half", "error", "unknown", "answer")
+        ),
+    ],
+)
 def test_what_a_program_echoes_shows_no_secret(how: str, tmp_path: Path) -> None:
     told = shown_of(tmp_path, how, f"--key={SECRET}")
     assert HIDDEN in told

@@ -222,6 +222,7 @@ def _check(transport: Transport, name: str) -> None:
 SOME = [pytest.param(to, marks=() if to == "http+sse, a stream" else pytest.mark.slow) for to in TRANSPORTS]
 
 
+@pytest.mark.slow  # it waits
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("to", SOME)
 def test_one_case_meets_a_fault(to: str, name: str) -> None:

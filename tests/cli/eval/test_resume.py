@@ -298,6 +298,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.slow  # starts the command line
 @pytest.mark.parametrize(("limit", "said"), LIMITS.values(), ids=LIMITS)
 def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said: str) -> None:
     (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
@@ -365,6 +366,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow  # starts the command line
 @pytest.mark.parametrize(("now", "whole"), OTHERS.values(), ids=OTHERS)
 def test_what_is_asked_for_now_wins(project: Path, now: list[str], whole: dict[str, bool]) -> None:
     stopped_by_a_limit(project, *RESULT, "--report", "csv=out.csv")

@@ -58,6 +58,7 @@ def _shard_of(eval_set_id: str, eval_id: str, count: int) -> int:
     return next(n for n in range(1, count + 1) if Shard(n, count).holds(eval_set_id, eval_id))
 
 
+@pytest.mark.slow  # many shards
 @pytest.mark.parametrize("count", [2, 3, 4, 7, 8, 16, 100])
 @pytest.mark.parametrize("name", ["case_{}", "{:06}", "{}x{}"])
 def test_shards_are_of_about_one_size(count: int, name: str) -> None:

@@ -66,6 +66,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 HANGS = {"waits": waits, "swallows": swallows, "blocks": blocks}
 
 
+@pytest.mark.slow  # it waits
 @pytest.mark.parametrize("how", HANGS)
 @pytest.mark.parametrize("step", ["begin", "final_state", "end"])
 def test_what_hangs_around_a_conversation_is_an_error_of_the_trial(step: str, how: str) -> None:

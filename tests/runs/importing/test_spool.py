@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import pytest
 from hypothesis import given, strategies as st
 
 from proctor.runs.importing.spool import RunSpool, Spool
@@ -63,6 +64,7 @@ def test_what_is_recorded_of_a_case_comes_back_as_it_was() -> None:
     ]
 
 
+@pytest.mark.slow  # measures memory
 def test_thirty_thousand_take_no_more_memory_than_one_mebibyte_and_a_little() -> None:
     tracemalloc.start()
     try:

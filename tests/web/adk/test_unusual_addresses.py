@@ -91,6 +91,7 @@ def test_an_id_that_could_lead_elsewhere_is_refused(client: TestClient, method: 
             assert "cannot be part of a path" in answer.json()["detail"]
 
 
+@pytest.mark.slow  # every route with every id
 @pytest.mark.parametrize(("method", "path"), routes())
 def test_no_odd_id_breaks_the_server_or_leaves_the_folder(
     client: TestClient, root: Path, method: str, path: str

@@ -17,7 +17,7 @@ from proctor.web.server.context import ServerContext
 from tests.web.adk.adk_apps import PLAIN, write_app
 from tests.web.stored_runs import run, write_greetings
 
-SHORT, LONG = 3, 20_000
+SHORT, LONG = 2, 20_000
 """Requests of each operation in every run of the tests; all together in a nightly one."""
 
 

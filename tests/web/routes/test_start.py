@@ -223,6 +223,7 @@ class TestWhatIsWrong:
             assert said in text
         assert client.get("/api/runs").json()["total"] == 0
 
+    @pytest.mark.slow  # every field of the form
     @pytest.mark.parametrize(
         ("asked", "field", "said"),
         [

@@ -100,6 +100,7 @@ WRONG_HOSTS = {
 }
 
 
+@pytest.mark.slow  # every route with every name
 @pytest.mark.parametrize("headers", WRONG_HOSTS.values(), ids=WRONG_HOSTS)
 def test_no_route_answers_to_another_name(
     app: FastAPI, guarded: FastAPI, reached: list[str], headers: list[tuple[str, str]]
@@ -334,6 +335,7 @@ WRONG_TOKENS = {
 }
 
 
+@pytest.mark.slow  # every route with every token
 @pytest.mark.parametrize("headers", WRONG_TOKENS.values(), ids=WRONG_TOKENS)
 def test_without_the_token_no_route_answers(
     guarded: FastAPI, reached: list[str], headers: list[tuple[str, str]]
