@@ -1,9 +1,14 @@
-"""Figures that several pages contain: shares and means with their 95 % confidence intervals."""
+"""Figures that several pages contain (shares and means with their 95 % confidence intervals), and copying of fields."""
 
 from __future__ import annotations
 
+from math import isfinite
+from typing import TypeVar
+
 from proctor.schema.format.wire_model import PageModel
 from proctor.stats.intervals import Mean, wilson
+
+_Model = TypeVar("_Model", bound=PageModel)
 
 
 class Share(PageModel):
@@ -37,11 +42,17 @@ def share(count: int, of: int) -> Share:
 
 def mean_figure(mean: Mean) -> MeanFigure:
     """Return the page's model of a mean."""
-    return MeanFigure(
-        value=mean.value,
-        standard_error=mean.standard_error,
-        low=mean.low,
-        high=mean.high,
-        cases=mean.cases,
-        values=mean.values,
+    return copy_fields(MeanFigure, mean)
+
+
+def copy_fields(model: type[_Model], source: object, **fields: object) -> _Model:
+    """Return a model with `fields`, and with the attributes of `source` that have the names of its other fields."""
+    names = model.model_fields.keys() - fields.keys()
+    return model.model_validate(
+        {name: getattr(source, name) for name in names} | fields, from_attributes=True
     )
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number, or `None` if it is NaN or infinite, which JSON does not have."""
+    return value if value is not None and isfinite(value) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -254,12 +254,10 @@ class Review:
             for case in selected
             if (why := refusals.get(_name(case))) is not None
         ]
-        problems = [str(problem) for name, problem in refusals.items() if name not in names]
         files = []
         for blessing in blessings:
             changes = _Changes(blessing)
             cases += [self._case(case, **changes.fields(case)) for case in selected if changes.has(case)]
-            problems += [str(each) for each in blessing.refused if not isinstance(each, RefusedCase)]
             files.append(BlessFile(path=str(blessing.path), lost=changes.lost_elsewhere()))
         return BlessPage(
             run_id=self._run_id,
@@ -268,7 +266,7 @@ class Review:
             etag=etag,
             cases=sorted(cases, key=lambda case: case.position),
             files=files,
-            problems=list(dict.fromkeys(problems)),
+            problems=[str(problem) for name, problem in refusals.items() if name not in names],
             command=shlex.join(["proctor", "bless", self._listed.short]),
         )
 
@@ -305,9 +303,8 @@ class Review:
             if self.etag() != etag:
                 raise ChangedSinceError(_CHANGED)
             blessings, refusals = self._bless(self._select(positions), trials, force=force)
-            problems = [*refusals.values(), *(each for one in blessings for each in one.refused)]
-            if problems:
-                raise SetupProblems(problems)
+            if refusals:
+                raise SetupProblems([*refusals.values()])
             lost = [f"{one.path}:{comment}" for one in blessings for comment in one.lost]
             if lost and not lose_comments:
                 raise CommentsLostError(
@@ -339,20 +336,19 @@ class Review:
     def _bless(
         self, selected: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool
     ) -> tuple[list[Blessing], dict[str, SetupError]]:
-        """Return the changes to write, and by `set/case` why other cases cannot be blessed."""
-        refusals = {_name(case): why for case in selected if (why := self._outside_root(case)) is not None}
-        names = [_name(case) for case in selected if _name(case) not in refusals]
+        """Return the changes to write, and by `set/case` (for a whole file by its text) why others are refused."""
+        outside = {_name(case): self._outside_root(case) for case in selected}
+        refusals = {name: why for name, why in outside.items() if why is not None}
+        names = [name for name, why in outside.items() if why is None]
         if not names:
             return [], refusals
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
             blessings = bless(self._run_id, names, store=self._store, trial=chosen, force=force)
         except SetupProblems as problems:
-            return [], {**refusals, **_by_case(problems.problems)}
-        for refusal in (one for blessing in blessings for one in blessing.refused):
-            if isinstance(refusal, RefusedCase):
-                refusals[refusal.case] = refusal
-        return blessings, refusals
+            return [], refusals | _by_case(problems.problems)
+        refused = (problem for blessing in blessings for problem in blessing.refused)
+        return blessings, refusals | _by_case(refused)
 
     def _outside_root(self, case: PlannedCase) -> SetupError | None:
         path = next((one for one in self._paths(case.eval_set_id)), None)
@@ -375,7 +371,7 @@ class Review:
         return BlessCase.model_validate({**name, "outcome": outcome, "trials": trials, **fields})
 
 
-def _by_case(problems: Sequence[SetupError]) -> dict[str, SetupError]:
+def _by_case(problems: Iterable[SetupError]) -> dict[str, SetupError]:
     """Return problems by the case that they concern; those of a whole file by their text."""
     return {one.case if isinstance(one, RefusedCase) else str(one): one for one in problems}
 

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.format.content import Content, Part
+from proctor.schema.format.content import Part
 from proctor.schema.format.wire_model import PageModel
 
 MOST_TEXT = 100_000
 """The characters of one entry that the page shows; the evidence has the rest."""
 
 
+def shorten_text(text: str) -> str:
+    """Return a text, or the part of it that the page shows."""
+    if len(text) <= MOST_TEXT:
+        return text
+    return f"{text[:MOST_TEXT]}… ({len(text) - MOST_TEXT:,} more characters)"
+
+
+def shorten_value(value: object) -> object:
+    """Return a value; one that is too long becomes the beginning of its JSON text."""
+    if value is None:
+        return None
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return shorten_text(f"{type(value).__name__}, which cannot be written as JSON")
+    return value if len(text) <= MOST_TEXT else shorten_text(text)
+
+
 class ChatEntry(PageModel):
-    """One entry of a conversation."""
+    """One entry of a conversation. Long texts and values are shortened."""
 
     number: int
     """Counted from 1; a stream resumes after a number."""
@@ -23,19 +43,19 @@ class ChatEntry(PageModel):
     """The user's message to which it belongs, counted from 0."""
     kind: str
     """`user`, `text`, `thought`, `call`, `response`, `state`, `usage`, `media`, `note`, `failure`, `session`, `end`."""
-    author: str
-    text: str
+    author: str = ""
+    text: Annotated[str, AfterValidator(shorten_text)] = ""
     """The text of a message, of a failure or of a note."""
-    partial: bool
+    partial: bool = False
     """A part of a text; the complete text follows."""
-    name: str
+    name: str = ""
     """The tool's name."""
-    call_id: str
-    value: Any
+    call_id: str = ""
+    value: Annotated[Any, AfterValidator(shorten_value)] = None
     """Arguments, a response, changed state, token counts, or the whole state of the session."""
-    waits: bool
+    waits: bool = False
     """A call of a long-running tool, which a person can answer."""
-    seconds: float | None
+    seconds: float | None = None
     """The time since the message was sent."""
 
 
@@ -88,78 +108,28 @@ class ChatSaved(PageModel):
     """The case asserts nothing, so that a run would refuse it; or it is negative only."""
 
 
-def chat_entry(number: int, exchange: int, kind: str, **more: Any) -> ChatEntry:
-    """Return an entry; the fields that are not given are empty."""
-    empty = {
-        "author": "",
-        "text": "",
-        "partial": False,
-        "name": "",
-        "call_id": "",
-        "value": None,
-        "waits": False,
-    }
-    fields: dict[str, Any] = {**empty, "seconds": None, **more}
-    fields["text"], fields["value"] = shorten_text(fields["text"]), shorten_value(fields["value"])
-    return ChatEntry(number=number, exchange=exchange, kind=kind, **fields)
-
-
-def shorten_text(text: str) -> str:
-    """Return a text, or the part of it that the page shows."""
-    if len(text) <= MOST_TEXT:
-        return text
-    return f"{text[:MOST_TEXT]}… ({len(text) - MOST_TEXT:,} more characters)"
-
-
-def shorten_value(value: object) -> object:
-    """Return a value; one that is too long becomes the beginning of its JSON text."""
-    if value is None:
-        return None
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return shorten_text(f"{type(value).__name__}, which cannot be written as JSON")
-    return value if len(text) <= MOST_TEXT else shorten_text(text)
-
-
 def entries_of(event: Event) -> Iterator[dict[str, Any]]:
     """Yield the entries of an event (their fields, with `kind`): one for each part, state change, usage and error."""
     waiting = set(event.long_running_tool_ids or ())
-    for part in _parts(event.content):
-        fields = _part_fields(part, waiting)
-        if fields is not None:
+    for part in (event.content.parts or ()) if event.content is not None else ():
+        if (fields := _part_fields(part, waiting)) is not None:
             yield {"author": event.author, "partial": bool(event.partial), **fields}
     if event.state_delta:
         yield {"kind": "state", "author": event.author, "value": event.state_delta}
     if event.usage_metadata is not None:
         usage = event.usage_metadata.model_dump(mode="json", exclude_none=True)
         yield {"kind": "usage", "author": event.author, "value": usage, "text": event.model_version or ""}
-    if event.error_code or event.error_message:
-        error = ": ".join(text for text in (event.error_code, event.error_message) if text)
+    if error := ": ".join(filter(None, (event.error_code, event.error_message))):
         yield {"kind": "failure", "author": event.author, "text": error}
-
-
-def _parts(content: Content | None) -> list[Part]:
-    return (content.parts if content is not None else None) or []
 
 
 def _part_fields(part: Part, waiting: set[str]) -> dict[str, Any] | None:
     if (call := part.function_call) is not None:
-        name, its_id = call.name or "", call.id or ""
-        return {
-            "kind": "call",
-            "name": name,
-            "call_id": its_id,
-            "value": call.args or {},
-            "waits": its_id in waiting,
-        }
+        fields: dict[str, Any] = {"name": call.name or "", "call_id": call.id or "", "value": call.args or {}}
+        return {"kind": "call", **fields, "waits": call.id in waiting}
     if (answer := part.function_response) is not None:
-        return {
-            "kind": "response",
-            "name": answer.name or "",
-            "call_id": answer.id or "",
-            "value": answer.response,
-        }
+        fields = {"name": answer.name or "", "call_id": answer.id or "", "value": answer.response}
+        return {"kind": "response", **fields}
     if part.text:
         return {"kind": "thought" if part.thought else "text", "text": part.text}
     rest = part.model_dump(mode="json", exclude_none=True, exclude={"text", "thought", "thought_signature"})

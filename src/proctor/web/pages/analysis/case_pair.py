@@ -13,6 +13,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import Sided
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.case.page_parts import Marked, marked_pieces, text_difference
 
 __all__ = ["PairPage", "pair_page"]
@@ -89,7 +90,7 @@ def pair_page(
         turn=found.turn,
         alike=found.alike,
         lines=[*_lines(found.steps)],
-        saw=[SawLine(metric=one.metric, base=one.base, candidate=one.candidate) for one in found.saw],
+        saw=[copy_fields(SawLine, line) for line in found.saw],
         command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, found.name]),
     )
 

@@ -17,8 +17,10 @@ from proctor.schema.analysis.comparison import (
     Comparison,
     Measured,
     Trials,
+    Unlike,
 )
 from proctor.schema.format.wire_model import PageModel
+from proctor.web.pages.base import copy_fields
 
 __all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
 
@@ -176,89 +178,61 @@ def comparison_page(
             for name in names
         ]
 
-    return ComparisonPage(
-        outcome=found.outcome,
-        exit_code=found.exit_code,
-        sentence=found.sentence,
+    return copy_fields(
+        ComparisonPage,
+        found,
         base=sides[0],
         candidate=sides[1],
-        margin=found.margin,
-        confidence=found.confidence,
-        pairs=found.pairs,
-        undecided=found.undecided,
         same=max(0, found.pairs + found.undecided - len(found.cases)),
-        more_cases=found.more_cases,
-        more_trials=found.more_trials,
-        measures=[_measure(one) for one in found.measures],
+        measures=[_measure(measure) for measure in found.measures],
         cases=[_case(case, places) for case in found.cases],
         only_base=lone(found.only_base),
         only_candidate=lone(found.only_candidate),
         changed_cases=lone(found.changed_cases),
-        unlike=[UnlikeLine(what=one.what, text=one.text, expected=one.expected) for one in found.unlike],
+        unlike=difference_lines(found.unlike),
         left_out=left_out_texts(found),
         markdown=_markdown(found),
         command=_command(found, sides),
     )
 
 
+def difference_lines(differences: Sequence[Unlike]) -> list[UnlikeLine]:
+    """Return the page's model of the differences between two runs."""
+    return [copy_fields(UnlikeLine, difference) for difference in differences]
+
+
 def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = "") -> Sided:
     """Return one of the runs; `short`: the beginning of its id (`None`: it is not in the store), `commit`: its agent's."""
-    return Sided(
-        run_id=run.run_id,
-        short=short or run.run_id[:SHORTEST],
-        baseline=baseline,
-        kept=short is not None,
-        agent=run.agent,
-        commit=commit,
-        cases=run.cases,
-        num_runs=run.num_runs,
-        started_at=run.started_at,
-        cost=run.cost,
-    )
+    return copy_fields(
+        Sided, run,
+        short=short or run.run_id[:SHORTEST], baseline=baseline, kept=short is not None, commit=commit,
+    )  # fmt: skip
 
 
-def _measure(one: Measured) -> MeasuredLine:
-    before, now, difference, low, high = numbers(one)
-    return MeasuredLine(
-        name=one.name,
-        label="pass rate"
-        if one.name == "passed"
-        else FIGURES[one.name][0]
-        if one.name in FIGURES
-        else one.name,
-        decides=one.decides,
-        figure=one.name in FIGURES,
-        lower_is_better=one.lower_is_better,
-        base=one.base,
-        candidate=one.candidate,
-        difference=one.difference,
-        low=one.low,
-        high=one.high,
+def _measure(measure: Measured) -> MeasuredLine:
+    before, now, difference, low, high = numbers(measure)
+    labels = {"passed": "pass rate"} | {name: texts[0] for name, texts in FIGURES.items()}
+    return copy_fields(
+        MeasuredLine,
+        measure,
+        label=labels.get(measure.name, measure.name),
+        figure=measure.name in FIGURES,
         base_text=before,
         candidate_text=now,
         difference_text=difference,
         low_text=low,
         high_text=high,
-        p_value=one.p_value,
-        adjusted=one.adjusted,
-        pairs=one.pairs,
-        apart=one.apart,
-        verdict=one.verdict,
     )
 
 
 def _case(case: ChangedCase, places: tuple[CasePlaces, CasePlaces]) -> ChangedLine:
-    return ChangedLine(
-        eval_set_id=case.eval_set_id,
-        eval_id=case.eval_id,
-        change=case.change,
+    return copy_fields(
+        ChangedLine,
+        case,
         base=_letters(case.base),
         candidate=_letters(case.candidate),
         base_text=trials_text(case.base),
         candidate_text=trials_text(case.candidate),
-        metric=case.metric,
-        scores=case.scores,
-        reason=case.reason,
         base_position=places[0].get(case.name),
         candidate_position=places[1].get(case.name),
     )

@@ -14,19 +14,18 @@ from proctor.analysis.history.text import (
     unlike_text,
 )
 from proctor.common.safe_text import shorten
-from proctor.schema.analysis.comparison import Unlike
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
     Course,
-    HistoryRun,
     MetricPoint,
     RunHistory,
     Turning,
 )
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.score import Outcome
-from proctor.web.pages.analysis.comparison import UnlikeLine
+from proctor.web.pages.analysis.comparison import UnlikeLine, difference_lines
+from proctor.web.pages.base import copy_fields
 
 __all__ = ["HistoryPage", "history_page"]
 
@@ -142,7 +141,7 @@ def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPa
     """Return the page of a history; `options`: those of the equivalent command."""
     case = [found.case] if found.case else []
     return HistoryPage(
-        runs=[_run(run) for run in found.runs],
+        runs=[copy_fields(HistoryRunPart, run) for run in found.runs],
         older=found.older,
         sets=found.sets,
         agents=found.agents,
@@ -151,19 +150,6 @@ def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPa
         points=[_point(point) for point in found.cases[0].points] if found.case else None,
         series=[_series(found, name) for name in metric_names(found, every=True)],
         command=shlex.join(["proctor", "history", *case, *options]),
-    )
-
-
-def _run(run: HistoryRun) -> HistoryRunPart:
-    return HistoryRunPart(
-        run_id=run.run_id,
-        short=run.short,
-        started_at=run.started_at,
-        agent=run.agent,
-        commit=run.commit,
-        outcome=run.outcome,
-        cases=run.cases,
-        num_runs=run.num_runs,
     )
 
 
@@ -194,7 +180,7 @@ def _turning(case: CaseHistory, turn: Turning) -> TurningPart:
     return TurningPart(
         first=turn.first.run_id,
         before=before.run_id if before is not None else None,
-        changed=_difference_lines(turn.changed),
+        changed=difference_lines(turn.changed),
         caution=unlike_text(turn),
         command=shlex.join(command),
     )
@@ -207,12 +193,8 @@ def _point(point: CasePoint) -> HistoryPoint:
         outcome=point.outcome,
         strip="".join(LETTERS.get(one, "n") for one in point.trials),
         reason=point.reason,
-        changed=_difference_lines(point.changed),
+        changed=difference_lines(point.changed),
     )
-
-
-def _difference_lines(found: Sequence[Unlike]) -> list[UnlikeLine]:
-    return [UnlikeLine(what=one.what, text=one.text, expected=one.expected) for one in found]
 
 
 def _series(found: RunHistory, name: str) -> Series:
@@ -221,20 +203,8 @@ def _series(found: RunHistory, name: str) -> Series:
         name=name,
         decides=any(point.gate for point in points.values()),
         points=[
-            _series_point(run.run_id, points[run.run_id])
+            copy_fields(SeriesPoint, points[run.run_id], run_id=run.run_id)
             for run in reversed(found.runs)
             if run.run_id in points
         ],
-    )
-
-
-def _series_point(run_id: str, point: MetricPoint) -> SeriesPoint:
-    return SeriesPoint(
-        run_id=run_id,
-        score=point.score,
-        low=point.low,
-        high=point.high,
-        threshold=point.threshold,
-        outcome=point.outcome,
-        count=point.count,
     )

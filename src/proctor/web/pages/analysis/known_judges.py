@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from proctor.schema.analysis.calibration import Calibration, Figure
+from proctor.schema.analysis.calibration import Calibration
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.score import JudgedBy
 from proctor.stores.base import Store
+from proctor.web.pages.base import copy_fields
 
 Standing = Literal["calibrated", "chance", "void", "unknown"]
 
@@ -102,20 +103,30 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
     newest_first = [one for one in reversed(calibrations) if one.metric == use.by.metric]
     newest = next(iter(newest_first), None)
     valid = next((one for one in newest_first if not _differences(one, use.by)), None)
-    shown, last = valid or newest, use.last
+    run = use.last
+    last = (run.run_id, run.created_at, run.agent) if run is not None else (None, None, "")
     return JudgeRow(
         metric=use.by.metric,
         model=use.by.model,
         prompt=use.by.prompt,
         standing=_standing(valid, newest),
         void=_differences(newest, use.by) if newest and not valid else [],
-        calibration=_calibration(shown) if shown else None,
+        calibration=_calibration_part(valid or newest),
         runs=use.runs,
-        last_run=last.run_id if last is not None else None,
-        last_at=last.created_at if last is not None else None,
-        last_agent=last.agent if last is not None else "",
+        last_run=last[0],
+        last_at=last[1],
+        last_agent=last[2],
         labels=use.labels,
     )
+
+
+def _calibration_part(one: Calibration | None) -> CalibrationPart | None:
+    if one is None:
+        return None
+    return copy_fields(
+        CalibrationPart, one.agreement,
+        created_at=one.created_at, run_id=one.run_id, unit=one.unit, confidence=one.confidence,
+    )  # fmt: skip
 
 
 def _standing(holds: Calibration | None, newest: Calibration | None) -> Standing:
@@ -129,30 +140,7 @@ def _differences(one: Calibration, by: JudgedBy) -> list[str]:
     return one.changed(by, one.threshold)  # thresholds belong to runs, and this row covers several
 
 
-def _calibration(one: Calibration) -> CalibrationPart:
-    agreement = one.agreement
-    return CalibrationPart(
-        created_at=one.created_at,
-        run_id=one.run_id,
-        unit=one.unit,
-        confidence=one.confidence,
-        labels=agreement.labels,
-        both_pass=agreement.both_pass,
-        judge_fails=agreement.judge_fails,
-        judge_passes=agreement.judge_passes,
-        both_fail=agreement.both_fail,
-        accuracy=_figure(agreement.accuracy),
-        tpr=_figure(agreement.tpr),
-        tnr=_figure(agreement.tnr),
-        kappa=_figure(agreement.kappa),
-    )
-
-
-def _figure(figure: Figure) -> FigurePart:
-    return FigurePart(value=figure.value, low=figure.low, high=figure.high)
-
-
-# --- Which judges gave verdicts, over all runs, and what is known of them ---------------------------------------------
+# --- read from a store --------------------------------------------------------------------------------------------------
 
 
 RUN_LIMIT = 500

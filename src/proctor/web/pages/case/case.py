@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from math import isfinite
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.reasons import reason_of, warnings_beside
@@ -15,6 +14,7 @@ from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean
+from proctor.web.pages.base import copy_fields, finite
 
 __all__ = ["CaseBefore", "CasePage", "CasePlace", "case_page", "show_command", "verdict_sentence"]
 
@@ -168,12 +168,9 @@ def case_page(
 ) -> CasePage:
     """Return a case without its conversations; no evidence is read for it."""
     case = view.case
-    return CasePage(
-        run_id=view.run_id,
-        short=view.short,
-        agent=view.agent,
-        began=view.began,
-        judging=view.judging,
+    return copy_fields(
+        CasePage,
+        view,
         position=position,
         total=total,
         eval_set_id=case.eval_set_id,
@@ -262,16 +259,13 @@ def _has_content(metric: MetricVerdict) -> bool:
 def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
     low, high = _interval(metric)
     places = range(len(metric.per_trial))
-    return MetricLine(
-        name=metric.name,
-        outcome=metric.outcome,
-        gate=metric.gate,
-        score=_finite(metric.score),
-        threshold=metric.threshold,
+    return copy_fields(
+        MetricLine,
+        metric,
+        score=finite(metric.score),
         held=held_text(view.case, metric, UNICODE),
         low=low,
         high=high,
-        reason=metric.reason,
         badge=view.badges.get(metric.name, ""),
         trials=[MetricTrial(score=_value(metric, n), outcome=metric.outcome_in(n)) for n in places],
     )
@@ -279,19 +273,14 @@ def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
 
 def _value(metric: MetricVerdict, place: int) -> float | None:
     score = metric.per_trial[place]
-    return _finite(score.value) if score is not None else None
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON has no NaN."""
-    return value if value is not None and isfinite(value) else None
+    return finite(score.value) if score is not None else None
 
 
 def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
     """Return the confidence interval of the mean over trials, which are independent draws of one case."""
     mean = ClusteredMean()
     for score in metric.per_trial:
-        if score is not None and (value := _finite(score.value)) is not None:
+        if score is not None and (value := finite(score.value)) is not None:
             mean.add(value, 1)
     found = mean.result()
     return (found.low, found.high) if found is not None else (None, None)

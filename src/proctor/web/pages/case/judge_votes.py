@@ -152,15 +152,15 @@ def _judge(
     metric: MetricVerdict, place: int, score: MetricScore, ballots: list[BallotPart], badge: str
 ) -> JudgeOfTrial:
     votes = [vote for ballot in ballots for vote in ballot.votes]
-    costs = [vote.cost for vote in votes]
+    known = [vote.cost for vote in votes if vote.cost is not None]
     return JudgeOfTrial(
         metric=metric.name,
         outcome=metric.outcome_in(place),
         score=score.value,
         threshold=metric.threshold,
         badge=badge,
-        failure=cause_part(score.failure) if score.failure is not None else None,
-        cost=sum(known) if len(known := [cost for cost in costs if cost is not None]) == len(costs) else None,
+        failure=cause_part(score.failure),
+        cost=sum(known) if len(known) == len(votes) else None,
         tokens=sum((vote.input_tokens or 0) + (vote.output_tokens or 0) for vote in votes),
         ballots=ballots,
     )

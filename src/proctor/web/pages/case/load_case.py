@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V
     from proctor.reports.content.case_data import CaseView
-    from proctor.schema.evidence.trial import Trial
-    from proctor.schema.format.case import EvalCase
     from proctor.schema.format.criterion import JudgeModelOptions
     from proctor.schema.results.model_usage import Spent
     from proctor.schema.results.run_result import MetricVerdict
@@ -197,7 +195,6 @@ _OF_EACH_VOTE = (
     "The passages' token and the ballot's number differ for every vote; the rest is the prompt that was sent."
 )
 _ANOTHER = "The prompt has changed since: this is the present one."
-_UNKNOWN = "The prompt cannot be reconstructed"
 
 
 def reconstruct_prompt(
@@ -220,23 +217,15 @@ def reconstruct_prompt(
     if verdict is None:
         hint = did_you_mean(metric, at.view.case.metrics)
         raise UnknownNameError(f"the case {at.view.case.eval_id!r} was not scored by {metric!r}.{hint}")
-    trial, case = at.view.case.trials[place].trial, case_of(store, at.run_id, position)
-    config = _config(store, at)
-    if metric not in METRICS or metric in (config.custom_metrics or {}):
-        return _no_prompt(metric, turn, f"{_UNKNOWN}: the metric is defined in the project.")
-    if trial is None or case is None:
-        return _no_prompt(metric, turn, f"{_UNKNOWN}: the evidence was not stored.")
     model, prompt = _model_and_prompt(verdict, place, turn)
     judge = _RecordingJudge(store, model)
     try:
-        _run_metric(judge, metric, config, case, trial, store.manifest(at.run_id).options.get("compat"))
+        _score_again(store, at, place, metric, judge)
+        if not (questions := [question for question in judge.questions if question.turn == turn]):
+            raise SetupError("under the criteria of this scoring the judge is not called here.")
     except SetupError as problem:
-        return _no_prompt(metric, turn, f"{_UNKNOWN}: {problem}")
-    questions = [question for question in judge.questions if question.turn == turn]
-    if not questions:
-        return _no_prompt(
-            metric, turn, f"{_UNKNOWN}: under the criteria of this scoring the judge is not called here."
-        )
+        reason = f"The prompt cannot be reconstructed: {problem}"
+        return PromptPage(metric=metric, turn=turn, messages=[], same=False, told=reason)
     same = prompt == "" or all(question.prompt.hash == prompt for question in questions)
     return PromptPage(
         metric=metric,
@@ -245,10 +234,6 @@ def reconstruct_prompt(
         same=same,
         told=_OF_EACH_VOTE if same else _ANOTHER,
     )
-
-
-def _no_prompt(metric: str, turn: int | None, reason: str) -> PromptPage:
-    return PromptPage(metric=metric, turn=turn, messages=[], same=False, told=reason)
 
 
 def _model_and_prompt(verdict: MetricVerdict, place: int, turn: int | None) -> tuple[str, str]:
@@ -271,17 +256,21 @@ def _config(store: Store, at: CaseLoader) -> EvalConfig:
     return EvalConfig.model_validate(judged.config if judged is not None else {})
 
 
-def _run_metric(
-    judge: _RecordingJudge,
-    metric: str,
-    config: EvalConfig,
-    case: EvalCase,
-    trial: Trial,
-    compat: str | None,
-) -> None:
-    """Let the metric ask its questions; its score is not used."""
+def _score_again(store: Store, at: CaseLoader, place: int, metric: str, judge: _RecordingJudge) -> None:
+    """Let a metric ask its questions about a trial; its score is not used.
+
+    Raises:
+        SetupError: this is not possible; the message is the reason.
+    """
+    config = _config(store, at)
+    if metric not in METRICS or metric in (config.custom_metrics or {}):
+        raise SetupError("the metric is defined in the project.")
+    trial, case = at.view.case.trials[place].trial, case_of(store, at.run_id, at.position)
+    if trial is None or case is None:
+        raise SetupError("the evidence was not stored.")
     only = {name: criterion for name, criterion in config.criteria.items() if name == metric}
     config = config.model_copy(update={"criteria": only, "custom_metrics": None})
+    compat = store.manifest(at.run_id).options.get("compat")
     bound = bind(config, RunOptions(judges=judge, compat=compat))
     if bound.problems:
         raise bound.problems[0]

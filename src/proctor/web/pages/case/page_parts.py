@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
 
 from proctor.reports.evidence import blocks
 from proctor.reports.evidence.blocks import Fact, Findings, LeftOut, Note
 from proctor.reports.evidence.failure_text import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.word_diff import elide, word_difference
-from proctor.schema.evidence.trial import Failure
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Failure, Turn
+from proctor.schema.format.content import Part
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
@@ -21,14 +24,18 @@ __all__ = [
     "FindingPart",
     "Marked",
     "NotePart",
+    "OpenCalls",
     "Piece",
     "ScorePart",
+    "agent_events",
     "cause_part",
     "clip",
     "marked_pieces",
     "score_part",
     "text_difference",
 ]
+
+_Call = TypeVar("_Call")
 
 MOST_TEXT = 20_000
 """The characters of one text that a page contains; the evidence has all of them."""
@@ -140,23 +147,50 @@ class ScorePart(PageModel):
     failure: CausePart | None
 
 
+class OpenCalls(Generic[_Call]):
+    """The tool calls that have no response yet."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[_Call, str | None, str | None]] = []
+
+    def add(self, call: _Call, call_id: str | None, name: str | None) -> None:
+        """Add a call."""
+        self._calls.append((call, call_id, name))
+
+    def take(self, call_id: str | None, *names: str | None) -> _Call | None:
+        """Remove and return the call with this id, else the first call with one of these names."""
+        by_id = [each for each in self._calls if call_id and each[1] == call_id]
+        by_name = [each for each in self._calls if each[2] in names]
+        for found in (*by_id, *by_name):
+            self._calls.remove(found)
+            return found[0]
+        return None
+
+
+def agent_events(turn: Turn) -> Iterator[tuple[Event, Sequence[Part]]]:
+    """Yield the complete events of a turn that are not the user's, with their parts."""
+    for event in turn.events:
+        if not event.partial and event.author.lower() != "user":
+            yield event, (event.content.parts or ()) if event.content is not None else ()
+
+
 def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
     """Return a metric's score of a turn (`Score`) or of a trial (`MetricScore`)."""
     failure = score.failure if isinstance(score, MetricScore) else None
     plain = score if isinstance(score, Score) else Score(score.value, not_applicable=score.not_applicable)
-    outcome = Outcome.ERROR if failure is not None else _outcome(metric, plain)
     found = [*findings_of(score.details or {}, metric.name, full=True)]
+    notes = [block for block in found if isinstance(block, Note | Fact)]
     return ScorePart(
         name=metric.name,
-        outcome=outcome,
+        outcome=Outcome.ERROR if failure is not None else _outcome(metric, plain),
         gate=metric.gate,
         score=score.value if score.value == score.value else None,  # JSON has no NaN
         threshold=metric.threshold,
         reason=score.reason,
         warning=plain.warning,
         findings=[part for block in found if isinstance(block, Findings) for part in _findings(block)],
-        notes=[NotePart(label=one.label, text=one.text) for one in found if isinstance(one, Note | Fact)],
-        failure=cause_part(failure) if failure is not None else None,
+        notes=[NotePart(label=block.label, text=block.text) for block in notes],
+        failure=cause_part(failure),
     )
 
 
@@ -165,16 +199,19 @@ def _outcome(metric: MetricVerdict, score: Score) -> Outcome:
     return outcome if metric.gate or outcome is Outcome.NOT_APPLICABLE else Outcome.INFORMATIONAL
 
 
-def cause_part(failure: Failure) -> CausePart:
-    """Return the cause of a failure, with the whole traceback."""
+def cause_part(failure: Failure | None) -> CausePart | None:
+    """Return the cause of a failure, with the whole traceback; `None` if there is no failure."""
+    if failure is None:
+        return None
     cause = cause_of(failure)
+    traceback = clip(failure.traceback) if failure.traceback else None
     return CausePart(
         where=failure.where,
         what=cause.what,
         error=cause.error,
         place=cause.place,
         code=cause.code,
-        traceback=clip(failure.traceback) if failure.traceback else None,
+        traceback=traceback,
         turn=failure.turn,
         infrastructure=failure.infrastructure,
     )

@@ -16,9 +16,9 @@ from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
-from proctor.schema.format.content import FunctionResponse, text_of
+from proctor.schema.format.content import FunctionCall, FunctionResponse, Part, text_of
 from proctor.schema.format.invocation import AgentDetails, AppDetails
-from proctor.web.pages.case.page_parts import clip
+from proctor.web.pages.case.page_parts import OpenCalls, agent_events, clip
 from proctor.web.pages.case.traced_spans import (
     AgentPart,
     SpanPart,
@@ -109,7 +109,6 @@ class _Step:
     name: str
     author: str
     call: int | None = None
-    call_id: str | None = None
     begin: float | None = None
     end: float | None = None
     failed: bool = False
@@ -128,15 +127,17 @@ class _Waterfall:
     steps: list[_Step] = field(default_factory=list)
     _news: list[str] = field(default_factory=list)
     """The new part of the next model request."""
+    _open: OpenCalls[_Step] = field(default_factory=OpenCalls)
     _calls: int = 0
 
     def spans(self) -> Iterator[SpanPart]:
         """Yield the turn, and its steps in order."""
         self._news = [text_of(self.turn.user_content)]
         last = self.turn.started_at or None
+        agents = {id(event): parts for event, parts in agent_events(self.turn)}
         for event in self.turn.events:
-            if not event.partial and event.author.lower() != "user":
-                self._take(event, last)
+            if id(event) in agents:
+                self._take(event, agents[id(event)], last)
             last = event.timestamp or last
         yield self.head()
         authors = list(dict.fromkeys(one.author for one in self.steps))
@@ -147,21 +148,27 @@ class _Waterfall:
         begin = self.turn.started_at or None
         return self._part(0, "turn", f"turn {self.index + 1}", "", begin, self.turn.duration, "clock")
 
-    def _take(self, event: Event, last: float | None) -> None:
-        parts = (event.content.parts or ()) if event.content is not None else ()
+    def _take(self, event: Event, parts: Sequence[Part], last: float | None) -> None:
         if event.usage_metadata is not None or event.model_version is not None:
             self._model(event, last)
         elif event.error_code:
-            self.steps.append(_Step("event", f"error {event.error_code}", event.author, failed=True))
-            self.steps[-1].response = event.error_message or ""
+            error = f"error {event.error_code}"
+            self.steps.append(
+                _Step("event", error, event.author, failed=True, response=event.error_message or "")
+            )
         for part in parts:
             if (call := part.function_call) is not None:
-                name, text = call.name or "(no name)", call_text(call.name or "", call.args)
-                tool = _Step("tool", name, event.author, self._calls, call.id, event.timestamp, request=text)
-                self.steps.append(tool)
-                self._calls += 1
+                self._add_call(call, event)
             elif (answer := part.function_response) is not None:
                 self._attach_response(answer, event.timestamp)
+
+    def _add_call(self, call: FunctionCall, event: Event) -> None:
+        text = call_text(call.name or "", call.args)
+        name = call.name or "(no name)"
+        step = _Step("tool", name, event.author, self._calls, begin=event.timestamp, request=text)
+        self.steps.append(step)
+        self._open.add(step, call.id, call.name)
+        self._calls += 1
 
     def _model(self, event: Event, last: float | None) -> None:
         usage = event.usage_metadata
@@ -171,22 +178,17 @@ class _Waterfall:
         begin = last if event.timestamp is not None and last is not None and last <= event.timestamp else None
         self.steps.append(
             _Step(
-                "model", event.model_version or "model", event.author, None, None, begin, event.timestamp,
+                "model", event.model_version or "model", event.author, None, begin, event.timestamp,
                 bool(event.error_code), tokens, "\n".join(self._news), _response_text(event),
             )
         )  # fmt: skip
         self._news = []
 
     def _attach_response(self, answer: FunctionResponse, at: float | None) -> None:
-        """Attach a response to the call with its id, else to the first open call of its name."""
         text = value_text(answer.response)
         self._news.append(f"{answer.name or 'tool'} → {text}")
-        open_calls = [step for step in self.steps if step.kind == "tool" and not step.response]
-        by_id = (step for step in open_calls if answer.id is not None and step.call_id == answer.id)
-        by_name = (step for step in open_calls if step.name == answer.name)
-        call = next(by_id, None) or next(by_name, None)
-        if call is not None:
-            call.response, call.end = text or "null", at
+        if (step := self._open.take(answer.id, answer.name)) is not None:
+            step.response, step.end = text or "null", at
 
     # --- spans -------------------------------------------------------------------------------------------------------
 

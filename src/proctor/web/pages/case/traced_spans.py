@@ -15,7 +15,7 @@ from proctor.reports.evidence.value_text import value_text
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel
-from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, clip
+from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, OpenCalls, agent_events, clip
 
 __all__ = [
     "AgentPart",
@@ -121,7 +121,7 @@ def cut_from(turns: Sequence[Turn]) -> list[str]:
 
 def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
     """Yield the spans of a turn in order of time, each before its children."""
-    steps = _Steps(turn.events)
+    steps = _Steps(turn)
     for span, depth in _nest_spans(turn.trace.spans if turn.trace is not None else ()):
         begin = span.started_at
         start = max(0.0, begin - origin) if begin is not None and begin > origin - _SAME_MOMENT else None
@@ -198,37 +198,25 @@ def _begin(span: Span) -> float:
 class _Steps:
     """The tool calls of a turn, to find the call of a span."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._open: list[tuple[int, str | None, str | None]] = []
-        """Calls without a tool span: index, id and name."""
+    def __init__(self, turn: Turn) -> None:
+        self._open: OpenCalls[int] = OpenCalls()
+        """The indexes of calls without a tool span."""
         self._asked: list[tuple[int, Event]] = []
         """Events with calls, and the index of the first call."""
         place = 0
-        for event in events:
-            if event.partial or event.author.lower() == "user":
-                continue
-            first = place
-            for part in (event.content.parts or ()) if event.content is not None else ():
-                if (call := part.function_call) is not None:
-                    self._open.append((place, call.id, call.name))
-                    place += 1
-            if place > first:
-                self._asked.append((first, event))
+        for event, parts in agent_events(turn):
+            calls = [part.function_call for part in parts if part.function_call is not None]
+            for index, call in enumerate(calls, place):
+                self._open.add(index, call.id, call.name)
+            if calls:
+                self._asked.append((place, event))
+            place += len(calls)
 
     def call_index(self, span: Span) -> int | None:
         """Return the index of the call that a tool span executed, or of the first one that a model span requested."""
         if span.kind is SpanKind.TOOL:
-            return self._executed_call(span)
+            return self._open.take(span.call_id, span.name, *span.name.split(" "))
         return self._requested_call(span) if span.kind is SpanKind.MODEL else None
-
-    def _executed_call(self, span: Span) -> int | None:
-        by_id = (one for one in self._open if span.call_id and one[1] == span.call_id)
-        by_name = (one for one in self._open if one[2] and one[2] in (span.name, *span.name.split(" ")))
-        call = next(by_id, None) or next(by_name, None)
-        if call is None:
-            return None
-        self._open.remove(call)
-        return call[0]
 
     def _requested_call(self, span: Span) -> int | None:
         """Find the event of the model's answer by its time: within the span, or at its end."""

@@ -111,15 +111,15 @@ def trial_page(
     `expected`: the case as it was run; `align`: aligns the calls of a turn with the expected ones if no metric has stored
     its alignment (a metric that passed stores none by default).
     """
-    shown = view_trial(view.case, place)
-    trial, case = shown.trial, view.case
+    case, result = view.case, view.case.trials[place]
+    shown = view_trial(case, place)
+    trial = shown.trial or Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id)
     faults = _faults(case, place)
     scored = [
-        (m, score)
-        for m in case.metrics.values()
-        if place < len(m.per_trial) and (score := m.per_trial[place]) is not None
+        (metric, score)
+        for metric in case.metrics.values()
+        if (score := next(iter(metric.per_trial[place : place + 1]), None)) is not None
     ]
-    result = case.trials[place]
     return TrialPage(
         run_id=view.run_id,
         position=position,
@@ -128,24 +128,19 @@ def trial_page(
         outcome=result.outcome,
         reason=reason_of(shown.alone),
         facts=shown.facts(timed=False),
-        attempts=view_attempts(view, result.number),
-        notes=list(trial.notes) if trial else [],
-        kept=trial is not None,
-        started_at=trial.started_at if trial and trial.started_at else None,
-        seconds=trial.duration if trial and trial.duration else None,
-        session_id=trial.session_id if trial else "",
-        turns=_turns(trial, expected, scored, faults, align) if trial else [],
+        attempts=attempt_lines(view.earlier.get(result.number, ())),
+        notes=list(trial.notes),
+        kept=shown.trial is not None,
+        started_at=trial.started_at or None,
+        seconds=trial.duration or None,
+        session_id=trial.session_id,
+        turns=_turns(trial, expected, scored, faults, align),
         scores=[score_part(metric, score) for metric, score in scored],
         state=_state(trial, expected, scored),
-        failure=cause_part(result.failure) if result.failure is not None else None,
-        played=_simulated_user(trial, faults) if trial else None,
+        failure=cause_part(result.failure),
+        played=_simulated_user(trial, faults),
         command=show_command(view, result.number),
     )
-
-
-def view_attempts(view: CaseView, number: int) -> list[str]:
-    """Return the failures of the attempts before the last one, one line each."""
-    return attempt_lines(view.earlier.get(number, ()))
 
 
 # --- turns -------------------------------------------------------------------------------------------------------------
@@ -186,19 +181,16 @@ def _turn_scores(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score
 # --- state -------------------------------------------------------------------------------------------------------------
 
 
-def _state(trial: Trial | None, expected: EvalCase | None, scored: _Scored) -> StatePart:
-    actual = trial.final_state if trial else None
-    entries = _recorded_comparison(scored)
-    if not entries and expected is not None:
-        entries = _compare_state(expected.final_session_state or {}, actual, passed=_state_passed(scored))
-    compared = {str(entry.get("key")) for entry in entries}
-    others = [
-        StateRow(key=key, kind=None, expected=None, actual=clip(value_text(value)))
-        for key, value in (actual or {}).items()
-        if key not in compared
-    ]
+def _state(trial: Trial, expected: EvalCase | None, scored: _Scored) -> StatePart:
+    actual = trial.final_state
+    stated = (expected.final_session_state or {}) if expected is not None else {}
+    entries = _recorded_comparison(scored) or _compare_state(stated, actual, passed=_state_passed(scored))
     rows = [row for entry in entries for row in _rows(entry)]
-    return StatePart(known=actual is not None, stated=bool(entries), rows=[*rows, *others])
+    compared = {str(entry.get("key")) for entry in entries}
+    for key, value in (actual or {}).items():
+        if key not in compared:
+            rows.append(StateRow(key=key, kind=None, expected=None, actual=clip(value_text(value))))
+    return StatePart(known=actual is not None, stated=bool(entries), rows=rows)
 
 
 def _recorded_comparison(scored: _Scored) -> list[Mapping[str, object]]:

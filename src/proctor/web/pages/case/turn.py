@@ -20,8 +20,10 @@ from proctor.web.pages.case.page_parts import (
     Clip,
     Marked,
     NotePart,
+    OpenCalls,
     Piece,
     ScorePart,
+    agent_events,
     cause_part,
     clip,
     marked_pieces,
@@ -143,7 +145,7 @@ def turn_part(
         usage=_usage(turn, actual),
         authors=record.authors,
         notes=[*notes, *left_out],
-        failure=cause_part(failure) if failure is not None else None,
+        failure=cause_part(failure),
         differs=failure is not None or _has_difference(steps, parts),
     )
 
@@ -165,33 +167,24 @@ class _TurnRecord:
         self.authors: list[str] = []
         self.callers: list[str] = []
         self.responses: list[Clip | None] = []
-        self._open: list[tuple[int, str | None, str | None]] = []
-        for event in turn.events:
-            if event.partial or event.author.lower() == "user":
-                continue
+        self._open: OpenCalls[int] = OpenCalls()
+        for event, parts in agent_events(turn):
             if event.author not in self.authors:
                 self.authors.append(event.author)
-            is_answer = event.content is actual.final_response
-            for part in (event.content.parts or ()) if event.content is not None else ():
-                self._add_part(part, event.author, is_answer=is_answer)
+            for part in parts:
+                self._add_part(part, event.author, is_answer=event.content is actual.final_response)
 
     def _add_part(self, part: Part, author: str, *, is_answer: bool) -> None:
         if (call := part.function_call) is not None:
-            self._open.append((len(self.callers), call.id, call.name))
+            self._open.add(len(self.callers), call.id, call.name)
             self.callers.append(author)
             self.responses.append(None)
         elif (response := part.function_response) is not None:
-            self._attach_response(response.id, response.name, value_text(response.response))
+            place = self._open.take(response.id, response.name)
+            if place is not None:
+                self.responses[place] = clip(value_text(response.response))
         elif part.text and (part.thought or not is_answer):
             self._add_text(author, part.text, thought=bool(part.thought))
-
-    def _attach_response(self, its_id: str | None, name: str | None, text: str) -> None:
-        """Attach a response to the call with its id, else to the first open call of its name."""
-        found = next((one for one in self._open if its_id is not None and one[1] == its_id), None)
-        found = found or next((one for one in self._open if one[2] == name), None)
-        if found is not None:
-            self._open.remove(found)
-            self.responses[found[0]] = clip(text)
 
     def _add_text(self, author: str, text: str, *, thought: bool) -> None:
         self.said.append(SaidPart(author=author, text=clip(text), thought=thought, before=len(self.callers)))

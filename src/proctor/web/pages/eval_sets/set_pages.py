@@ -120,17 +120,16 @@ def pointer(path: Sequence[str | int]) -> str:
 
 def differing(one: object, other: object, path: tuple[str | int, ...] = ()) -> Iterator[str]:
     """Yield the pointers at which two JSON values differ, as deep as both have the same structure."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        one, other = dict(enumerate(one)), dict(enumerate(other))
     if isinstance(one, dict) and isinstance(other, dict):
-        for key in dict.fromkeys([*one, *other]):
-            if key in one and key in other:
-                yield from differing(one[key], other[key], (*path, key))
-            else:
-                yield pointer((*path, key))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for index, (left, right) in enumerate(zip(one, other, strict=True)):
-            yield from differing(left, right, (*path, index))
+        for key in {**one, **other}:
+            yield from differing(one.get(key, _MISSING), other.get(key, _MISSING), (*path, key))
     elif type(one) is not type(other) or one != other:
         yield pointer(path)
+
+
+_MISSING = object()
 
 
 def diff_lines(before: str, after: str) -> list[DiffLine]:

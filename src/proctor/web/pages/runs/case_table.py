@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Literal
 
 from proctor.common.safe_text import shorten
@@ -10,6 +9,7 @@ from proctor.reports.content.reasons import TELLING, deciding, reason_of
 from proctor.reports.content.repeat_stats import is_repeated
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.web.pages.base import finite
 
 LETTERS = {
     Outcome.PASSED: "p",
@@ -86,7 +86,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
         why=shorten(reason_of(case) or case.missed, _LONGEST_WHY),
         scores={
-            name: _finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
+            name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
         },
         missed=[metric.name for metric in deciding(case)] if case.outcome in TELLING else [],
         low=low,
@@ -104,11 +104,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
 
 
 def _score(case: CaseResult, name: str) -> float | None:
-    return _finite(case.metrics[name].score) if name in case.metrics else None
-
-
-def _finite(score: float | None) -> float | None:
-    return score if score is not None and isfinite(score) else None
+    return finite(case.metrics[name].score) if name in case.metrics else None
 
 
 # --- columns that need the evidence; the page requests them after the table --------------------------------------------

@@ -91,14 +91,13 @@ def _trends(store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]
             known[run_id] = _rate(store.record(run_id))
         return known[run_id]
 
-    trends = {}
-    for run in runs:
+    def trend(run: RunRecord) -> list[float]:
         ids = similar[run.agent, run.sets]
-        if known[run.run_id] is None or run.run_id not in ids:
-            continue
-        rates = (value for run_id in ids[ids.index(run.run_id) :] if (value := rate(run_id)) is not None)
-        trends[run.run_id] = list(islice(rates, TREND))[::-1]
-    return trends
+        up_to_it = ids[ids.index(run.run_id) :] if run.run_id in ids else []
+        rates = (value for run_id in up_to_it if (value := rate(run_id)) is not None)
+        return list(islice(rates, TREND))[::-1]
+
+    return {run.run_id: trend(run) for run in runs if known[run.run_id] is not None}
 
 
 def _rate(run: RunRecord) -> float | None:
@@ -164,24 +163,19 @@ def _comparison_run(
     store: Store, entries: Sequence[RunEntry], run: RunRecord
 ) -> tuple[RunRecord | None, str]:
     """Return the finished run with which `run` is compared: the newest baseline, else the previous run; and its kind."""
-    ids = [entry.run_id for entry in entries]
-    similar = [entry.run_id for entry in entries if entry.run_id != run.run_id and _is_similar(entry, run)]
+    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
+    place = ids.index(run.run_id)
+    similar, older = ids[:place] + ids[place + 1 :], ids[place + 1 :]
     baselines = baseline_names(store) if similar else {}
-    earlier = _first_finished(store, (run_id for run_id in similar if run_id in baselines))
-    if earlier is None:
-        older = set(ids[ids.index(run.run_id) + 1 :])
-        earlier = _first_finished(store, (run_id for run_id in similar if run_id in older))
-    names = baselines.get(earlier.run_id) if earlier is not None else None
-    return earlier, names[0] if names else "previous"
+    for run_id in [*filter(baselines.__contains__, similar), *older]:
+        record = store.record(run_id)
+        if record.state is RunState.FINISHED:
+            return record, next(iter(baselines.get(run_id, ())), "previous")
+    return None, "previous"
 
 
 def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
     return entry.complete and entry.agent == run.agent and set(entry.sets) == set(run.sets)
-
-
-def _first_finished(store: Store, run_ids: Iterable[str]) -> RunRecord | None:
-    records = (store.record(run_id) for run_id in run_ids)
-    return next((record for record in records if record.state is RunState.FINISHED), None)
 
 
 def read_cases(store: Store, selected: SelectedRun) -> RunCases:

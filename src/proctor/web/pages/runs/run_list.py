@@ -10,7 +10,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.base import Share, share
+from proctor.web.pages.base import Share, copy_fields, share
 
 TREND = 12
 """The most pass rates in the trend of a row."""
@@ -69,18 +69,13 @@ class RunsPage(PageModel):
 def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
     """Return the row of a run."""
     run, summary = listed.run, listed.run.summary
-    return RunRow(
-        run_id=run.run_id,
+    return copy_fields(
+        RunRow,
+        run,
         short=listed.short,
-        state=run.state,
         outcome=summary.outcome if run.state is RunState.FINISHED else None,
         standing=state_text(run),
-        created_at=run.created_at,
-        agent=run.agent,
         commit=listed.commit,
-        sets=list(run.sets),
-        cases=run.cases,
-        num_runs=run.num_runs,
         counts=counts_of(run),
         pass_rate=passed_of(run),
         duration=summary.duration,
@@ -88,10 +83,8 @@ def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
         cost_text=cost_text(summary.spent) if summary.spent else "",
         stopped_by=summary.stopped_by,
         interrupted=summary.interrupted,
-        judgings=run.judgings,
-        judging=run.judging,
         imported_from=listed.imported_from,
-        trend=list(trend),
+        trend=trend,
     )
 
 

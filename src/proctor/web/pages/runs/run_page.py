@@ -21,7 +21,7 @@ from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
-from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
+from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, share
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
 
@@ -199,16 +199,12 @@ class StoredRun:
 
 def set_part(one: SetSummary, repeats: Repeats | None) -> SetPart:
     """Return one eval set of a run; `repeats`: those of its cases."""
-    return SetPart(
-        eval_set_id=one.eval_set_id,
+    return copy_fields(
+        SetPart,
+        one,
         name=summary.set_name(one),
-        path=one.path,
-        cases=one.cases,
-        num_runs=one.num_runs,
         config_source=summary.config_source(one),
-        criteria=one.criteria,
         rule=rule_text(one.rule) if one.rule else "",
-        metrics=one.metrics,
         left_out=one.skipped_metrics,
         failure=one.failure.cause if one.failure else "",
         pass_k=pass_ks(repeats) if repeats else [],
@@ -234,16 +230,10 @@ def money_parts(spent: Sequence[Spent]) -> list[MoneyPart]:
 
 def judge_parts(run: RunResult) -> list[JudgePart]:
     """Return the LLM judges of a run with their calibrations."""
-    badges: Mapping[str, str] = run.badges
+    badges = {judge.metric: run.badges.get(judge.metric, "") for judge in run.judged_by}
     return [
-        JudgePart(
-            metric=one.metric,
-            model=one.model,
-            prompt=one.prompt,
-            badge=badges.get(one.metric, ""),
-            void=badges.get(one.metric, "").startswith(VOID),
-        )
-        for one in run.judged_by
+        copy_fields(JudgePart, judge, badge=badges[judge.metric], void=badges[judge.metric].startswith(VOID))
+        for judge in run.judged_by
     ]
 
 
@@ -263,17 +253,11 @@ def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]
 
 def manifest_part(kept: StoredRun) -> ManifestPart:
     """Return the manifest of a run."""
-    manifest = kept.manifest
-    return ManifestPart(
-        reference=manifest.agent.reference,
-        agent_version=manifest.agent.version,
-        commit=manifest.agent.commit,
-        command=manifest.command,
-        folder=manifest.folder,
-        versions=manifest.versions,
+    manifest, agent = kept.manifest, kept.manifest.agent
+    return copy_fields(
+        ManifestPart, manifest, reference=agent.reference, agent_version=agent.version, commit=agent.commit,
         models=kept.listed.run.summary.models,
-        imported_from=manifest.imported_from,
-    )
+    )  # fmt: skip
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -351,22 +335,16 @@ def run_page(run: RunResult, figures: Figures, kept: StoredRun, against: Against
     """Return the page of a run; `figures`: those of all its cases."""
     listed, repeats = kept.listed, figures.repeats
     trials = figures.digest.trials
-    return RunPage(
+    return copy_fields(
+        RunPage,
+        run,
         run_id=listed.run.run_id,
         short=listed.short,
-        agent=run.agent,
         state=listed.run.state,
-        outcome=run.outcome,
         sentence=summary.sentence(run, flaky=repeats.flaky),
-        exit_code=run.exit_code,
         created_at=listed.run.created_at,
-        duration=run.duration,
-        judging_duration=run.judging_duration,
-        interrupted=run.interrupted,
-        stopped_by=run.stopped_by,
         failure=run.failure.cause if run.failure else "",
         cases=len(run.cases),
-        num_runs=run.num_runs,
         counts=_in_order(run.counts),
         trials=_in_order(trials),
         planned_trials=max(trials.total(), sum(one.cases * one.num_runs for one in run.sets)),

@@ -18,7 +18,7 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import SessionInput
 from proctor.schema.format.content import Content
-from proctor.web.pages.chat import ChatEntry, ChatPage, ChatSummary, chat_entry, entries_of
+from proctor.web.pages.chat import ChatEntry, ChatPage, ChatSummary, entries_of
 
 MOST_ENTRIES = 2_000
 """The most entries of one answer."""
@@ -36,6 +36,11 @@ _SESSION_IS_LOST = {
     FailureKind.CANCELLED,
 }
 """Failures after which the agent's process has ended, so that its session is lost."""
+
+
+_TOO_LONG = (
+    "the conversation is too long to show this entry and the following ones; they are saved all the same"
+)
 
 
 class BusyError(ProctorError):
@@ -212,15 +217,11 @@ class Chat:
     def _add_entry(self, kind: str, **more: Any) -> None:
         self._number += 1
         seconds = round(time.perf_counter() - self._began, 3)
-        entry = chat_entry(self._number, max(self._exchange, 0), kind, seconds=seconds, **more)
+        place = {"number": self._number, "exchange": max(self._exchange, 0)}
+        entry = ChatEntry(**place, kind=kind, seconds=seconds, **more)
         self._shown += len(entry.text) + len(str(entry.value))
         if self._shown > MOST_SHOWN and kind not in {"end", "failure", "note"}:
-            entry = chat_entry(
-                self._number,
-                entry.exchange,
-                "note",
-                text="the conversation is too long to show this entry and the following ones; they are saved all the same",
-            )
+            entry = ChatEntry(**place, kind="note", text=_TOO_LONG)
             self._shown += len(entry.text)
         self.entries.append(entry)
 

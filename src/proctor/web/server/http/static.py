@@ -83,16 +83,20 @@ def _is_page(path: str, accept: str) -> bool:
 
 def file_of(folder: Path, path: str) -> Path | None:
     """Return the file of the page at `path`; `None` if there is none, or if it is not below `folder`."""
-    parts = path.split("/")
-    if any(part in {"", ".", ".."} or part.startswith(".") or not part.isprintable() for part in parts):
-        return None
-    if any(sign in path for sign in '\\:"<>|*?\0') or Path(path).suffix.lower() not in TYPES:
+    if not _is_file_name(path):
         return None
     try:
-        root, file = folder.resolve(), folder.joinpath(*parts).resolve()
+        root, file = folder.resolve(), folder.joinpath(*path.split("/")).resolve()
         return file if file.is_relative_to(root) and file.is_file() else None
     except (OSError, ValueError):  # an invalid file name
         return None
+
+
+def _is_file_name(path: str) -> bool:
+    """Return whether a path names a visible file of a served type, without a step upwards or a special character."""
+    if any(not part.isprintable() or part.startswith(".") or not part for part in path.split("/")):
+        return False
+    return not any(sign in path for sign in '\\:"<>|*?\0') and Path(path).suffix.lower() in TYPES
 
 
 # --- unknown addresses, and methods that an address does not support --------------------------------------------------

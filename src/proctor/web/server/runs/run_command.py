@@ -169,15 +169,7 @@ def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> 
 def _judging(
     asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
-    if asked.config is not None and asked.criteria is not None:
-        problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
-    if asked.config is not None:
-        if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
-            problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
-        else:
-            yield from _words("config", asked.config)
-    elif asked.criteria is not None:
-        yield from _criteria(asked, context, settings, problems)
+    yield from _config(asked, context, settings, problems)
     if asked.metrics is not None:
         invalid = [name for name in asked.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is not the name of a metric") for name in invalid]
@@ -187,6 +179,20 @@ def _judging(
             problems.append(_problem("judge", problem))
         else:
             yield from _words("judge", asked.judge)
+
+
+def _config(
+    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+) -> Iterator[str]:
+    if asked.config is not None and asked.criteria is not None:
+        problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
+    if asked.config is not None:
+        if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
+            problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
+        else:
+            yield from _words("config", asked.config)
+    elif asked.criteria is not None:
+        yield from _criteria(asked, context, settings, problems)
 
 
 def _criteria(
