@@ -1700,7 +1700,7 @@ export interface components {
         };
         /**
          * ChatEntry
-         * @description One entry of a conversation.
+         * @description One entry of a conversation. Long texts and values are shortened.
          */
         ChatEntry: {
             /** Number */
@@ -1709,19 +1709,37 @@ export interface components {
             exchange: number;
             /** Kind */
             kind: string;
-            /** Author */
+            /**
+             * Author
+             * @default
+             */
             author: string;
-            /** Text */
+            /**
+             * Text
+             * @default
+             */
             text: string;
-            /** Partial */
+            /**
+             * Partial
+             * @default false
+             */
             partial: boolean;
-            /** Name */
+            /**
+             * Name
+             * @default
+             */
             name: string;
-            /** Call Id */
+            /**
+             * Call Id
+             * @default
+             */
             call_id: string;
             /** Value */
             value: unknown;
-            /** Waits */
+            /**
+             * Waits
+             * @default false
+             */
             waits: boolean;
             /** Seconds */
             seconds: number | null;

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
@@ -22,12 +23,14 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proctor.common.version import __version__
-from proctor.web.server.adk.app_state import lifespan as adk_lifespan
+from proctor.web.server.adk.app_state import AdkState
 from proctor.web.server.adk.routes import adk_router
+from proctor.web.server.chat.chats import Chats
 from proctor.web.server.context import ServerContext
 from proctor.web.server.http.errors import add_handlers
 from proctor.web.server.http.static import add_not_found, add_page
 from proctor.web.server.routes import ROUTES
+from proctor.web.server.runs.active_runs import ActiveRuns
 from proctor.web.server.security.guard import SecurityMiddleware
 
 
@@ -43,6 +46,11 @@ def create_app(context: ServerContext) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.context = context
+    app.state.active_runs, app.state.chats, app.state.adk = (
+        ActiveRuns(context),
+        Chats(context),
+        AdkState(context),
+    )
     add_handlers(app)
     app.router.routes.extend(_routes())
     add_page(app)
@@ -72,13 +80,11 @@ def _routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Release the resources of the routes when the server ends."""
-    async with adk_lifespan(app):
-        yield
-        if (active := getattr(app.state, "active_runs", None)) is not None:
-            await active.close()
-        if (chats := getattr(app.state, "chats", None)) is not None:
-            await chats.close_all()
+    """Release the resources of the application when the server ends."""
+    yield
+    await app.state.active_runs.close()
+    await app.state.chats.close_all()
+    await asyncio.to_thread(app.state.adk.close)
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -178,8 +178,8 @@ def serve_page(
     server = server_of(app)
     with ending:
         server.run(sockets=[listening])
-    active: ActiveRuns | None = getattr(app.state, "active_runs", None)
-    if server.force_exit and active is not None:  # after a second Ctrl-C the application has no shutdown
+    active: ActiveRuns = app.state.active_runs
+    if server.force_exit:  # after a second Ctrl-C the application has no shutdown
         active.children.close(at_once=True)
 
 

@@ -16,8 +16,6 @@ from proctor.web.pages.analysis.comparison import Sided
 from proctor.web.pages.base import copy_fields
 from proctor.web.pages.case.page_parts import Marked, marked_pieces, text_difference
 
-__all__ = ["PairPage", "pair_page"]
-
 
 class PairSide(PageModel):
     """The trial of one of the runs."""

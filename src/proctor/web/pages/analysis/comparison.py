@@ -22,8 +22,6 @@ from proctor.schema.analysis.comparison import (
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.base import copy_fields
 
-__all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
-
 CasePlaces = Mapping[str, int]
 """The position of each case in its run, by `set/case`."""
 

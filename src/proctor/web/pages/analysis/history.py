@@ -27,8 +27,6 @@ from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import UnlikeLine, difference_lines
 from proctor.web.pages.base import copy_fields
 
-__all__ = ["HistoryPage", "history_page"]
-
 _LONGEST_WHY = 300
 
 

@@ -16,8 +16,6 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.intervals import ClusteredMean
 from proctor.web.pages.base import copy_fields, finite
 
-__all__ = ["CaseBefore", "CasePage", "CasePlace", "case_page", "show_command", "verdict_sentence"]
-
 
 class PassedTrials(PageModel):
     """How many trials passed, with the interval of their share."""

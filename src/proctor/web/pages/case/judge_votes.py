@@ -13,8 +13,6 @@ from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.case.page_parts import CausePart, Clip, FindingPart, cause_part, clip, score_part
 
-__all__ = ["AskedMessage", "JudgesPage", "LabelPart", "PromptPage", "judges_page", "label_part"]
-
 
 class LabelPart(PageModel):
     """A person's label of a trial, of one of its turns, or of one rubric."""

@@ -26,7 +26,8 @@ from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.web.pages.case.case import CaseBefore, CasePage, CasePlace, case_page
 from proctor.web.pages.case.judge_votes import AskedMessage, JudgesPage, PromptPage, judges_page
 from proctor.web.pages.case.page_parts import clip
-from proctor.web.pages.case.spans import SpansPage, spans_page
+from proctor.web.pages.case.spans import spans_page
+from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage, trial_page
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from proctor.schema.results.model_usage import Spent
     from proctor.schema.results.run_result import MetricVerdict
     from proctor.stores.base import RunEntry, Store
-
-__all__ = ["CaseLoader", "alignment_steps", "reconstruct_prompt"]
 
 _MOST_OLDER_RUNS = 50
 """The older runs that are searched for the same case."""

@@ -17,24 +17,6 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
 
-__all__ = [
-    "MOST_TEXT",
-    "CausePart",
-    "Clip",
-    "FindingPart",
-    "Marked",
-    "NotePart",
-    "OpenCalls",
-    "Piece",
-    "ScorePart",
-    "agent_events",
-    "cause_part",
-    "clip",
-    "marked_pieces",
-    "score_part",
-    "text_difference",
-]
-
 _Call = TypeVar("_Call")
 
 MOST_TEXT = 20_000

@@ -29,8 +29,6 @@ from proctor.web.pages.case.traced_spans import (
     traced_parts,
 )
 
-__all__ = ["SpansPage", "spans_page"]
-
 _Kind = Literal["turn", "agent", "model", "tool", "event"]
 
 _TOOL_TEXT = 5_000

@@ -17,17 +17,6 @@ from proctor.schema.evidence.trial import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, OpenCalls, agent_events, clip
 
-__all__ = [
-    "AgentPart",
-    "AttributePart",
-    "SpanPart",
-    "SpansPage",
-    "Timing",
-    "cut_from",
-    "has_spans",
-    "traced_parts",
-]
-
 _NAME = 200
 _VALUE = 2_000
 _MOST_NOTES = 50

@@ -29,8 +29,6 @@ from proctor.web.pages.case.page_parts import (
 )
 from proctor.web.pages.case.turn import Align, TurnPart, turn_part
 
-__all__ = ["StatePart", "TrialPage", "trial_page"]
-
 
 class StateRow(PageModel):
     """One key of the final session state, or one inside of it."""

@@ -31,8 +31,6 @@ from proctor.web.pages.case.page_parts import (
     text_difference,
 )
 
-__all__ = ["Align", "TurnPart", "turn_part"]
-
 Align = Callable[[Invocation, Invocation], Sequence[Mapping[str, object]]]
 """Aligns an expected with an actual turn; returns the steps (see `alignment` in `proctor.schema.results.score`)."""
 

@@ -13,8 +13,6 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS
 
-__all__ = ["MatrixPage", "MatrixRun", "matrix_page"]
-
 _LONGEST_WHY = 300
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, suppress
 from typing import Annotated, Any, TypeVar
 from weakref import WeakSet
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from proctor.agents.base import Agent
@@ -215,20 +215,8 @@ async def _open_host(app: App) -> Host:
     return own or SessionHost(app.name, agent)
 
 
-@asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Close the agents when the server ends."""
-    yield
-    adk: AdkState | None = getattr(app.state, "adk", None)
-    if adk is not None:
-        await asyncio.to_thread(adk.close)
-
-
 def _adk_state(connection: HTTPConnection) -> AdkState:
-    state = connection.app.state
-    if getattr(state, "adk", None) is None:
-        state.adk = AdkState(state.context)
-    adk: AdkState = state.adk
+    adk: AdkState = connection.app.state.adk
     return adk
 
 

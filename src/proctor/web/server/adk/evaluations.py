@@ -24,9 +24,10 @@ from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
 from proctor.schema.format.result import EvalCaseResult, EvalSetResult
 from proctor.schema.results.run_result import RunResult
 from proctor.stores.adk_history import AdkFiles
+from proctor.web.server.adk.app_state import AdkState
 from proctor.web.server.adk.apps import App
 from proctor.web.server.adk.eval_files import open_set, path_of, require_cases
-from proctor.web.server.adk.wire import stored_session_json, wire
+from proctor.web.server.adk.wire import require_found, stored_session_json, wire
 from proctor.web.server.context import ServerContext
 from proctor.web.server.security.allowed_names import model_problems
 
@@ -152,6 +153,16 @@ def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:
             if case.session_id == session_id and is_of_user and details is not None:
                 return stored_session_json(details.model_dump(mode="json"), app.name)
     return None
+
+
+async def find_session(adk: AdkState, app_name: str, user_id: str, session_id: str) -> Json:
+    """Return a session of an app, or of one of its evaluations.
+
+    Raises:
+        HTTPException: 404.
+    """
+    session: Json | None = await adk.ask(app_name, "get", user_id, session_id)
+    return require_found(session or kept_session(adk.app(app_name), user_id, session_id), "Session not found")
 
 
 def _cases(path: Path) -> list[EvalCaseResult]:

@@ -96,11 +96,7 @@ def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
     """Return the arguments of the answered calls, which are found by their ids, else by the tool's name."""
     calls = [part["functionCall"] for event in events for part in parts_of(event) if "functionCall" in part]
     return [
-        next(
-            (call.get("args") for call in calls if _key(call) == _key(answer)),
-            None,
-        )
-        for answer in answers
+        next((call.get("args") for call in calls if _key(call) == _key(answer)), None) for answer in answers
     ]
 
 
@@ -148,10 +144,9 @@ def _text(value: object) -> str:
 # --- recorded spans of google-adk, in the form that its page can read -------------------------------------------------
 
 
-_ADK_PREFIX = "gcp.vertex.agent"
 _TEXTS = {
-    SpanKind.MODEL: (f"{_ADK_PREFIX}.llm_request", f"{_ADK_PREFIX}.llm_response"),
-    SpanKind.TOOL: (f"{_ADK_PREFIX}.tool_call_args", f"{_ADK_PREFIX}.tool_response"),
+    SpanKind.MODEL: (f"{_ADK}.llm_request", f"{_ADK}.llm_response"),
+    SpanKind.TOOL: (f"{_ADK}.tool_call_args", f"{_ADK}.tool_response"),
 }
 """The attributes in which the page expects request and response."""
 _HOLDS = 2**53
@@ -186,11 +181,11 @@ def _attributes(span: Span, session_id: str, invocation_id: str) -> Json:
     told: Json = {
         **span.attributes,
         "gen_ai.conversation.id": session_id,
-        f"{_ADK_PREFIX}.session_id": session_id,
-        f"{_ADK_PREFIX}.invocation_id": invocation_id,
+        f"{_ADK}.session_id": session_id,
+        f"{_ADK}.invocation_id": invocation_id,
     }
     if span.kind is SpanKind.MODEL:  # the page requires one; a failed call has no event
-        told.setdefault(f"{_ADK_PREFIX}.event_id", span.id)
+        told.setdefault(f"{_ADK}.event_id", span.id)
     texts = zip(_TEXTS.get(span.kind, ()), (span.request, span.response), strict=False)
     told |= {name: text for name, text in texts if text is not None}
     return told if span.error is None else {**told, "error.message": span.error}

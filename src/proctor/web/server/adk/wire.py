@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import Response
+from fastapi import HTTPException, Response
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json, to_jsonable_python
 
@@ -23,6 +23,13 @@ _DEEPEST = 200
 def answer(content: object, status_code: int = 200) -> Response:
     """Return a JSON response; see `json_bytes`."""
     return Response(json_bytes(content), status_code, media_type="application/json")
+
+
+def require_found(value: Json | None, message: str) -> Json:
+    """Return a value. Raises HTTPException (404) with `message`: it is `None`."""
+    if value is None:
+        raise HTTPException(404, message)
+    return value
 
 
 def json_bytes(content: object) -> bytes:

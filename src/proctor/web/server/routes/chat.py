@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from proctor.authoring.assertion_report import warning_texts
@@ -26,6 +26,7 @@ from proctor.files.edit.file_lock import lock_folder
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, FunctionResponse, Part, user_text
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.chat import ChatList, ChatPage, ChatSaved
 from proctor.web.server.chat.chats import MOST_CHATS, Chats
 from proctor.web.server.chat.conversation import BusyError, Chat
@@ -49,32 +50,25 @@ _SSE: dict[int | str, dict[str, Any]] = {
 
 
 def _chats(request: Request) -> Chats:
-    state = request.app.state
-    if not hasattr(state, "chats"):
-        state.chats = Chats(state.context)
-    chats: Chats = state.chats
+    chats: Chats = request.app.state.chats
     return chats
 
 
 ChatsDep = Annotated[Chats, Depends(_chats)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewChat(_Body):
+class NewChat(PageModel):
     """A new conversation."""
 
     agent: str
     """A name from the list of agents."""
-    state: dict[str, Any] = {}
+    state: dict[str, Any] = Field(default={})
     """The initial state of the session."""
     app_name: str = ""
     user_id: str = ""
 
 
-class ToolAnswer(_Body):
+class ToolAnswer(PageModel):
     """The response of a long-running tool, which a person gives."""
 
     name: str
@@ -82,14 +76,14 @@ class ToolAnswer(_Body):
     response: dict[str, Any]
 
 
-class NewMessage(_Body):
+class NewMessage(PageModel):
     """A message of the user: a text, or the response to an open call."""
 
     text: str = Field(default="", max_length=1_000_000)
     answer: ToolAnswer | None = None
 
 
-class WantedCase(_Body):
+class WantedCase(PageModel):
     """The new case that a conversation becomes."""
 
     eval_id: str

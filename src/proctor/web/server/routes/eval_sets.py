@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from proctor.authoring import edit_case as cases, edit_header as heads
 from proctor.authoring.edit_case import check_case
@@ -19,6 +19,7 @@ from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import reason_not_editable
+from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.eval_sets.load_eval_sets import field_notes, head_page, saved_case, text_page
 from proctor.web.pages.eval_sets.set_pages import (
     CaseChecked,
@@ -51,11 +52,7 @@ router = APIRouter()
 CaseId = Annotated[str, Query(alias="id", description="The id of the case; any characters are allowed.")]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewEvalSet(_Body):
+class NewEvalSet(PageModel):
     """A new set."""
 
     name: str
@@ -65,7 +62,7 @@ class NewEvalSet(_Body):
     form: Literal["json", "yaml", "lines"] = "json"
 
 
-class CaseDraft(_Body):
+class CaseDraft(PageModel):
     """The new content of a case."""
 
     value: dict[str, object]
@@ -73,7 +70,7 @@ class CaseDraft(_Body):
     """Confirms that comments in the replaced text are lost."""
 
 
-class HeadDraft(_Body):
+class HeadDraft(PageModel):
     """The new keys of a set, without its cases."""
 
     value: dict[str, object]
@@ -81,26 +78,26 @@ class HeadDraft(_Body):
     """Confirms that comments in the replaced text are lost."""
 
 
-class CaseVersion(_Body):
+class CaseVersion(PageModel):
     """A case in the version that was read."""
 
     eval_id: str
     version: str
 
 
-class CasesChosen(_Body):
+class CasesChosen(PageModel):
     """Several cases of one set."""
 
     cases: Annotated[list[CaseVersion], Field(min_length=1, max_length=100_000)]
 
 
-class UndoName(_Body):
+class UndoName(PageModel):
     """The change to undo."""
 
     undo: str
 
 
-class TextDraft(_Body):
+class TextDraft(PageModel):
     """The new text of a file."""
 
     text: str
@@ -126,6 +123,19 @@ def _change_file(
     finally:
         session.loader.forget(file)
     return saved_response(page, page.version, status)
+
+
+def _change_version(
+    context: ContextDep,
+    eval_set: str,
+    sent: object,
+    if_match: str | None,
+    change: Callable[[SetFile, str], CaseSaved | EvalSetHead | EvalSetText],
+) -> Response:
+    """Change the file of a set; `change` receives the version that the client has read."""
+    if (version := requested_version(if_match)) is None:
+        return version_required()
+    return _change_file(context, eval_set, sent, lambda file: change(file, version))
 
 
 def _preview(
@@ -198,14 +208,12 @@ def save_eval_set_head(
     context: ContextDep, eval_set: str, draft: HeadDraft, if_match: IfMatch = None
 ) -> Response:
     """Change the keys of a set; its cases, and equal keys, keep their bytes in the file."""
-    if (version := requested_version(if_match)) is None:
-        return version_required()
 
-    def change(file: SetFile) -> EvalSetHead:
+    def change(file: SetFile, version: str) -> EvalSetHead:
         may_go = draft.comments_may_go
         return head_page(heads.replace_head(file, draft.value, version=version, comments_may_go=may_go))
 
-    return _change_file(context, eval_set, draft.value, change)
+    return _change_version(context, eval_set, draft.value, if_match, change)
 
 
 @router.post("/eval-sets/{eval_set}/head/preview", responses=REFUSALS, response_model=CasePreview)
@@ -251,16 +259,14 @@ def save_eval_case(
     context: ContextDep, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
 ) -> Response:
     """Change a case; its equal parts keep their bytes in the file."""
-    if (version := requested_version(if_match)) is None:
-        return version_required()
 
-    def change(file: SetFile) -> CaseSaved:
+    def change(file: SetFile, version: str) -> CaseSaved:
         may_go = draft.comments_may_go
         return saved_case(
             cases.replace_case(file, case, draft.value, version=version, comments_may_go=may_go)
         )
 
-    return _change_file(context, eval_set, draft.value, change)
+    return _change_version(context, eval_set, draft.value, if_match, change)
 
 
 @router.post("/eval-sets/{eval_set}/case/preview", responses=REFUSALS, response_model=CasePreview)
@@ -342,14 +348,12 @@ def save_eval_set_text(
     context: ContextDep, eval_set: str, draft: TextDraft, if_match: IfMatch = None
 ) -> Response:
     """Replace the text of a set's file; a text that is not an eval set needs a confirmation."""
-    if (version := requested_version(if_match)) is None:
-        return version_required()
 
-    def change(file: SetFile) -> EvalSetText:
+    def change(file: SetFile, version: str) -> EvalSetText:
         may_be = draft.unreadable_may_be
         return text_page(file, replace_text(file, draft.text, version=version, unreadable_may_be=may_be))
 
-    return _change_file(context, eval_set, draft.text, change)
+    return _change_version(context, eval_set, draft.text, if_match, change)
 
 
 @router.post("/eval-sets/{eval_set}/text/check", responses=REFUSALS, response_model=EvalSetText)

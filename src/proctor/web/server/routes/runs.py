@@ -8,11 +8,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.queries import NoRunsError, RunFilter
 from proctor.schema.analysis.calibration import HumanLabel
+from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
@@ -20,7 +21,7 @@ from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, C
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
-from proctor.web.pages.case.spans import SpansPage
+from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
 from proctor.web.pages.runs.case_table import CaseExtras, CasesPage
 from proctor.web.pages.runs.load_run import runs_page
@@ -168,10 +169,8 @@ def get_evidence(context: ContextDep, run: str, position: Position, number: Numb
 # --- labels of people, against which `proctor judge` calibrates an LLM judge ------------------------------------------
 
 
-class LabelToPut(BaseModel):
+class LabelToPut(PageModel):
     """The label that a person gives."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passes: bool
     turn: Annotated[int, Field(ge=0, le=2**31)] | None = None
@@ -220,10 +219,8 @@ def delete_label(
 _Place = Annotated[int, Field(ge=0, le=2**31)]
 
 
-class BlessToPreview(BaseModel):
+class BlessToPreview(PageModel):
     """The cases to preview, and their trials."""
-
-    model_config = ConfigDict(extra="forbid")
 
     cases: Annotated[list[_Place], Field(max_length=10_000)] | None = None
     """Positions in the run; null: all cases that failed."""
@@ -233,10 +230,8 @@ class BlessToPreview(BaseModel):
     """Include cases that were changed since they were run, if their turns are still the same."""
 
 
-class BlessToWrite(BaseModel):
+class BlessToWrite(PageModel):
     """The confirmed changes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     cases: Annotated[list[_Place], Field(min_length=1, max_length=10_000)]
     trials: dict[_Place, _Place] = Field(default_factory=dict)

@@ -386,14 +386,10 @@ def _ranges(positions: Sequence[int]) -> list[range]:
     return ranges
 
 
-def active_runs_of(request: Request) -> ActiveRuns:
-    """Return the application's `ActiveRuns`; create them with the first request."""
-    state = request.app.state
-    if not hasattr(state, "active_runs"):
-        state.active_runs = ActiveRuns(state.context)
-    active: ActiveRuns = state.active_runs
+def _active_runs(request: Request) -> ActiveRuns:
+    active: ActiveRuns = request.app.state.active_runs
     return active
 
 
-ActiveRunsDep = Annotated[ActiveRuns, Depends(active_runs_of)]
+ActiveRunsDep = Annotated[ActiveRuns, Depends(_active_runs)]
 """The type of the parameter through which a route receives the application's `ActiveRuns`."""

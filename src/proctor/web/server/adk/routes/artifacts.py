@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from proctor.agents.chat_host import Json, NotPossibleError
+from proctor.agents.chat_host import NotPossibleError
 from proctor.web.server.adk.adk_route import AdkRequest, AdkRoute
 from proctor.web.server.adk.app_state import AdkDep, AdkState
-from proctor.web.server.adk.wire import answer
+from proctor.web.server.adk.wire import answer, require_found
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: artifacts"])
 _ALL = "/apps/{app_name}/users/{user_id}/sessions/{session_id}/artifacts"
@@ -50,7 +50,7 @@ async def adk_describe_artifact_version(
     found = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
     version = _version(version_id)
     named = [one for one in found if version is None or one.get("version") == version]
-    return answer(_there(named[-1] if named else None, "Artifact version not found"))
+    return answer(require_found(named[-1] if named else None, "Artifact version not found"))
 
 
 @router.get(f"{_ONE}/versions/metadata", response_model=None)
@@ -68,7 +68,7 @@ async def adk_load_artifact_version(
     """Return an artifact in one version, or in the `latest`."""
     version = _version(version_id)
     found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
-    return answer(_there(found, "Artifact not found"))
+    return answer(require_found(found, "Artifact not found"))
 
 
 @router.get(f"{_ONE}/versions", response_model=None)
@@ -90,7 +90,7 @@ async def adk_load_artifact(
 ) -> Response:
     """Return an artifact, by default in its last version."""
     found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
-    return answer(_there(found, "Artifact not found"))
+    return answer(require_found(found, "Artifact not found"))
 
 
 @router.delete(_ONE)
@@ -109,12 +109,6 @@ async def _ask(adk: AdkState, app_name: str, method: str, otherwise: Any, *args:
         return otherwise if artifacts is None else await getattr(artifacts, method)(*args)
 
     return await adk.on_loop(call())
-
-
-def _there(found: Json | None, otherwise: str) -> Json:
-    if found is None:
-        raise HTTPException(404, otherwise)
-    return found
 
 
 def _version(text: str) -> int | None:

@@ -22,7 +22,7 @@ from proctor.schema.format.invocation import IntermediateData, Invocation, Invoc
 from proctor.web.server.adk import eval_files
 from proctor.web.server.adk.adk_route import LOCAL, AdkRequest, AdkRoute, body_error
 from proctor.web.server.adk.app_state import AdkDep, AdkState
-from proctor.web.server.adk.evaluations import kept_session
+from proctor.web.server.adk.evaluations import find_session
 from proctor.web.server.adk.wire import answer, wire
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: eval sets"])
@@ -99,10 +99,7 @@ async def adk_add_session(
     """
     app = adk.app(app_name)
     eval_files.path_of(app, eval_set_id)
-    session: Json | None = await adk.ask(app_name, "get", request.user_id, request.session_id)
-    session = session or kept_session(app, request.user_id, request.session_id)
-    if session is None:
-        raise HTTPException(404, "Session not found")
+    session = await find_session(adk, app_name, request.user_id, request.session_id)
     state = placeholders(await adk.ask(app_name, "tree"))
     case = case_of_session(request.eval_id, session, state)
     if warnings := eval_files.add_case(app, eval_set_id, case):

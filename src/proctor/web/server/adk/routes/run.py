@@ -55,7 +55,7 @@ async def adk_run(adk: AdkDep, request: RunAgent, connection: Request) -> Respon
     except Exception as error:
         if status_of(error) is not None:
             raise
-        return answer({"detail": _error_text(error)}, status_code=500)
+        return answer({"detail": error_json(error)["error"]}, status_code=500)
 
 
 @router.post("/run_sse", response_model=None)
@@ -138,14 +138,12 @@ def split_artifacts(event: Json) -> list[Json]:
 
 def error_json(error: BaseException) -> Json:
     """Return the last event of a turn in which the agent raised an exception."""
-    kind = getattr(error, "type", "") or type(error).__name__
-    details = {"error_type": kind, "error_message": safe_str(error), "timestamp": time.time()}
-    return {"error": _error_text(error), "error_details": details}
+    details = {"error_type": _kind(error), "error_message": safe_str(error), "timestamp": time.time()}
+    return {"error": f"{_kind(error)}: {safe_str(error)}", "error_details": details}
 
 
-def _error_text(error: BaseException) -> str:
-    kind = getattr(error, "type", "") or type(error).__name__
-    return f"{kind}: {safe_str(error)}"
+def _kind(error: BaseException) -> str:
+    return getattr(error, "type", "") or type(error).__name__
 
 
 # --- turns over a web socket: text in, events out ---------------------------------------------------------------------
@@ -229,10 +227,7 @@ def _message(text: str) -> Content | None:
         return request.content.model_copy(update={"role": role})
     if request.content is not None:
         raise _RefusedError(_PROTOCOL, "content has no parts: send at least one, such as {text}")
-    raise _RefusedError(
-        _UNSUPPORTED,
-        _TEXT_ONLY,
-    )
+    raise _RefusedError(_UNSUPPORTED, _TEXT_ONLY)
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:

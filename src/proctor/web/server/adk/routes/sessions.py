@@ -8,17 +8,17 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
-from proctor.agents.chat_host import Json
 from proctor.engine.trial.conversation import SESSION_PREFIX
 from proctor.schema.evidence.event import Event
 from proctor.web.server.adk.adk_route import AdkRequest, AdkRoute, body_error
 from proctor.web.server.adk.app_state import AdkDep, AdkState
-from proctor.web.server.adk.evaluations import kept_session
-from proctor.web.server.adk.wire import answer
+from proctor.web.server.adk.evaluations import find_session
+from proctor.web.server.adk.wire import answer, require_found
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: sessions"])
 _ALL = "/apps/{app_name}/users/{user_id}/sessions"
 _ONE = f"{_ALL}/{{session_id}}"
+_NOT_FOUND = "Session not found"
 _OF_EVALS = (SESSION_PREFIX, "___eval___session___")
 _RESERVED = frozenset(("adk_request_credential", "adk_request_confirmation", "adk_request_input"))
 """Calls that only google-adk itself may add to a session."""
@@ -70,10 +70,7 @@ async def adk_create_session(
 @router.get(_ONE, response_model=None)
 async def adk_get_session(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
     """Return a session with its events, including a session of an evaluation."""
-    found = await adk.ask(app_name, "get", user_id, session_id)
-    if found is None:
-        found = kept_session(adk.app(app_name), user_id, session_id)
-    return answer(_there(found))
+    return answer(await find_session(adk, app_name, user_id, session_id))
 
 
 @router.post(_ONE, response_model=None, deprecated=True)
@@ -97,7 +94,9 @@ async def adk_patch_session(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, request: PatchSession
 ) -> Response:
     """Change keys of a session's state."""
-    return answer(_there(await adk.ask(app_name, "patch", user_id, session_id, request.state_delta)))
+    return answer(
+        require_found(await adk.ask(app_name, "patch", user_id, session_id, request.state_delta), _NOT_FOUND)
+    )
 
 
 @router.delete(_ONE)
@@ -109,7 +108,7 @@ async def adk_delete_session(adk: AdkDep, app_name: str, user_id: str, session_i
 @router.patch("/apps/{app_name}/users/{user_id}/memory")
 async def adk_remember_session(adk: AdkDep, app_name: str, user_id: str, request: Remember) -> None:
     """Add a session to the memory of an agent of google-adk."""
-    _there(await adk.ask(app_name, "get", user_id, request.session_id))
+    require_found(await adk.ask(app_name, "get", user_id, request.session_id), _NOT_FOUND)
     await adk.ask(app_name, "remember", user_id, request.session_id)
 
 
@@ -117,12 +116,6 @@ async def _create(adk: AdkState, app_name: str, user_id: str, asked: CreateSessi
     return answer(
         await adk.ask(app_name, "create", user_id, asked.session_id, asked.state, asked.events or [])
     )
-
-
-def _there(session: Json | None) -> Json:
-    if session is None:
-        raise HTTPException(404, "Session not found")
-    return session
 
 
 def _check_event(index: int, given: dict[str, Any]) -> None:

@@ -10,11 +10,11 @@ from fastapi import APIRouter, HTTPException, Query, Response
 
 from proctor.agents.chat_host import Json
 from proctor.web.server.adk.adk_route import AdkRoute
-from proctor.web.server.adk.app_state import AdkDep, AdkState
+from proctor.web.server.adk.app_state import AdkDep
 from proctor.web.server.adk.apps import App
-from proctor.web.server.adk.evaluations import kept_session
+from proctor.web.server.adk.evaluations import find_session, kept_session
 from proctor.web.server.adk.session_spans import attributes_of, spans_of
-from proctor.web.server.adk.wire import answer, parts_of
+from proctor.web.server.adk.wire import answer, parts_of, require_found
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: traces"])
 _OF_APP = "/dev/apps/{app_name}"
@@ -62,9 +62,7 @@ async def adk_build_graph_image(
     adk: AdkDep, app_name: str, *, dark_mode: bool = False, node: Annotated[str, Query()] = ""
 ) -> Response:
     """Return the graph as a picture (DOT), from the agent `node` down."""
-    found = node_at(await adk.ask(app_name, "tree"), node)
-    if found is None:
-        raise HTTPException(404, f"Node not found: {node}")
+    found = require_found(node_at(await adk.ask(app_name, "tree"), node), f"Node not found: {node}")
     return answer({node: {"dotSrc": dot_of(found, dark=dark_mode)}})
 
 
@@ -81,7 +79,7 @@ async def adk_event_graph(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, event_id: str, *, dark_mode: bool = False
 ) -> Response:
     """Return an app's graph with the agent and the tools of one event highlighted; `{}` for an unknown event."""
-    session = await _session(adk, app_name, user_id, session_id)
+    session = await find_session(adk, app_name, user_id, session_id)
     event = next((one for one in session["events"] if one.get("id") == event_id), None)
     if event is None:
         return answer({})
@@ -90,14 +88,6 @@ async def adk_event_graph(
     lit = {event.get("author"), *(call.get("name") for call in calls if call)}
     tree = await adk.ask(app_name, "tree")
     return answer({"dotSrc": dot_of(tree, lit={str(name) for name in lit}, dark=dark_mode)})
-
-
-async def _session(adk: AdkState, app_name: str, user_id: str, session_id: str) -> Json:
-    found: Json | None = await adk.ask(app_name, "get", user_id, session_id)
-    found = found or kept_session(adk.app(app_name), user_id, session_id)
-    if found is None:
-        raise HTTPException(404, "Session not found")
-    return found
 
 
 def _readme(app: App) -> str:
