@@ -68,7 +68,7 @@ def _modules_used(function: Callable[..., Any]) -> Iterator[str]:
                 waiting += _functions_of(value)
 
 
-def _functions_of(value: Any) -> Iterator[FunctionType]:
+def _functions_of(value: object) -> Iterator[FunctionType]:
     """Yield the plain functions behind a callable: itself, the wrapped one, those of a class or of an object's class."""
     if isinstance(value, functools.partial):
         yield from _functions_of(value.func)
@@ -103,7 +103,7 @@ def _names_in_annotations(function: FunctionType) -> Iterator[str]:
             yield annotation.__module__
 
 
-def _module_of(value: Any) -> str:
+def _module_of(value: object) -> str:
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return name if isinstance(name, str) else ""
 
@@ -140,7 +140,7 @@ def to_adk(value: Any) -> Any:
     return value
 
 
-def _object_of(model: WireModel) -> Any:
+def _object_of(model: WireModel) -> object:
     theirs = _counterpart(type(model))
     if theirs is None:
         return to_adk(model.model_dump(exclude_none=True))
@@ -175,9 +175,9 @@ def _counterpart(ours: type[WireModel]) -> type[BaseModel] | None:
     return None
 
 
-def _tools(declarations: list[Any]) -> list[Any]:
+def _tools(declarations: list[object]) -> list[object]:
     """Return declarations as google-genai's `Tool`, which google-adk uses at run time; unchanged if they do not have its form."""
-    tool: Any = import_module(GENAI_TYPES).Tool
+    tool = import_module(GENAI_TYPES).Tool
     tools = []
     for declaration in declarations:
         try:

@@ -93,7 +93,7 @@ class FunctionMetric:
             scores.append(read_turn(self.facts, answer, index))
         return mean_score(scores)
 
-    async def _call(self, **values: Any) -> Any:
+    async def _call(self, **values: object) -> Any:
         """Call the function: with google-adk's objects, if it is written against google-adk's classes."""
         arguments = self._signature.arguments({**values, "criterion": self._criterion})
         if self._takes_adk_objects:
@@ -209,7 +209,7 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
     return _factory(facts, plugin, path)(criterion)
 
 
-def _build(name: str, plugin: Any, criterion: BaseCriterion | None) -> Metric:
+def _build(name: str, plugin: Function, criterion: BaseCriterion | None) -> Metric:
     try:
         built: Metric = plugin(criterion)
     except SetupError:
@@ -229,7 +229,7 @@ def as_factory(name: str, plugin: Any) -> Any:
     return plugin if hasattr(plugin, "facts") else _factory(_facts(name, plugin, ""), plugin)
 
 
-def _facts(name: str, function: Any, description: str) -> MetricFacts:
+def _facts(name: str, function: object, description: str) -> MetricFacts:
     first_line = (inspect.getdoc(function) or "").partition("\n")[0]
     return MetricFacts(
         name=name,

@@ -59,7 +59,7 @@ class Signature:
     needs_expected: bool
     """True if it cannot work without an expected invocation."""
 
-    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return the keyword arguments of a call, selected from `values`."""
         return {parameter: values[value] for parameter, value in self.parameters.items()}
 

@@ -30,7 +30,7 @@ class Made:
     """Counted from 0."""
     index: int = 0
     """Its position in the turn, from 0."""
-    response: Any = ABSENT
+    response: object = ABSENT
     """The response of the tool; `ABSENT` if none is recorded or needed."""
 
 
@@ -51,14 +51,14 @@ def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]
     return turns
 
 
-def _answers(calls: Sequence[FunctionCall], responses: Sequence[FunctionResponse]) -> list[Any]:
+def _answers(calls: Sequence[FunctionCall], responses: Sequence[FunctionResponse]) -> list[object]:
     """Return each call's response: the last one with its id, or else the next response without id of the same tool."""
     by_id = {each.id: each.response for each in responses if each.id}
-    without_id: defaultdict[str | None, deque[Any]] = defaultdict(deque)
+    without_id: defaultdict[str | None, deque[object]] = defaultdict(deque)
     for each in responses:
         if not each.id:
             without_id[each.name].append(each.response)
-    answers = []
+    answers: list[object] = []
     for call in calls:
         if call.id and call.id in by_id:
             answers.append(by_id[call.id])
@@ -147,12 +147,23 @@ class CallPattern:
             name += f"({', '.join([*inside, *(['…'] if self.other_args else [])])})"
         return name if self.response is None else f"{name} with the response {self.response.tell()}"
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the call as the details show an expected one."""
-        args = {} if self.args is None else {key: value.source for key, value in self.args.items()}
-        return {"name": " | ".join(self.tools), "args": args}
+    @property
+    def name(self) -> str:
+        """The tools, as the details show them."""
+        return " | ".join(self.tools)
 
-    def _of_args(self, args: Mapping[str, Template], actual: Mapping[str, Any]) -> list[ArgumentDifference]:
+    @property
+    def argument_sources(self) -> dict[str, object]:
+        """The arguments as they were written."""
+        return {key: value.source for key, value in (self.args or {}).items()}
+
+    def to_data(self) -> dict[str, object]:
+        """Return the call as the details show an expected one."""
+        return {"name": self.name, "args": self.argument_sources}
+
+    def _of_args(
+        self, args: Mapping[str, Template], actual: Mapping[str, object]
+    ) -> list[ArgumentDifference]:
         differences = [
             _difference(name, template, actual.get(name, ABSENT))
             for name, template in args.items()
@@ -167,7 +178,7 @@ class CallPattern:
         return differences
 
 
-def _difference(name: str, template: Template, actual: Any) -> ArgumentDifference:
+def _difference(name: str, template: Template, actual: object) -> ArgumentDifference:
     if actual is ABSENT:
         return ArgumentDifference(name, "missing", expected=template.source)
     return ArgumentDifference(name, "differs", template.source, actual)
@@ -183,7 +194,7 @@ def _is_within(one: Template, other: Template) -> bool:
 
 
 def read_call(
-    given: Any, reader: MatcherReader, where: str, *, other_args: bool, also: Collection[str] = ()
+    given: object, reader: MatcherReader, where: str, *, other_args: bool, also: Collection[str] = ()
 ) -> CallPattern:
     """Read a call: the tool's name, or `{tool, args, other_args, response}`.
 
@@ -209,7 +220,7 @@ def read_call(
     )
 
 
-def _tools(given: Mapping[str, Any], reader: MatcherReader, where: str) -> tuple[str, ...]:
+def _tools(given: Mapping[str, object], reader: MatcherReader, where: str) -> tuple[str, ...]:
     tool = given.get("tool")
     tools = tuple(tool) if isinstance(tool, list) else (tool,)
     if not tools or not all(isinstance(each, str) and each for each in tools):
@@ -224,7 +235,7 @@ def _tools(given: Mapping[str, Any], reader: MatcherReader, where: str) -> tuple
     return tools
 
 
-def _args(given: Mapping[str, Any], reader: MatcherReader, where: str) -> dict[str, Template] | None:
+def _args(given: Mapping[str, object], reader: MatcherReader, where: str) -> dict[str, Template] | None:
     args = given.get("args")
     if args is None:
         if "args" in given:
@@ -236,7 +247,7 @@ def _args(given: Mapping[str, Any], reader: MatcherReader, where: str) -> dict[s
     return {name: reader.template(value, f"{where}.args.{name}") for name, value in args.items()}
 
 
-def _other_args(given: Mapping[str, Any], reader: MatcherReader, where: str, *, usual: bool) -> bool:
+def _other_args(given: Mapping[str, object], reader: MatcherReader, where: str, *, usual: bool) -> bool:
     policy = given.get("other_args")
     if "other_args" not in given:
         return usual

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.metrics.expectations.call_patterns import Made
 from proctor.metrics.expectations.grammar import Fit, read_as
@@ -23,7 +23,7 @@ Place = tuple[int, int]
 class Drawn(NamedTuple):
     """One step that reports draw, and the position of its call."""
 
-    step: dict[str, Any]
+    step: dict[str, object]
     place: Place | None
 
 
@@ -50,9 +50,9 @@ def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list
     return and_more(sentences), steps
 
 
-def drawn_once(several: Iterable[Drawn]) -> list[dict[str, Any]]:
+def drawn_once(several: Iterable[Drawn]) -> list[dict[str, object]]:
     """Merge the steps of several expectations: each call once, and marked wrong if one of them marks it so."""
-    steps: dict[object, dict[str, Any]] = {}
+    steps: dict[object, dict[str, object]] = {}
     for number, (step, place) in enumerate(several):
         key: object = number if place is None else place
         if key not in steps or steps[key]["kind"] == "matched":
@@ -129,7 +129,11 @@ def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
     expected = fit.pattern.to_data() if fit.pattern else None
     if fit.kind == "allowed" and fit.made:
         expected = {"name": fit.made.name, "args": fit.made.args}
-    data: dict[str, Any] = {"kind": kind, "expected": None if kind == "extra" else expected, "actual": made}
+    data: dict[str, object] = {
+        "kind": kind,
+        "expected": None if kind == "extra" else expected,
+        "actual": made,
+    }
     if fit.differences:
         data["arguments"] = [each.to_data() for each in fit.differences]
     return Drawn(data, place)

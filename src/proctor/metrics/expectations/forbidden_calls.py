@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
@@ -292,7 +291,7 @@ def _of_tool(declared: Declaration, args: Mapping[str, Template]) -> str:
     return ""
 
 
-def _of_key(schema: Any, name: str, template: Template, path: tuple[str, ...]) -> str:
+def _of_key(schema: object, name: str, template: Template, path: tuple[str, ...]) -> str:
     """Return what is wrong with one key of an object under `schema`."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties", {}), Mapping):
         return ""
@@ -304,7 +303,7 @@ def _of_key(schema: Any, name: str, template: Template, path: tuple[str, ...]) -
     return f"declares no argument `{_place((*path, name))}`.{did_you_mean(name, known)}"
 
 
-def _of_value(schema: Any, template: Template, path: tuple[str, ...]) -> str:
+def _of_value(schema: object, template: Template, path: tuple[str, ...]) -> str:
     if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
         return ""
     if isinstance(template, OneOf):
@@ -319,7 +318,7 @@ def _of_value(schema: Any, template: Template, path: tuple[str, ...]) -> str:
     return _of_plain(schema, template.source, path)
 
 
-def _of_matcher(schema: Mapping[str, Any], template: Matched, path: tuple[str, ...]) -> str:
+def _of_matcher(schema: Mapping[str, object], template: Matched, path: tuple[str, ...]) -> str:
     matcher = template.matcher
     if isinstance(matcher, Exact | Subset) or (isinstance(matcher, Json) and not matcher.parse):
         return _of_plain(schema, template.value, path)
@@ -333,7 +332,7 @@ def _of_matcher(schema: Mapping[str, Any], template: Matched, path: tuple[str, .
     return _of_type(schema, types, template.tell(), path) if types else ""
 
 
-def _of_plain(schema: Any, value: Any, path: tuple[str, ...]) -> str:
+def _of_plain(schema: object, value: object, path: tuple[str, ...]) -> str:
     if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
         return ""
     types = [name for name in _CLASSES if _is(value, name)]
@@ -355,12 +354,12 @@ def _of_plain(schema: Any, value: Any, path: tuple[str, ...]) -> str:
     return ""
 
 
-def _of_keys(schema: Mapping[str, Any], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
+def _of_keys(schema: Mapping[str, object], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
     problems = (_of_key(schema, name, template, path) for name, template in keys.items())
     return next(filter(None, problems), "")
 
 
-def _of_type(schema: Mapping[str, Any], types: Iterable[str], expected: str, path: tuple[str, ...]) -> str:
+def _of_type(schema: Mapping[str, object], types: Iterable[str], expected: str, path: tuple[str, ...]) -> str:
     """Return a problem if only values of these types fit, and none of the types is declared."""
     declared = schema.get("type")
     allowed = [declared] if isinstance(declared, str) else declared
@@ -370,7 +369,7 @@ def _of_type(schema: Mapping[str, Any], types: Iterable[str], expected: str, pat
     return f"declares `{_place(path)}` as {words}, not {expected}"
 
 
-def _is(value: Any, name: str) -> bool:
+def _is(value: object, name: str) -> bool:
     if isinstance(value, bool) and name != "boolean":
         return False
     if name == "integer" and isinstance(value, float):

@@ -251,7 +251,7 @@ class _Search:
         return self._compared[key]
 
 
-def _expand(head: Any, rest: Stack) -> Iterator[Stack]:
+def _expand(head: object, rest: Stack) -> Iterator[Stack]:
     """Yield the stacks that can replace a node other than `One`."""
     if isinstance(head, InOrder):
         for item in reversed(head.items):

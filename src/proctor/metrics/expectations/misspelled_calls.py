@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from unicodedata import normalize
 
 from proctor.metrics.base import Survey
@@ -65,13 +64,13 @@ def slips_between(pattern: CallPattern, made: Made, known: Collection[str]) -> l
 
 
 def _intended_argument(
-    name: str, actual: Mapping[str, Any], template: Template, stated: Collection[str]
+    name: str, actual: Mapping[str, object], template: Template, stated: Collection[str]
 ) -> str | None:
     candidates = (other for other in actual if other not in stated and is_one_slip_from(name, other))
     return next((other for other in candidates if template.fits(actual[other])), None)
 
 
-def _value_slip(name: str, template: Template, actual: Any) -> Slip | None:
+def _value_slip(name: str, template: Template, actual: object) -> Slip | None:
     """Return the slip if a value is the expected one except for its type, its case, or further keys."""
     shown = show_value(actual) if actual is not ABSENT else "missing"
     if (other := next((each for each in _other_types(actual) if template.fits(each)), None)) is not None:
@@ -94,7 +93,7 @@ def _value_slip(name: str, template: Template, actual: Any) -> Slip | None:
     return None
 
 
-def _other_types(value: Any) -> Iterator[Any]:
+def _other_types(value: object) -> Iterator[object]:
     """Yield the same value written as another type."""
     if isinstance(value, bool):
         yield from (json.dumps(value), str(value), int(value))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.call_patterns import CallPattern, Made, read_call
@@ -28,7 +27,12 @@ from proctor.schema.format.case import EvalCase
 __all__ = ["Expectation", "Limit", "TurnSurvey", "read_expectations", "turns_lacking"]
 
 KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
-GROUPS = ("any_of", "any_order", "in_order")
+GROUPS: Mapping[str, Callable[[tuple[Node, ...]], Node]] = {
+    "any_of": Alternatives,
+    "any_order": AnyOrder,
+    "in_order": InOrder,
+}
+"""The keys of groups of calls."""
 LARGEST_GROUP = 12
 """Items of a group in any order: twelve items have 4096 subsets that may be finished."""
 MOST_TIMES = 100
@@ -83,7 +87,7 @@ class Expectation:
 
 
 def read_expectations(
-    given: Any, turns: int | None, reader: MatcherReader, place: str = "expectations"
+    given: object, turns: int | None, reader: MatcherReader, place: str = "expectations"
 ) -> list[Expectation]:
     """Read one expectation or a list of them; `turns` is the number of turns of the case, if known."""
     if isinstance(given, Mapping):
@@ -104,7 +108,7 @@ def read_expectations(
     return found
 
 
-def _has_at_most(given: Any) -> bool:
+def _has_at_most(given: object) -> bool:
     if isinstance(given, Mapping):
         return "at_most" in given or any(_has_at_most(each) for key, each in given.items() if key in GROUPS)
     return isinstance(given, list) and any(map(_has_at_most, given))
@@ -115,7 +119,7 @@ class _Block:
         self._reader, self._where, self._turns = reader, where, turns
         self._patterns: list[CallPattern] = []
 
-    def read(self, given: Mapping[str, Any]) -> Expectation:
+    def read(self, given: Mapping[str, object]) -> Expectation:
         for key in given:
             if key not in KEYS:
                 self._problem(
@@ -137,7 +141,7 @@ class _Block:
         self._check_that_it_decides(expectation, given)
         return expectation
 
-    def _check_that_it_decides(self, expectation: Expectation, given: Mapping[str, Any]) -> None:
+    def _check_that_it_decides(self, expectation: Expectation, given: Mapping[str, object]) -> None:
         """Report an expectation that cannot fail. If other calls are allowed, optional calls and `at_most` have no effect."""
         if expectation.calls is None:
             return
@@ -155,7 +159,7 @@ class _Block:
     def _problem(self, where: str, message: str) -> None:
         self._reader.problem(f"{self._where}{where}", message)
 
-    def _turn(self, given: Mapping[str, Any]) -> int | None:
+    def _turn(self, given: Mapping[str, object]) -> int | None:
         turn = given.get("turn")
         if "turn" not in given:
             return None
@@ -166,7 +170,7 @@ class _Block:
             self._problem(".turn", f"the case has {self._turns} turn(s), got {turn}")
         return turn - 1
 
-    def _others(self, given: Mapping[str, Any]) -> bool:
+    def _others(self, given: Mapping[str, object]) -> bool:
         others = given.get("others", "forbidden")
         if others not in ("allowed", "forbidden"):
             hint = did_you_mean(str(others), ("allowed", "forbidden"))
@@ -179,7 +183,7 @@ class _Block:
 
     # --- calls, and groups of them ---
 
-    def _items(self, given: Any, where: str, *, may_be_empty: bool = False) -> tuple[Node, ...]:
+    def _items(self, given: object, where: str, *, may_be_empty: bool = False) -> tuple[Node, ...]:
         if not isinstance(given, list) or not (given or may_be_empty):
             self._problem(where, f"expected a list of calls, got {show_value(given)}")
             return ()
@@ -188,30 +192,25 @@ class _Block:
             return ()
         return tuple(self._item(each, f"{where}[{index}]") for index, each in enumerate(given))
 
-    def _item(self, given: Any, where: str) -> Node:
+    def _item(self, given: object, where: str) -> Node:
         kinds = [kind for kind in GROUPS if isinstance(given, Mapping) and kind in given]
-        if not kinds:
+        if not kinds or not isinstance(given, Mapping):
             return self._call(given, where)
         kind = kinds[0]
         for key in given:
             if key not in (kind, "optional"):
                 self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
-        items = (
-            self._alternatives(given[kind], f"{where}.{kind}")
-            if kind == "any_of"
-            else self._items(given[kind], f"{where}.{kind}")
-        )
+        read = self._alternatives if kind == "any_of" else self._items
+        items = read(given[kind], f"{where}.{kind}")
         if kind == "any_order" and len(items) > LARGEST_GROUP:
             self._problem(
                 f"{where}.any_order",
                 f"at most {LARGEST_GROUP} items can be in any order, got {len(items)}",
             )
-        node: Node = InOrder(items)
-        if kind != "in_order":
-            node = Alternatives(items) if kind == "any_of" else AnyOrder(items)
+        node = GROUPS[kind](items)
         return optional(node) if self._flag(given, where) else node
 
-    def _alternatives(self, given: Any, where: str) -> tuple[Node, ...]:
+    def _alternatives(self, given: object, where: str) -> tuple[Node, ...]:
         """Read the alternatives; an alternative that is a list is a sequence of calls."""
         if not isinstance(given, list) or len(given) < 2:
             self._problem(where, f"expected a list of two alternatives or more, got {show_value(given)}")
@@ -223,7 +222,7 @@ class _Block:
             for i, each in enumerate(given)
         )
 
-    def _call(self, given: Any, where: str) -> Node:
+    def _call(self, given: object, where: str) -> Node:
         pattern = self._pattern(given, where, other_args=False, also=("optional", "at_least", "at_most"))
         one = One(pattern)
         if not isinstance(given, Mapping):
@@ -243,7 +242,7 @@ class _Block:
             copies.append(rest)
         return InOrder(tuple(copies))
 
-    def _times(self, given: Mapping[str, Any], where: str) -> tuple[int, int | None]:
+    def _times(self, given: Mapping[str, object], where: str) -> tuple[int, int | None]:
         """Return how often a call is expected: once; `at_most` alone: from 0; `at_least` alone: any number from it."""
         least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
         if least is None:
@@ -255,7 +254,7 @@ class _Block:
             self._problem(where, "`at_most: 0`: write the call under `forbidden`")
         return least, most
 
-    def _count(self, given: Mapping[str, Any], key: str, where: str) -> int | None:
+    def _count(self, given: Mapping[str, object], key: str, where: str) -> int | None:
         if key not in given:
             return None
         number = given[key]
@@ -266,14 +265,14 @@ class _Block:
             return None
         return number
 
-    def _flag(self, given: Mapping[str, Any], where: str) -> bool:
+    def _flag(self, given: Mapping[str, object], where: str) -> bool:
         is_optional = given.get("optional", False)
         if not isinstance(is_optional, bool):
             self._problem(f"{where}.optional", f"must be true or false, got {show_value(is_optional)}")
         return is_optional is True
 
     def _pattern(
-        self, given: Any, where: str, *, other_args: bool, also: tuple[str, ...] = ()
+        self, given: object, where: str, *, other_args: bool, also: tuple[str, ...] = ()
     ) -> CallPattern:
         pattern = read_call(given, self._reader, f"{self._where}{where}", other_args=other_args, also=also)
         self._patterns.append(pattern)
@@ -281,7 +280,7 @@ class _Block:
 
     # --- limits ---
 
-    def _forbidden(self, given: Mapping[str, Any]) -> list[Limit]:
+    def _forbidden(self, given: Mapping[str, object]) -> list[Limit]:
         if "forbidden" not in given:
             return []
         forbidden = given["forbidden"]
@@ -295,7 +294,7 @@ class _Block:
             for i, each in enumerate(forbidden)
         ]
 
-    def _limits(self, given: Mapping[str, Any]) -> list[Limit]:
+    def _limits(self, given: Mapping[str, object]) -> list[Limit]:
         if "limits" not in given:
             return []
         limits = given["limits"]
@@ -307,7 +306,7 @@ class _Block:
             return []
         return [self._limit(each, f".limits[{i}]") for i, each in enumerate(limits)]
 
-    def _limit(self, given: Any, where: str) -> Limit:
+    def _limit(self, given: object, where: str) -> Limit:
         pattern = self._pattern(given, where, other_args=True, also=("at_least", "at_most"))
         if not isinstance(given, Mapping) or not {"at_least", "at_most"} & given.keys():
             self._problem(where, "a limit needs `at_most`, `at_least`, or both")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
@@ -43,8 +42,8 @@ MET = "the calls are as expected"
 class ExpectationsCriterion(BaseCriterion):
     """Expectations for every case."""
 
-    expectations: Any = None
-    declarations: Any = None
+    expectations: object = None
+    declarations: object = None
 
 
 class ToolExpectations:
@@ -220,7 +219,7 @@ def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
 
 def _explain(
     expected: Sequence[Expectation], turns: Sequence[list[Made]]
-) -> tuple[str, dict[str, Any] | None]:
+) -> tuple[str, dict[str, object] | None]:
     sentences: list[str] = []
     steps: list[Drawn] = []
     for each in expected:

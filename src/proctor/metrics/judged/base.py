@@ -73,7 +73,7 @@ class Asked(Generic[V]):
         return self.ballot.verdicts
 
     def score(
-        self, value: float | None, reason: str, agreement: float | None = None, **details: Any
+        self, value: float | None, reason: str, agreement: float | None = None, **details: object
     ) -> Score:
         """Return a turn's score with its ballot; without value if the votes cannot decide."""
         details = {**details, "ballot": ballot_details(self.ballot, agreed=agreement)}
@@ -279,7 +279,7 @@ def _plan(case: CaseView) -> list[Passage]:
     return [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
 
 
-def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, object]]:
     """Return the verdict on each point of a prompt, in the form of rubrics."""
     return [
         {

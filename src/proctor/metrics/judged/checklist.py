@@ -28,17 +28,17 @@ __all__ = [
 ]
 
 
-def text_field(description: str) -> dict[str, Any]:
+def text_field(description: str) -> dict[str, object]:
     """Return the schema of a text."""
     return {"type": "string", "description": description}
 
 
-def word_field(*words: str, description: str = "") -> dict[str, Any]:
+def word_field(*words: str, description: str = "") -> dict[str, object]:
     """Return the schema of one of a few words."""
     return {"type": "string", "enum": [*words], **({"description": description} if description else {})}
 
 
-def object_of(**properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_of(**properties: Mapping[str, object]) -> dict[str, object]:
     """Return the schema of an object with exactly these properties."""
     return {
         "type": "object",
@@ -48,7 +48,7 @@ def object_of(**properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def list_of(item: Mapping[str, Any], description: str) -> dict[str, Any]:
+def list_of(item: Mapping[str, object], description: str) -> dict[str, object]:
     """Return the schema of a list of items."""
     return {"type": "array", "items": item, "description": description}
 

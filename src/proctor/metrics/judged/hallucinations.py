@@ -124,7 +124,7 @@ class Finding:
     agreement: float
     """The share of the votes on the same side."""
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """Return the data for reports; an empty excerpt is null."""
         return {
             "sentence": self.sentence,
@@ -279,7 +279,7 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
     asked = [each for answer in answers for each in answer.asked]
     results = [each for answer in answers for each in answer.found]
     agreement = sum(each.agreement for each in results) / len(results) if results else None
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         "sentences": [each.as_data() for each in results],
         "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.judges.base import Passage
 from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts
@@ -66,7 +66,7 @@ def agents_of(invocations: Sequence[Invocation], *, instructions: bool = True) -
     for invocation in invocations:
         details = invocation.app_details.agent_details if invocation.app_details else {}
         for name, agent in details.items():
-            known: dict[str, Any] = {"agent": agent.name or name, "tools": agent.tool_declarations}
+            known: dict[str, object] = {"agent": agent.name or name, "tools": agent.tool_declarations}
             if instructions:
                 known["instructions"] = agent.instructions
             descriptions[_json(known, indent=2)] = None
@@ -165,11 +165,11 @@ def _turns(invocations: Sequence[Invocation], word: str, *, with_steps: bool) ->
         yield [user_message(invocation, turn), *steps, final_answer(answer_text(invocation), turn)]
 
 
-def _json(value: Any, *, indent: int | None = None) -> str:
+def _json(value: object, *, indent: int | None = None) -> str:
     return json.dumps(_plain(value), ensure_ascii=False, indent=indent, default=str)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return JSON values; tool declarations may be objects of a framework's models."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]

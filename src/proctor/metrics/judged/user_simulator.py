@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from proctor.common.prompts import read_prompt
-from proctor.judges.base import Passage, Question
+from proctor.judges.base import Ballot, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.case_statements import prohibition
@@ -123,7 +122,7 @@ def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Score:
 
 def _faults(
     case: CaseView, start: int, asked: Sequence[Asked[Checked]], end: Asked[Checked], names: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield the turns that most votes find wrong, and a wrong end, as simulator faults: they make the trial an error."""
     for turn, each in enumerate(asked, start):
         if each.failure is None and not majority(_valid(each.votes)):
@@ -154,7 +153,7 @@ def _most_broken(asked: Asked[Checked], names: Sequence[str]) -> tuple[str, str]
     return name, f"{name}: {next(item['rationale'] for item in no if item['number'] == number)}"
 
 
-def _fault(kind: FaultKind, case: CaseView, turn: int, why: str) -> dict[str, Any]:
+def _fault(kind: FaultKind, case: CaseView, turn: int, why: str) -> dict[str, object]:
     message = text_of(case.actual[turn].user_content, thoughts=False) if turn < len(case.actual) else ""
     return UserFault(kind=kind, turn=turn, evidence=message, why=why, found_by="judge").model_dump(
         mode="json"
@@ -182,7 +181,9 @@ def _score(asked: Asked[Checked], names: Sequence[str]) -> Score:
     return asked.score(float(is_met), reason, valid.count(is_met) / len(valid), rubrics=data)
 
 
-def _with_end(last: Score, asked: Asked[Checked], names: Sequence[str], ballots: Sequence[Any]) -> Score:
+def _with_end(
+    last: Score, asked: Asked[Checked], names: Sequence[str], ballots: Sequence[Ballot[Checked]]
+) -> Score:
     """Return the last turn's score with the verdict on the end: a wrong end replaces it."""
     end = _score(asked, names)
     details = {**(last.details or {}), "ballot": joined_ballots(ballots)}

@@ -150,7 +150,7 @@ def _fold(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" \"'.…")
 
 
-def _faults(votes: Sequence[Checked], turns: int) -> Iterator[dict[str, Any]]:
+def _faults(votes: Sequence[Checked], turns: int) -> Iterator[dict[str, object]]:
     """Yield the points that most votes find broken, with the quotation of the first of these votes."""
     for number, (kind, tally) in enumerate(zip(_KINDS, tally_items(votes, len(_KINDS)), strict=True), 1):
         if tally.met is not False:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Survey
@@ -39,27 +39,28 @@ class _Absent:
         return "absent"
 
 
-ABSENT: Final[Any] = _Absent()
+ABSENT: Final = _Absent()
 
 
 class Matcher(Protocol):
     """A matcher: decides whether an actual value is the expected one."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare two values; either may be `ABSENT`.
 
         Raises:
             MetricError: they cannot be compared.
         """
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return what is expected, in words."""
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """Return why the matcher cannot compare with this value ("not a number"); empty if it can."""
+        return ""
 
 
-def ask(matcher: Matcher, expected: Any, actual: Any) -> bool:
+def ask(matcher: Matcher, expected: object, actual: object) -> bool:
     """Compare with a matcher; an expected null is compared with null by every matcher.
 
     Raises:
@@ -72,25 +73,25 @@ def ask(matcher: Matcher, expected: Any, actual: Any) -> bool:
     raise MetricError(f"the expected value {show_value(expected)} is {why}, so it cannot be compared")
 
 
-def holds_matcher(value: Any, depth: int = 0) -> bool:
-    """Return whether there is a matcher anywhere inside a value."""
-    if depth > DEEPEST:
-        return False
-    if isinstance(value, Mapping):
-        return INLINE in value or any(holds_matcher(each, depth + 1) for each in value.values())
-    return isinstance(value, list | tuple) and any(holds_matcher(each, depth + 1) for each in value)
-
-
-def misspelled_matcher(value: Any, depth: int = 0) -> str:
-    """Return a key inside a value that is certainly a misspelled `$match`; empty if there is none."""
+def _objects_in(value: object, depth: int = 0) -> Iterator[Mapping[object, object]]:
+    """Yield every object inside a value, and the value itself if it is one."""
     if depth > DEEPEST or not isinstance(value, Mapping | list | tuple):
-        return ""
+        return
     if isinstance(value, Mapping):
-        for key in value:
-            if isinstance(key, str) and key.startswith("$") and key != INLINE and _is_close(key):
-                return key
-    inside = value.values() if isinstance(value, Mapping) else value
-    return next((slip for each in inside if (slip := misspelled_matcher(each, depth + 1))), "")
+        yield value
+    for each in value.values() if isinstance(value, Mapping) else value:
+        yield from _objects_in(each, depth + 1)
+
+
+def holds_matcher(value: object) -> bool:
+    """Return whether there is a matcher anywhere inside a value."""
+    return any(INLINE in each for each in _objects_in(value))
+
+
+def misspelled_matcher(value: object) -> str:
+    """Return a key inside a value that is certainly a misspelled `$match`; empty if there is none."""
+    keys = (key for each in _objects_in(value) for key in each if isinstance(key, str) and key != INLINE)
+    return next((key for key in keys if key.startswith("$") and _is_close(key)), "")
 
 
 def _is_close(key: str) -> bool:

@@ -6,7 +6,6 @@ An expectation is tried with these values instead of being analysed, so that its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 __all__ = [
     "BLANKS",
@@ -31,14 +30,14 @@ BLANKS = ("\n", " ")
 """Invisible texts."""
 NUMBERS = (0, 1, -1, 0.5, 1e6, -1e6, 1e15, -1e15)
 DATES = ("0001-01-02", "1970-01-01", "2024-05-01", "9998-12-31")
-_LISTS: tuple[Any, ...] = ([], [0], ["qzx", None], [[1], {}])
-_OBJECTS: tuple[Any, ...] = ({}, {"qzx": 1}, {"qzx": {"k": []}, "k": None})
-_OTHERS: tuple[Any, ...] = (True, False, None)
+_LISTS: tuple[object, ...] = ([], [0], ["qzx", None], [[1], {}])
+_OBJECTS: tuple[object, ...] = ({}, {"qzx": 1}, {"qzx": {"k": []}, "k": None})
+_OTHERS: tuple[object, ...] = (True, False, None)
 
 CANNOT_FAIL = "it accepts every value, so that it cannot fail"
 
 
-def contrary_values(value: Any) -> tuple[Any, ...]:
+def contrary_values(value: object) -> tuple[object, ...]:
     """Return values of the kind of `value` (JSON): what accepts `value` should not accept all of them."""
     if isinstance(value, bool) or value is None:
         return _OTHERS
@@ -49,6 +48,6 @@ def contrary_values(value: Any) -> tuple[Any, ...]:
     return _OBJECTS if isinstance(value, Mapping) else _LISTS
 
 
-def accepts_everything(accepts: Callable[[Any], bool], value: Any) -> bool:
+def accepts_everything(accepts: Callable[[object], bool], value: object) -> bool:
     """Return whether `accepts` takes every contrary value of the kind of `value`."""
     return all(map(accepts, contrary_values(value)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from typing import Any
 
 from proctor.metrics.reason_text import show_value
 from proctor.metrics.text.visible_text import without_invisible
@@ -61,7 +60,7 @@ class SameMoment:
     formats: tuple[str, ...] = ()
     """Further formats of texts (`strptime`)."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; only texts with a date or time can fit."""
         wanted, made = self.moment_of(expected), self.moment_of(actual)
         if wanted is None or made is None:
@@ -76,11 +75,11 @@ class SameMoment:
             distance = min(distance % DAY, DAY - distance % DAY)
         return distance <= self.within
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """Return that a value is not a date or time, or lacks the part that is compared."""
         return "" if self.moment_of(expected) is not None else f"not a {self.part or 'date or time'}"
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the date or time."""
         about = f", ± {self.within:g} s" if self.within else ""
         return f"{show_value(expected)} (as a {self.part or 'date or time'}{about})"

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Protocol
+from typing import Protocol, TypeGuard
 from unicodedata import normalize
 
 from proctor.common.json_values import equal_json
@@ -45,83 +45,67 @@ SECONDS = 1.0
 _WRITTEN = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
 
 
-class Exact:
+class Exact(Matcher):
     """Equal as JSON values: 1 is 1.0, true is not 1, keys in any order, lists in theirs."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; absent equals absent."""
-        return bool(equal_json(expected, actual))
+        return equal_json(expected, actual)
 
-    def unreadable(self, expected: Any) -> str:
-        """Return nothing: any value can be compared."""
-        return ""
-
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the value."""
         return show_value(expected)
 
 
-class Ignore:
+class Ignore(Matcher):
     """Any value, or none."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Accept everything."""
         return True
 
-    def unreadable(self, expected: Any) -> str:
-        """Return nothing: any value can be compared."""
-        return ""
-
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return that anything fits."""
         return "anything or nothing"
 
 
-class Present:
+class Present(Matcher):
     """Any value, but not none."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Return whether there is a value."""
         return actual is not ABSENT
 
-    def unreadable(self, expected: Any) -> str:
-        """Return nothing: any value can be compared."""
-        return ""
-
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return that any value fits."""
         return "any value"
 
 
-class Subset:
+class Subset(Matcher):
     """Every expected part is present; objects may have more keys and lists more elements, in any order, at every depth."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; each element of an expected list needs a different one."""
         if isinstance(expected, Mapping) and isinstance(actual, Mapping):
             return all(key in actual and self.fits(value, actual[key]) for key, value in expected.items())
         if _is_list(expected) and _is_list(actual):
             pairs = most_pairs(len(expected), len(actual), lambda i, j: self.fits(expected[i], actual[j]))
             return len(pairs) == len(expected)
-        return bool(equal_json(expected, actual))
+        return equal_json(expected, actual)
 
-    def unreadable(self, expected: Any) -> str:
-        """Return nothing: any value can be compared."""
-        return ""
-
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the value, with the note that more is allowed."""
         return f"{show_value(expected)} or more"
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Matcher):
     """A text in which a regular expression (Python's `re`) matches: somewhere, or with `full` the whole text."""
 
     pattern: re.Pattern[str]
     full: bool = False
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Search; only texts can match.
 
         Raises:
@@ -131,18 +115,14 @@ class Pattern:
             return False
         return matches(Search(self.pattern, self.full, normalize("NFC", actual)), SECONDS)
 
-    def unreadable(self, expected: Any) -> str:
-        """Return nothing: any value can be compared."""
-        return ""
-
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the pattern."""
         how = "a text that matches" if self.full else "a text with a match of"
         return f"{how} {show_text(self.pattern.pattern)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Matcher):
     """A number that differs from the expected one by at most `tolerance`, or by `relative`, a share of the expected number.
 
     Compared as exact decimals: 0.1 and 0.3 differ by 0.2. The larger of the two limits counts.
@@ -153,18 +133,18 @@ class Number:
     read_text: bool = False
     """A text with a number counts as that number."""
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; booleans, NaN and infinity are not numbers."""
         wanted, made = self.number_of(expected), self.number_of(actual)
         if wanted is None or made is None:
             return False
         return abs(wanted - made) <= max(self.tolerance, self.relative * abs(wanted))
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """Return that a value is not a number."""
         return "" if self.number_of(expected) is not None else "not a number"
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the number and the allowed difference."""
         ways = [f"{float(self.tolerance):g}"] if self.tolerance else []
         ways += [f"{float(self.relative * 100):g} %"] if self.relative else []
@@ -187,12 +167,12 @@ def exactly(value: object) -> Fraction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SameSet:
+class SameSet(Matcher):
     """A list with the same elements in any order; `repeats`: each as often, otherwise the number does not count."""
 
     repeats: bool = False
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; elements are equal as JSON values."""
         if not (_is_list(expected) and _is_list(actual)):
             return False
@@ -202,16 +182,16 @@ class SameSet:
             return False
         return Counter(wanted) == Counter(made) if self.repeats else set(wanted) == set(made)
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """Return that a value is not a list."""
         return "" if _is_list(expected) else "not a list"
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the elements."""
         return f"{show_value(expected)} in any order"
 
 
-def _key(value: Any) -> Hashable:
+def _key(value: object) -> Hashable:
     """Return an object that is equal exactly for equal JSON values."""
     if isinstance(value, Mapping):
         return "object", frozenset((name, _key(each)) for name, each in value.items())
@@ -221,22 +201,22 @@ def _key(value: Any) -> Hashable:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(Matcher):
     """The same text, ignoring case; runs of white space count as one blank, or with `spaces: "remove"` as nothing."""
 
     spaces: str = " "
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare; only texts can fit."""
         if not (isinstance(expected, str) and isinstance(actual, str)):
             return False
         return self._plain(expected) == self._plain(actual)
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """Return that a value is not a text."""
         return "" if isinstance(expected, str) else "not a text"
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the text."""
         return f"{show_value(expected)} (ignoring case and white space)"
 
@@ -245,19 +225,19 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Json:
+class Json(Matcher):
     """Equal as JSON values; `strict`: 1 and 1.0 differ. `parse`: a text that contains JSON counts as its value."""
 
     strict: bool = False
     parse: bool = False
 
-    def fits(self, expected: Any, actual: Any) -> bool:
+    def fits(self, expected: object, actual: object) -> bool:
         """Compare."""
         if self.parse:
             expected, actual = _parse(expected), _parse(actual)
         return bool((equal_strictly if self.strict else equal_json)(expected, actual))
 
-    def unreadable(self, expected: Any) -> str:
+    def unreadable(self, expected: object) -> str:
         """With `parse`: return that a text begins like a JSON object or list, but is not JSON."""
         if not self.parse or not isinstance(expected, str) or expected.lstrip()[:1] not in {"{", "["}:
             return ""
@@ -267,12 +247,12 @@ class Json:
             return f"not JSON ({error})"
         return ""
 
-    def tell(self, expected: Any) -> str:
+    def tell(self, expected: object) -> str:
         """Return the value."""
         return show_value(expected) + (" (1 and 1.0 differ)" if self.strict else "")
 
 
-def _parse(value: Any) -> Any:
+def _parse(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
@@ -281,7 +261,7 @@ def _parse(value: Any) -> Any:
         return value
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
     return isinstance(value, list | tuple)
 
 
@@ -295,10 +275,10 @@ class Template(Protocol):
     """An expected value."""
 
     @property
-    def source(self) -> Any:
+    def source(self) -> object:
         """The JSON as it was written."""
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Return whether a value, or `ABSENT`, is the expected one."""
 
     def tell(self) -> str:
@@ -309,9 +289,9 @@ class Template(Protocol):
 class Plain:
     """One value, compared as JSON."""
 
-    source: Any
+    source: object
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Compare."""
         return EXACT.fits(self.source, actual)
 
@@ -324,11 +304,11 @@ class Plain:
 class Matched:
     """A value that a matcher compares."""
 
-    source: Any
+    source: object
     matcher: Matcher
-    value: Any = ABSENT
+    value: object = ABSENT
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Compare with the matcher."""
         return ask(self.matcher, self.value, actual)
 
@@ -341,10 +321,10 @@ class Matched:
 class OneOf:
     """One of several expected values."""
 
-    source: Any
+    source: object
     options: Sequence[Template]
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Return whether one of them fits."""
         return any(option.fits(actual) for option in self.options)
 
@@ -357,10 +337,10 @@ class OneOf:
 class Shape:
     """An object with exactly these keys."""
 
-    source: Any
+    source: object
     keys: Mapping[str, Template]
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Compare key by key."""
         return (
             isinstance(actual, Mapping)
@@ -378,10 +358,10 @@ class Shape:
 class Items:
     """A list of these elements in this order."""
 
-    source: Any
+    source: object
     elements: Sequence[Template]
 
-    def fits(self, actual: Any) -> bool:
+    def fits(self, actual: object) -> bool:
         """Compare element by element."""
         return (
             isinstance(actual, list | tuple)

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 from unicodedata import normalize
 
 from proctor.errors import did_you_mean
@@ -74,7 +73,7 @@ class MatcherReader:
 
     # --- values ---
 
-    def template(self, value: Any, where: str) -> Template:
+    def template(self, value: object, where: str) -> Template:
         """Return a value that may contain matchers."""
         if isinstance(value, Mapping) and INLINE in value:
             return self._inline(value, where)
@@ -84,9 +83,10 @@ class MatcherReader:
             return Plain(value)
         if isinstance(value, Mapping):
             return Shape(value, {key: self.template(each, f"{where}.{key}") for key, each in value.items()})
-        return Items(value, [self.template(each, f"{where}[{i}]") for i, each in enumerate(value)])
+        items = value if isinstance(value, list | tuple) else ()
+        return Items(value, [self.template(each, f"{where}[{i}]") for i, each in enumerate(items)])
 
-    def _inline(self, spec: Mapping[str, Any], where: str) -> Template:
+    def _inline(self, spec: Mapping[str, object], where: str) -> Template:
         template = self._read_matcher(spec, where, INLINE)
         kind = spec[INLINE]
         if isinstance(kind, str) and kind in KINDS and kind not in WITHOUT_VALUE and "value" not in spec:
@@ -98,7 +98,7 @@ class MatcherReader:
 
     # --- matchers ---
 
-    def matcher(self, spec: Any, where: str) -> Template:
+    def matcher(self, spec: object, where: str) -> Template:
         """Return a matcher where nothing else is allowed; its name is enough if it has no options.
 
         If it has a `value`, that replaces the expected value.
@@ -112,7 +112,7 @@ class MatcherReader:
             return self._read_matcher(spec, where, INLINE)
         return self._read_matcher(spec, where, "match")
 
-    def _read_matcher(self, spec: Mapping[str, Any], where: str, key: str) -> Template:
+    def _read_matcher(self, spec: Mapping[str, object], where: str, key: str) -> Template:
         kind = spec.get(key)
         if not isinstance(kind, str) or kind not in KINDS:
             hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
@@ -138,7 +138,7 @@ class MatcherReader:
             self.problem(where, f"{show_value(kind)} with {_show_options(spec, key)}: {CANNOT_FAIL}")
         return template
 
-    def _options(self, spec: Mapping[str, Any], where: str) -> list[Template]:
+    def _options(self, spec: Mapping[str, object], where: str) -> list[Template]:
         values = spec.get("values")
         if not isinstance(values, list | tuple) or not values:
             self.problem(where, f"`values` must be a list with at least one value, got {show_value(values)}")
@@ -153,27 +153,17 @@ class MatcherReader:
                 )
         return options
 
-    def _check_options(self, kind: str, spec: Mapping[str, Any], where: str, key: str) -> None:
-        known = KINDS[kind]
-        allowed = known if kind in WITHOUT_VALUE else known | {"value"}
+    def _check_options(self, kind: str, spec: Mapping[str, object], where: str, key: str) -> None:
+        allowed = KINDS[kind] if kind in WITHOUT_VALUE else KINDS[kind] | {"value"}
         for name, value in spec.items():
-            if name == key:
-                continue
-            if name not in allowed:
-                takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no options"
-                self.problem(
-                    where, f"{kind!r} has no option {name!r}.{did_you_mean(name, allowed)} ({takes})"
-                )
-            elif name in FLAGS and not isinstance(value, bool):
-                self.problem(where, f"`{name}` must be true or false, got {show_value(value)}")
-            elif name in AMOUNTS and ((number := exactly(value)) is None or number < 0):
-                self.problem(where, f"`{name}` must be a number from 0, got {show_value(value)}")
+            if name != key and (problem := _option_problem(kind, name, value, allowed)):
+                self.problem(where, problem)
 
-    def _build(self, kind: str, spec: Mapping[str, Any], where: str) -> Matcher:
+    def _build(self, kind: str, spec: Mapping[str, object], where: str) -> Matcher:
         build = _BUILDERS.get(kind)
         return build(self, spec, where) if build else _SIMPLE[kind]()
 
-    def regex(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def regex(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Compile a pattern."""
         text = spec.get("pattern")
         if not isinstance(text, str):
@@ -194,7 +184,7 @@ class MatcherReader:
             self.problem(where, f"{show_value(text)} {problem}{present}")
         return Pattern(compiled, full)
 
-    def number(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def number(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read the allowed difference of numbers."""
         tolerance, relative = (exactly(spec.get(name, 0)) for name in ("tolerance", "relative"))
         if "tolerance" not in spec and "relative" not in spec:
@@ -210,15 +200,16 @@ class MatcherReader:
             self.problem(where, f"`value` must be a number, got {show_value(value)}")
         return matcher
 
-    def text(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def text(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read how white space is compared."""
         spaces = spec.get("spaces", "collapse")
         if spaces not in ("collapse", "remove"):
             self.problem(where, f'`spaces` must be "collapse" or "remove", got {show_value(spaces)}')
-        self._only_text(spec, where)
+        if not isinstance(spec.get("value", ""), str):
+            self.problem(where, f"`value` must be a text, got {show_value(spec['value'])}")
         return Text("" if spaces == "remove" else " ")
 
-    def date(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def date(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read the compared part of a date or time, and its formats."""
         part, zone = spec.get("part"), None
         if part not in (None, "date", "time"):
@@ -228,21 +219,25 @@ class MatcherReader:
                 zone = read_zone(str(spec["timezone"]))
             except ValueError as error:
                 self.problem(where, str(error))
-        matcher = SameMoment(part, self._amount(spec, "within"), zone, self._formats(spec, where))
-        value = spec.get("value", ABSENT)
-        moment = None if value is ABSENT else matcher.moment_of(value)
-        if matcher.within >= DAY / 2 and (part == "time" or (moment is not None and moment.day is None)):
-            self.problem(
-                where,
-                f"`within`: two times of day differ by at most {DAY // 2} seconds, so all would fit",
-            )
-        if value is not ABSENT and moment is None:
-            self.problem(
-                where, f'`value` must be a date or time such as "2024-05-01", got {show_value(value)}'
-            )
+        within = float(exactly(spec.get("within", 0)) or 0)
+        part = part if isinstance(part, str) else None
+        matcher = SameMoment(part, within, zone, self._formats(spec, where))
+        self._check_moment(matcher, spec, where)
         return matcher
 
-    def _formats(self, spec: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    def _check_moment(self, matcher: SameMoment, spec: Mapping[str, object], where: str) -> None:
+        moment = matcher.moment_of(spec.get("value"))
+        is_time_of_day = matcher.part == "time" or (moment is not None and moment.day is None)
+        if matcher.within >= DAY / 2 and is_time_of_day:
+            self.problem(
+                where, f"`within`: two times of day differ by at most {DAY // 2} seconds, so all would fit"
+            )
+        if "value" in spec and moment is None:
+            self.problem(
+                where, f'`value` must be a date or time such as "2024-05-01", got {show_value(spec["value"])}'
+            )
+
+    def _formats(self, spec: Mapping[str, object], where: str) -> tuple[str, ...]:
         stated = spec.get("formats", [])
         formats = [stated] if isinstance(stated, str) else stated
         if not isinstance(formats, list | tuple) or not all(isinstance(each, str) for each in formats):
@@ -255,26 +250,29 @@ class MatcherReader:
                 )
         return tuple(formats)
 
-    def _only_text(self, spec: Mapping[str, Any], where: str) -> None:
-        if not isinstance(spec.get("value", ""), str):
-            self.problem(where, f"`value` must be a text, got {show_value(spec['value'])}")
-
-    def same_set(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def same_set(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read the comparison of lists in any order."""
         if not isinstance(spec.get("value", []), list | tuple):
             self.problem(where, f"`value` must be a list, got {show_value(spec['value'])}")
         return SameSet(spec.get("repeats") is True)
 
-    def json(self, spec: Mapping[str, Any], where: str) -> Matcher:
+    def json(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read the comparison of JSON values."""
         matcher = Json(spec.get("strict") is True, spec.get("parse") is True)
         if why := matcher.unreadable(spec.get("value")):
             self.problem(where, f"`value` is {why}, got {show_value(spec['value'])}")
         return matcher
 
-    def _amount(self, spec: Mapping[str, Any], name: str) -> float:
-        number = exactly(spec.get(name, 0))
-        return float(number) if number is not None else 0.0
+
+def _option_problem(kind: str, name: str, value: object, allowed: frozenset[str]) -> str:
+    if name not in allowed:
+        takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no options"
+        return f"{kind!r} has no option {name!r}.{did_you_mean(name, allowed)} ({takes})"
+    if name in FLAGS and not isinstance(value, bool):
+        return f"`{name}` must be true or false, got {show_value(value)}"
+    if name in AMOUNTS and ((number := exactly(value)) is None or number < 0):
+        return f"`{name}` must be a number from 0, got {show_value(value)}"
+    return ""
 
 
 _ACCEPTING_KINDS = frozenset({"ignore", "present", "regex"})
@@ -300,7 +298,7 @@ def _is_date_format(form: str) -> bool:
     return "%" in form
 
 
-def _show_options(spec: Mapping[str, Any], key: str) -> str:
+def _show_options(spec: Mapping[str, object], key: str) -> str:
     return ", ".join(f"`{name}` {show_value(value)}" for name, value in spec.items() if name != key)
 
 
@@ -310,7 +308,7 @@ _SIMPLE: Mapping[str, Callable[[], Matcher]] = {
     "present": Present,
     "subset": Subset,
 }
-_BUILDERS: Mapping[str, Callable[[MatcherReader, Mapping[str, Any], str], Matcher]] = {
+_BUILDERS: Mapping[str, Callable[[MatcherReader, Mapping[str, object], str], Matcher]] = {
     "regex": MatcherReader.regex,
     "number": MatcherReader.number,
     "set": MatcherReader.same_set,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader
@@ -15,27 +15,21 @@ ANY_ITEM = "*"
 EVERY = -1
 """The step to every item of a list."""
 Path = tuple[str | int, ...]
+_PIECE = re.compile(r"(?P<key>[^\[]*)(?P<places>(\[(\*|\d+)\])*)")
+_PLACE = re.compile(r"\[(\*|\d+)\]")
 
 
 def read_path(text: str, reader: MatcherReader, where: str) -> Path:
-    """Read `guest.name` as its keys, `items[0]` and `items[*]` as positions in a list."""
+    """Read a path; dots separate keys, `items[0]` and `items[*]` are positions in a list."""
     path: list[str | int] = []
     for piece in text.split("."):
-        name, *places = piece.split("[")
-        path += [name] if name or not places else []
-        for place in places:
-            index = place.removesuffix("]")
-            if not place.endswith("]") or not (index == ANY_ITEM or index.isdecimal()):
-                reader.problem(
-                    where,
-                    f"{show_value(text)} is not a path (as in `guest.name`, `items[0].id`, `items[*].id`)",
-                )
-                return (text,)
-            path.append(EVERY if index == ANY_ITEM else int(index))
-    if not all(step != "" for step in path):
-        reader.problem(
-            where, f"{show_value(text)} is not a path (as in `guest.name`, `items[0].id`, `items[*].id`)"
-        )
+        parts = _PIECE.fullmatch(piece)
+        if not piece or parts is None:
+            problem = f"{show_value(text)} is not a path (as in `guest.name`, `items[0].id`, `items[*].id`)"
+            reader.problem(where, problem)
+            return (text,)
+        path += [parts["key"]] if parts["key"] else []
+        path += [EVERY if place == ANY_ITEM else int(place) for place in _PLACE.findall(parts["places"])]
     return tuple(path)
 
 
@@ -47,20 +41,18 @@ def show_path(path: Path) -> str:
     return show_name("".join(steps).removeprefix("."))
 
 
-def values_at(value: Any, path: Path) -> Iterator[Any]:
+def values_at(value: object, path: Path) -> Iterator[object]:
     """Yield the value at a path, or `ABSENT`; for a path through every item of a list, one for each."""
     if not path:
         yield value
         return
     step, rest = path[0], path[1:]
-    if isinstance(value, list | tuple) and step == EVERY:
+    if isinstance(value, Mapping):
+        yield from values_at(value[step], rest) if step in value else (ABSENT,)
+    elif isinstance(value, list | tuple) and step == EVERY:
         for item in value:
             yield from values_at(item, rest)
-    elif step in value if isinstance(value, Mapping) else _has_place(value, step):
+    elif isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
         yield from values_at(value[step], rest)
     else:
         yield ABSENT
-
-
-def _has_place(value: Any, step: str | int) -> bool:
-    return isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, Survey
@@ -14,6 +13,7 @@ from proctor.metrics.matchers.kinds import Exact, Matched, Pattern, Present, Tem
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
 from proctor.metrics.reason_text import and_more, show_name, show_value
+from proctor.metrics.structure.declarations import tools_of_trial
 from proctor.metrics.trajectory.call_equality import ArgumentDifference, ByValue
 from proctor.metrics.trajectory.match_rules import Call
 from proctor.schema.format.case import EvalCase
@@ -33,7 +33,7 @@ __all__ = [
 
 ANY_TOOL = "*"
 Rules = Mapping[Path, Template]
-Equal = Callable[[Any, Any], bool]
+Equal = Callable[[object, object], bool]
 
 
 def by_matchers(metric: str, option: object, values: ByValue, *, ignore_args: bool) -> ByMatchers:
@@ -52,7 +52,7 @@ def by_matchers(metric: str, option: object, values: ByValue, *, ignore_args: bo
 
 
 def read_arguments(
-    data: Any, reader: MatcherReader, where: str = "arguments"
+    data: object, reader: MatcherReader, where: str = "arguments"
 ) -> dict[str, dict[Path, Template]]:
     """Read `{tool: {argument: matcher}}`; `*` is every tool, and an argument may be a path (`guest.name`, `items[*].id`)."""
     if not isinstance(data, Mapping) or not data:
@@ -61,7 +61,7 @@ def read_arguments(
     return {tool: read_matchers(arguments, reader, f"{where}.{tool}") for tool, arguments in data.items()}
 
 
-def read_matchers(data: Any, reader: MatcherReader, where: str) -> dict[Path, Template]:
+def read_matchers(data: object, reader: MatcherReader, where: str) -> dict[Path, Template]:
     """Read `{name or path: matcher}`."""
     if not isinstance(data, Mapping) or not data:
         reader.problem(where, f"expected {{name: matcher}}, got {show_value(data)}")
@@ -119,8 +119,6 @@ class ByMatchers:
 
     def doubt(self, case: CaseView) -> str:
         """Return which tools of the rules the agent does not declare, if it declares any; usually empty."""
-        from proctor.metrics.structure.declarations import tools_of_trial
-
         declared = tools_of_trial(case).names
         if not declared:
             return ""
@@ -133,11 +131,11 @@ class ByMatchers:
         return f"`arguments` names tools that the agent does not declare: {names}" if names else ""
 
 
-def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:
+def fits(path: Path, expected: object, actual: object, rules: Rules, equal: Equal) -> bool:
     """Return whether the value at `path` fits: by the rule for it, by those for values inside, or else by value."""
     if (rule := rules.get(path)) is not None:
         return _apply(rule, expected, actual)
-    if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
+    if not _has_rule_below(path, rules):
         return equal(expected, actual)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
@@ -152,20 +150,24 @@ def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> 
     return equal(expected, actual)
 
 
+def _has_rule_below(path: Path, rules: Rules) -> bool:
+    return any(len(each) > len(path) and each[: len(path)] == path for each in rules)
+
+
 def _of_item(path: Path, index: int, rules: Rules) -> Path:
     """Return the path of a list's item: its own if a rule names it, else that of every item."""
     own = (*path, index)
-    return own if any(each[: len(own)] == own for each in rules) else (*path, EVERY)
+    return own if own in rules or _has_rule_below(own, rules) else (*path, EVERY)
 
 
-def _apply(rule: Template, expected: Any, actual: Any) -> bool:
+def _apply(rule: Template, expected: object, actual: object) -> bool:
     """Compare by a matcher: with its own value, or else with the expected one."""
     if isinstance(rule, Matched) and rule.value is ABSENT:
         return ask(rule.matcher, expected, actual)
     return rule.fits(actual)
 
 
-def unreadable_values(rules: Rules, values: Any) -> Iterator[tuple[str, Any, str]]:
+def unreadable_values(rules: Rules, values: object) -> Iterator[tuple[str, object, str]]:
     """Yield the expected values that their matcher cannot compare: path, value, and the reason."""
     for path, rule in rules.items():
         if not isinstance(rule, Matched) or rule.value is not ABSENT:
@@ -175,12 +177,12 @@ def unreadable_values(rules: Rules, values: Any) -> Iterator[tuple[str, Any, str
                 yield show_path(path), value, why
 
 
-def tell(rule: Template, expected: Any) -> str:
+def tell(rule: Template, expected: object) -> str:
     """Return what a rule expects, in words."""
     return rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else rule.tell()
 
 
-def _difference(name: str, expected: Any, actual: Any, rules: Rules) -> ArgumentDifference:
+def _difference(name: str, expected: object, actual: object, rules: Rules) -> ArgumentDifference:
     text = _expectation_text(name, expected, actual, rules)
     if actual is ABSENT:
         return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, told=text)
@@ -189,7 +191,7 @@ def _difference(name: str, expected: Any, actual: Any, rules: Rules) -> Argument
     return ArgumentDifference(name, "differs", expected, actual, text)
 
 
-def _expectation_text(name: str, expected: Any, actual: Any, rules: Rules) -> str:
+def _expectation_text(name: str, expected: object, actual: object, rules: Rules) -> str:
     """Return what the violated matchers of an argument expect; empty if that is the case's value."""
     wanted, made = {name: expected}, {name: actual}
     violated = {
@@ -208,13 +210,13 @@ def _expectation_text(name: str, expected: Any, actual: Any, rules: Rules) -> st
     return f"{show_value(expected)} with {', '.join(inside)}" if inside else ""
 
 
-def _fits_everywhere(rule: Template, wanted: Any, made: Any, path: Path) -> bool:
+def _fits_everywhere(rule: Template, wanted: object, made: object, path: Path) -> bool:
     return all(
         _apply(rule, *pair) for pair in zip(values_at(wanted, path), values_at(made, path), strict=False)
     )
 
 
-def _is_informative(rule: Template, expected: Any) -> bool:
+def _is_informative(rule: Template, expected: object) -> bool:
     """Return whether the rule's text adds something to the case's value, or to its absence."""
     if not isinstance(rule, Matched) or rule.value is not ABSENT:
         return True
@@ -269,7 +271,7 @@ class ComparedSurvey:
         return f"no expected call has {' or '.join(paths)}"
 
 
-def paths_in(args: Mapping[str, Any], before: str = "") -> Iterator[str]:
+def paths_in(args: Mapping[str, object], before: str = "") -> Iterator[str]:
     """Yield every path to a value in an object: `guest`, `guest.name`."""
     for name, value in args.items():
         yield f"{before}{name}"

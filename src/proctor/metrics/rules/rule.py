@@ -28,7 +28,7 @@ from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Json, Matched, Plain, Template
 from proctor.metrics.matchers.parse import MatcherReader
-from proctor.metrics.matchers.paths import Path, read_path
+from proctor.metrics.matchers.paths import Path, read_path, values_at
 from proctor.metrics.reason_text import show_value
 
 __all__ = ["Breach", "Kind", "Rule", "breaches", "read_rules"]
@@ -103,7 +103,7 @@ def _pair_text(first: Path, second: Path) -> str:
     return one if one == other else f"{one} (as {other})"
 
 
-def read_rules(data: Any, reader: MatcherReader, where: str) -> list[Rule]:
+def read_rules(data: object, reader: MatcherReader, where: str) -> list[Rule]:
     """Read a list of rules."""
     if not isinstance(data, list) or not data:
         reader.problem(where, f"expected a list of rules such as {EXAMPLE}, got {show_value(data)}")
@@ -112,7 +112,10 @@ def read_rules(data: Any, reader: MatcherReader, where: str) -> list[Rule]:
     return [rule for rule in rules if rule is not None]
 
 
-def _read_rule(data: Any, reader: MatcherReader, where: str) -> Rule | None:
+def _read_rule(data: object, reader: MatcherReader, where: str) -> Rule | None:
+    if not isinstance(data, Mapping):
+        reader.problem(where, f"expected a rule such as {EXAMPLE}, got {show_value(data)}")
+        return None
     kind = _read_kind(data, reader, where)
     if kind is None:
         return None
@@ -129,22 +132,19 @@ def _read_rule(data: Any, reader: MatcherReader, where: str) -> Rule | None:
     return _build_rule(kind, data, reader, where)
 
 
-def _read_kind(data: Any, reader: MatcherReader, where: str) -> Kind | None:
+def _read_kind(data: Mapping[str, object], reader: MatcherReader, where: str) -> Kind | None:
     """Return the kind of a rule, recognised by its keys."""
-    if not isinstance(data, Mapping):
-        reader.problem(where, f"expected a rule such as {EXAMPLE}, got {show_value(data)}")
-        return None
     kinds = [kind for kind in Kind if kind.value in data]
     if len(kinds) == 1:
         return kinds[0]
-    known = {key for keys in FORMS.values() for key in keys} | {"name"}
+    known = {"name"}.union(*FORMS.values())
     hints = "".join(did_you_mean(str(key), known) for key in data if key not in known)
     problem = f"has {' and '.join(f'`{kind.value}`' for kind in kinds)}" if kinds else "has no kind"
     reader.problem(where, f"the rule {problem}; expected one of {EXAMPLE}{f'.{hints}' if hints else ''}")
     return None
 
 
-def _build_rule(kind: Kind, data: Mapping[str, Any], reader: MatcherReader, where: str) -> Rule:
+def _build_rule(kind: Kind, data: Mapping[str, object], reader: MatcherReader, where: str) -> Rule:
     first_key = {Kind.NEVER: "never", Kind.NOT_BEFORE: "no"}.get(kind, "call")
     first = read_call(data[first_key], reader, f"{where}.{first_key}", other_args=True)
     second, most = None, 0
@@ -184,16 +184,9 @@ def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> st
     ):
         return f"each {first.tell()} is itself {second.tell()}, so none can come before the first of those"
     for one, other in same:
-        value, other_value = (
-            (each.args or {}).get(str(path[0])) for each, path in ((first, one), (second, other))
-        )
-        if (
-            len(one) == len(other) == 1
-            and value is not None
-            and other_value is not None
-            and _exclude(value, other_value)
-        ):
-            return f"`{one[0]}` is {value.tell()} in one and {other_value.tell()} in the other, so they are never the same"
+        values = (first.args or {}).get(str(one[0])), (second.args or {}).get(str(other[0]))
+        if len(one) == len(other) == 1 and values[0] and values[1] and _exclude(values[0], values[1]):
+            return f"`{one[0]}` is {values[0].tell()} in one and {values[1].tell()} in the other, so they are never the same"
     return ""
 
 
@@ -226,27 +219,25 @@ def _exclude(one: Template, other: Template) -> bool:
     )
 
 
-def _read_count(number: Any, reader: MatcherReader, where: str) -> int:
+def _read_count(number: object, reader: MatcherReader, where: str) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         reader.problem(where, f"expected a whole number from 0, got {show_value(number)}")
         return 0
     return number
 
 
-def _read_same(data: Any, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
+def _read_same(data: object, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
     """Read an argument, several, or `{of the first call: of the second}`; each may be a path."""
-    if isinstance(data, str):
-        data = [data]
-    if isinstance(data, list):
-        data = {each: each for each in data} if all(isinstance(each, str) for each in data) else None
-    elif not pairs:
-        data = None
-    if not isinstance(data, Mapping) or not data or not all(isinstance(each, str) for each in data.values()):
+    names: Mapping[object, object] = data if isinstance(data, Mapping) and pairs else {}
+    if isinstance(data, str | list):
+        names = {str(each): each for each in (data if isinstance(data, list) else [data])}
+    if not names or not all(isinstance(each, str) for each in names.values()):
         also = ", or {argument of the first call: argument of the second}" if pairs else ""
         reader.problem(where, f"expected the name of an argument, or a list of them{also}")
         return ()
     return tuple(
-        (_read_path(one, reader, where), _read_path(other, reader, where)) for one, other in data.items()
+        (_read_path(str(one), reader, where), _read_path(str(other), reader, where))
+        for one, other in names.items()
     )
 
 
@@ -277,19 +268,22 @@ class Breach:
 
 def breaches(rule: Rule, calls: Sequence[Made]) -> list[Breach]:
     """Return every call that breaks the rule, in order; empty if the rule is kept."""
-    firsts = [index for index, call in enumerate(calls) if rule.first.fits(call)]
+    firsts = _keys(rule.first, calls, [path for path, _ in rule.same])
     if not firsts or rule.kind is Kind.NEVER:
         return [Breach(index) for index in firsts]
-    of_first = {index: _key(calls[index], [path for path, _ in rule.same]) for index in firsts}
     if rule.kind is Kind.AT_MOST:
-        return [*_too_many(rule.most, of_first)]
-    second = rule.second
-    of_second = {
-        index: _key(call, [path for _, path in rule.same])
+        return [*_too_many(rule.most, firsts)]
+    seconds = _keys(rule.second, calls, [path for _, path in rule.same]) if rule.second else {}
+    return [*_PAIRS[rule.kind](firsts, seconds)]
+
+
+def _keys(pattern: CallPattern, calls: Sequence[Made], paths: Sequence[Path]) -> dict[int, Key]:
+    """Return the values that must be the same, for the position of each call that matches a pattern."""
+    return {
+        index: tuple(_hashable(next(values_at(call.args, path))) for path in paths)
         for index, call in enumerate(calls)
-        if second is not None and second.fits(call)
+        if pattern.fits(call)
     }
-    return [*_PAIRS[rule.kind](of_first, of_second)]
 
 
 Keys = Mapping[int, Key]
@@ -336,19 +330,6 @@ def _earliest(calls: Keys) -> dict[Key, int]:
     for index, key in calls.items():
         earliest.setdefault(key, index)
     return earliest
-
-
-def _key(call: Made, paths: Sequence[Path]) -> Key:
-    return tuple(_hashable(_at(call.args, path)) for path in paths)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list | tuple) and step < len(value) else ABSENT
-        else:
-            value = value.get(step, ABSENT) if isinstance(value, Mapping) else ABSENT
-    return value
 
 
 def _hashable(value: Any) -> Hashable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
@@ -39,8 +38,8 @@ KEPT = "every rule is kept"
 class RulesCriterion(BaseCriterion):
     """Rules for every case."""
 
-    rules: Any = None
-    declarations: Any = None
+    rules: object = None
+    declarations: object = None
 
 
 def _stated_rules(case: EvalCase) -> Statement:
@@ -214,11 +213,19 @@ def _ordinal(number: int) -> str:
 
 def _drawn_steps(rule: Rule, call: Made) -> list[Drawn]:
     """Return the call that breaks a rule, and the missing call that should follow it."""
-    made = {"index": call.index, "name": call.name, "args": call.args}
+    made: dict[str, object] = {"index": call.index, "name": call.name, "args": call.args}
     place = (call.turn, call.index)
     if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
-        matched = {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made}
-        missing = {"kind": "missing", "expected": _required_follower(rule, rule.second, call), "actual": None}
+        matched: dict[str, object] = {
+            "kind": "matched",
+            "expected": {"name": call.name, "args": call.args},
+            "actual": made,
+        }
+        missing: dict[str, object] = {
+            "kind": "missing",
+            "expected": _required_follower(rule, rule.second, call),
+            "actual": None,
+        }
         return [Drawn(matched, place), Drawn(missing, None)]
     return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]
 
@@ -228,9 +235,8 @@ def _names(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
     return (name for rule in rules for guard in rule.guards() for name in guard.tool_names())
 
 
-def _required_follower(rule: Rule, second: CallPattern, call: Made) -> dict[str, Any]:
+def _required_follower(rule: Rule, second: CallPattern, call: Made) -> dict[str, object]:
     """Return the call that should have followed, with the arguments that must be the same."""
-    data = second.to_data()
     same = {show_path(other): next(values_at(call.args or {}, one)) for one, other in rule.same}
-    data["args"] = {**data["args"], **{name: value for name, value in same.items() if value is not ABSENT}}
-    return data
+    known = {name: value for name, value in same.items() if value is not ABSENT}
+    return {"name": second.name, "args": {**second.argument_sources, **known}}

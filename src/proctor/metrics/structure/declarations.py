@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
@@ -38,7 +37,7 @@ class Declaration:
     """One tool of an agent."""
 
     name: str
-    schema: Any = None
+    schema: object = None
     """The JSON Schema of its arguments, an object; `None` if the declaration has none."""
     agent: str = ""
     """The agent that has the tool; empty if unknown."""
@@ -86,7 +85,7 @@ def tools_of_trial(case: CaseView, declarations: Iterable[Declaration] = ()) -> 
 
 
 def tools_in(
-    details: Iterable[AppDetails | Mapping[str, Any]], declarations: Iterable[Declaration] = ()
+    details: Iterable[AppDetails | Mapping[str, object]], declarations: Iterable[Declaration] = ()
 ) -> Tools:
     """Return all tools in descriptions of agents and in `declarations`."""
     tools = [*declarations]
@@ -100,7 +99,7 @@ def _tools_of_agents(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration
         yield from read_declarations(agent.tool_declarations, agent=agent.name or name)
 
 
-def is_open(schema: Mapping[str, Any]) -> bool:
+def is_open(schema: Mapping[str, object]) -> bool:
     """Return whether an object under this schema may have undeclared keys, or the schema does not determine it."""
     return "properties" not in schema or any(
         keyword in schema and not (keyword == "additionalProperties" and schema[keyword] is False)
@@ -121,7 +120,7 @@ def _by_name(declarations: Iterable[Declaration]) -> Tools:
     return Tools(by_name)
 
 
-def read_declarations(entries: Iterable[Any], *, agent: str = "") -> Iterator[Declaration]:
+def read_declarations(entries: Iterable[object], *, agent: str = "") -> Iterator[Declaration]:
     """Yield the tools in a list of declarations.
 
     Accepted are `{"function_declarations": [...]}` (Gemini), `{"type": "function", "function": {...}}` (OpenAI), single
@@ -153,31 +152,33 @@ _OF_ANY_FORM = frozenset(
 _AROUND = ("function_declarations", "functionDeclarations", "function", "type")
 
 
-def misspelled(entry: Any) -> Iterator[str]:
+def misspelled(entry: object) -> Iterator[str]:
     """Yield the mistakes in a declaration in a criterion; none for objects of models."""
     if not isinstance(entry, Mapping):
         return
     for key in ("function_declarations", "functionDeclarations"):
         for index, each in enumerate(entry[key] if isinstance(entry.get(key), list) else ()):
             yield from (f"{key}[{index}]: {slip}" for slip in misspelled(each))
-    if isinstance(entry.get("function"), Mapping):
-        yield from (f"function: {slip}" for slip in misspelled(entry["function"]))
-    if any(isinstance(entry.get(key), Mapping | list) for key in _AROUND):
-        return
+    yield from (f"function: {slip}" for slip in misspelled(entry.get("function")))
+    if not any(isinstance(entry.get(key), Mapping | list) for key in _AROUND):
+        yield from _misspelled_keys(entry)
+
+
+def _misspelled_keys(declaration: Mapping[str, object]) -> Iterator[str]:
     known = _OF_ANY_FORM | {*_AROUND}
-    has_schema = any(entry.get(key) is not None for key in (*_JSON_SCHEMA, "parameters"))
-    for key in entry:
-        hint = did_you_mean(str(key), known) if key not in known else ""
-        if key not in known and (hint or not has_schema):
+    has_schema = any(declaration.get(key) is not None for key in (*_JSON_SCHEMA, "parameters"))
+    for key in (each for each in declaration if each not in known):
+        hint = did_you_mean(str(key), known)
+        if hint or not has_schema:
             yield f"unknown key {str(key)!r}.{hint} A tool has `name` and `parameters` (or `input_schema`)"
-    if not isinstance(entry.get("name"), str) or not entry["name"]:
+    if not isinstance(declaration.get("name"), str) or not declaration["name"]:
         yield "expected the tool's `name`, a text"
 
 
 _JSON_SCHEMA = ("parameters_json_schema", "parametersJsonSchema", "input_schema", "inputSchema")
 
 
-def _schema(declaration: Mapping[str, Any]) -> Any:
+def _schema(declaration: Mapping[str, object]) -> object:
     for key in _JSON_SCHEMA:
         if declaration.get(key) is not None:
             return declaration[key]
@@ -217,7 +218,7 @@ _LISTED = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames"})
 
 
-def to_json_schema(schema: Any) -> Any:
+def to_json_schema(schema: object) -> object:
     """Return a schema in the keywords of JSON Schema; a JSON Schema is returned unchanged.
 
     Types become lower case, `nullable` a type, keys camelCase; null values are left out.
@@ -226,8 +227,8 @@ def to_json_schema(schema: Any) -> Any:
         return [to_json_schema(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
-    converted: dict[str, Any] = {}
-    for key, value in dict[str, Any](schema).items():
+    converted: dict[str, object] = {}
+    for key, value in dict[str, object](schema).items():
         keyword: str = _KEYWORDS.get(key, key)
         if value is not None and keyword not in _LEFT_OUT:
             converted[keyword] = _value(keyword, value)
@@ -236,24 +237,22 @@ def to_json_schema(schema: Any) -> Any:
     return _with_null(converted) if schema.get("nullable") else converted
 
 
-def _value(keyword: str, value: Any) -> Any:
+def _value(keyword: str, value: object) -> object:
     if keyword == "type":
         return [str(each).lower() for each in value] if isinstance(value, list) else str(value).lower()
     if keyword in _NAMED and isinstance(value, Mapping):
         return {name: to_json_schema(each) for name, each in value.items()}
     if keyword in _LISTED or keyword in _SINGLE:
         return to_json_schema(value)
-    if keyword in _COUNTS and isinstance(value, str) and value.isdecimal():
-        return int(value)
-    return value
+    is_number = keyword in _COUNTS and isinstance(value, str) and value.isdecimal()
+    return int(str(value)) if is_number else value
 
 
-def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_null(schema: dict[str, object]) -> dict[str, object]:
     """Add null to the types and values that a schema allows."""
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
-    if "enum" in schema:
-        schema["enum"] = [*schema["enum"], None]
-    if "anyOf" in schema:
-        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    for keyword, null in (("enum", None), ("anyOf", {"type": "null"})):
+        if isinstance(allowed := schema.get(keyword), list | tuple):
+            schema[keyword] = [*allowed, null]
     return schema

@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from proctor.common.optional_packages import import_extra
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.reason_text import TYPE_WORDS, show_name, show_text, show_value
-from proctor.metrics.structure.schema_lint import drafts, lint_schema
+from proctor.metrics.structure.schema_lint import FEATURE, drafts, lint_schema, specifications
 from proctor.metrics.text.regex.search import Search, matches
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
 
 __all__ = ["Mistake", "Schema", "keywords_for", "schema_of"]
 
@@ -32,7 +37,7 @@ class Mistake:
     """The violated keyword of JSON Schema."""
     expected: str
     """What the schema expects, in words: `an integer`."""
-    actual: Any
+    actual: object
 
     def sentence(self, root: str = "the value") -> str:
         """Return `items[1].price is "free", expected a number`; for the value as a whole `root is …`."""
@@ -43,7 +48,7 @@ class Mistake:
             return f"{place} is {show_value(self.actual)}, and {self.expected}"
         return f"{place} is {show_value(self.actual)}, expected {self.expected}"
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """Return the data for reports."""
         return {
             "path": [*self.path],
@@ -63,7 +68,7 @@ class Schema:
     checked: frozenset[str]
     """The keywords of the top level that check something."""
 
-    def __init__(self, document: Any, *, formats: bool = False, strict: bool = False) -> None:
+    def __init__(self, document: object, *, formats: bool = False, strict: bool = False) -> None:
         """Read the schema; `formats` also checks `format` (those that need no further package).
 
         `strict`, for schemas that are written for Proctor: misspelled keywords, which JSON Schema ignores, are errors.
@@ -72,7 +77,7 @@ class Schema:
             CriterionError: it is not a JSON Schema, or refers to a schema outside it, or to itself without end.
             MissingExtraError: the package jsonschema is not installed.
         """
-        jsonschema = import_extra("jsonschema", extra="jsonschema", feature="Checking a JSON Schema")
+        jsonschema = import_extra("jsonschema", extra="jsonschema", feature=FEATURE)
         kind = _draft_of(document, jsonschema)
         try:
             kind.check_schema(document)
@@ -91,26 +96,26 @@ class Schema:
         kind = jsonschema.validators.extend(kind, keywords_for(kind.VALIDATORS))
         self._validator = kind(
             document,
-            registry=_specifications(),
+            registry=specifications(),
             format_checker=kind.FORMAT_CHECKER if formats else None,
         )
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         """Return whether a value fits the schema."""
         return next(self._errors(value), None) is None
 
-    def mistakes(self, value: Any) -> list[Mistake]:
+    def mistakes(self, value: object) -> list[Mistake]:
         """Return every mistake, in the order of their places."""
         errors = sorted(self._errors(value), key=lambda error: [str(key) for key in error.absolute_path])
         return [mistake for error in errors for mistake in self._mistakes_of(error)]
 
-    def _errors(self, value: Any) -> Iterator[Any]:
+    def _errors(self, value: object) -> Iterator[ValidationError]:
         try:
             yield from self._validator.iter_errors(value)
         except RecursionError:
             raise MetricError("the value or its schema is nested too deeply to be checked") from None
 
-    def _mistakes_of(self, error: Any) -> Iterator[Mistake]:
+    def _mistakes_of(self, error: ValidationError) -> Iterator[Mistake]:
         """Yield the mistakes of one error of jsonschema; of alternatives, the nearest."""
         path: Path = tuple(error.absolute_path)
         describe = _DESCRIPTIONS.get(error.validator)
@@ -131,7 +136,7 @@ def _by_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 
     return Schema(json.loads(text), formats=formats, strict=strict)
 
 
-def schema_of(document: Any, *, formats: bool = False, strict: bool = False) -> Schema:
+def schema_of(document: object, *, formats: bool = False, strict: bool = False) -> Schema:
     """Return the schema; tools of all turns that declare the same share it."""
     try:
         text = json.dumps(document, allow_nan=False)
@@ -140,16 +145,16 @@ def schema_of(document: Any, *, formats: bool = False, strict: bool = False) -> 
     return _by_text(text, formats, strict)
 
 
-def _draft_of(document: Any, jsonschema: Any) -> Any:
+def _draft_of(document: object, jsonschema: ModuleType) -> type[Validator]:
     """Return the class of jsonschema for the draft of a schema.
 
     Raises:
         CriterionError: `$schema` does not name a draft.
     """
     named = document.get("$schema") if isinstance(document, Mapping) else None
-    if named is None:
-        return jsonschema.Draft202012Validator
-    kind = jsonschema.validators.validator_for(document, default=None) if isinstance(named, str) else None
+    kind: type[Validator] | None = jsonschema.Draft202012Validator
+    if named is not None:
+        kind = jsonschema.validators.validator_for(document, default=None) if isinstance(named, str) else None
     if kind is None:
         known = [each.META_SCHEMA.get("$id", each.META_SCHEMA.get("id")) for each in drafts(jsonschema)]
         raise CriterionError(
@@ -158,7 +163,7 @@ def _draft_of(document: Any, jsonschema: Any) -> Any:
     return kind
 
 
-def _invalid_schema(error: Any) -> str:
+def _invalid_schema(error: ValidationError) -> str:
     """Return why a schema is not valid under its draft."""
     place = _place(tuple(error.absolute_path))
     where = f" at {place}" if place else ""
@@ -167,11 +172,6 @@ def _invalid_schema(error: Any) -> str:
         problem = f"unknown type {show_text(error.instance)}.{hint} Types: {', '.join(TYPE_WORDS)}"
         return f"it is not a JSON Schema{where}: {problem}"
     return f"it is not a JSON Schema{where}: {error.message}"
-
-
-def _specifications() -> Any:
-    feature = "Checking a JSON Schema"
-    return import_extra("jsonschema_specifications", extra="jsonschema", feature=feature).REGISTRY
 
 
 # --- messages ---
@@ -193,7 +193,7 @@ def _of_type(value: Any) -> str:
     return " or ".join(TYPE_WORDS.get(name, str(name)) for name in names)
 
 
-def _plural(number: Any, thing: str) -> str:
+def _plural(number: object, thing: str) -> str:
     return f"{show_value(number)} {thing}{'' if number == 1 else 's'}"
 
 
@@ -220,7 +220,7 @@ _DESCRIPTIONS: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def _missing(error: Any, path: Path) -> Iterator[Mistake]:
+def _missing(error: ValidationError, path: Path) -> Iterator[Mistake]:
     """Yield the missing key; jsonschema reports an error for each."""
     name = next(key for key in error.validator_value if error.message.startswith(f"{key!r} is"))
     declared = error.schema.get("properties", {}).get(name)
@@ -235,7 +235,7 @@ def _expected_value(declared: object) -> str:
     return "a value"
 
 
-def _undeclared_keys(error: Any, path: Path) -> Iterator[Mistake]:
+def _undeclared_keys(error: ValidationError, path: Path) -> Iterator[Mistake]:
     """Yield each key that the schema does not allow."""
     known: Sequence[str] = [*error.schema.get("properties", {})]
     patterns = [*error.schema.get("patternProperties", {})]
@@ -249,13 +249,13 @@ def _undeclared_keys(error: Any, path: Path) -> Iterator[Mistake]:
         yield Mistake((*path, name), "additionalProperties", expected, value)
 
 
-_KEY_MISTAKES: Mapping[str, Callable[[Any, Path], Iterator[Mistake]]] = {
+_KEY_MISTAKES: Mapping[str, Callable[[object, Path], Iterator[Mistake]]] = {
     "required": _missing,
     "additionalProperties": _undeclared_keys,
 }
 
 
-def _nearest(error: Any, nearest: Any) -> str:
+def _nearest(error: ValidationError, nearest: ValidationError) -> str:
     """Return what an `anyOf` or a `oneOf` expects: all its types, or the alternative that is nearest."""
     types = [each.get("type") for each in error.validator_value if isinstance(each, Mapping)]
     if len(types) == len(error.validator_value) and all(
@@ -297,7 +297,7 @@ def keywords_for(known: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[
     return {name: check for name, check in own.items() if name in known} | limited
 
 
-def _multiple_of(_validator: Any, step: float, value: Any, _schema: Any) -> Iterator[Any]:
+def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[object]:
     """Check `multipleOf` with decimals as they are written: 0.3 is three times 0.1, but not in binary."""
     from jsonschema import ValidationError
 
@@ -307,7 +307,7 @@ def _multiple_of(_validator: Any, step: float, value: Any, _schema: Any) -> Iter
         yield ValidationError(f"{value!r} is not a multiple of {step!r}")
 
 
-def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
+def _pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[object]:
     """Check `pattern` as jsonschema does, with a time limit."""
     if not isinstance(value, str):
         return
@@ -333,7 +333,7 @@ OF_KEYS = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 def _with_time_limit(keyword: Callable[..., Any]) -> Callable[..., Any]:
     """Return a keyword of jsonschema that first tries each of its searches with the time limit."""
 
-    def check(validator: Any, setting: Any, value: Any, schema: Any) -> Iterator[Any]:
+    def check(validator: object, setting: object, value: object, schema: object) -> Iterator[object]:
         patterns = schema.get("patternProperties", {}) if isinstance(schema, Mapping) else {}
         for name in value if isinstance(value, Mapping) else ():
             for pattern in patterns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
@@ -54,7 +54,7 @@ class ToolCallMetric(ABC, Generic[C]):
         """Return whether a call has no mistake."""
 
     @abstractmethod
-    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
+    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, object]]:
         """Return the mistakes of a call, each with a `message`."""
 
     def score(self, case: CaseView) -> MetricScore:
@@ -162,7 +162,7 @@ class KnownTools(ToolCallMetric[KnownToolsCriterion]):
         """Return whether the tool exists."""
         return bool(tools.of(call.name, author))
 
-    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
+    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, object]]:
         """Return the message for an unknown tool, with the name that was probably intended."""
         return [] if self.is_right(call, author, tools) else [{"message": unknown_tool(call.name, tools)}]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ _LIST = '[{"turn": 2, "schema": {…}}]'
 class Schemas:
     """The schemas that a case states; `problems` has a message for each that cannot be read."""
 
-    def __init__(self, data: Any, turns: int | None, *, formats: bool, where: str = KEY) -> None:
+    def __init__(self, data: object, turns: int | None, *, formats: bool, where: str = KEY) -> None:
         """Read an object (a schema for every turn) or a list; `turns` is the number of turns, if known."""
         self.problems: list[str] = []
         self._turns, self._formats = turns, formats
@@ -52,7 +52,7 @@ class Schemas:
         for schema in self._by_turn.values():
             yield from unchecked_keywords(schema)
 
-    def _add_of_turn(self, data: Any, where: str) -> None:
+    def _add_of_turn(self, data: object, where: str) -> None:
         if not isinstance(data, Mapping) or not data.keys() >= _KEYS:
             self.problems.append(
                 f"{where}: expected a turn and its schema, as in {_LIST}, got {show_value(data)}"
@@ -73,14 +73,14 @@ class Schemas:
         else:
             self._add(turn - 1, data["schema"], f"{where}.schema")
 
-    def _add(self, turn: int, document: Any, where: str) -> None:
+    def _add(self, turn: int, document: object, where: str) -> None:
         try:
             self._by_turn[turn] = read_schema(document, formats=self._formats)
         except CriterionError as error:
             self.problems.append(f"{where}: {error}")
 
 
-def read_schema(document: Any, *, formats: bool) -> Schema:
+def read_schema(document: object, *, formats: bool) -> Schema:
     """Return the JSON Schema in a document.
 
     Raises:
@@ -141,7 +141,7 @@ MOST_MISTAKES = 100
 class SchemaCriterion(BaseCriterion):
     """The schema, and where the JSON may be in the answer."""
 
-    json_schema: Any = Field(default=None, alias="schema")
+    json_schema: object = Field(default=None, alias="schema")
     formats: bool = False
     anywhere: bool = False
     turns: Literal["all", "last"] = "all"
@@ -261,5 +261,5 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         }
         return Explanation(reason or "the answer is JSON that fits the schema", details)
 
-    def _values(self, answer: str) -> list[Any]:
+    def _values(self, answer: str) -> list[object]:
         return json_in(answer) if self.criterion.anywhere else [read_json(answer)]

@@ -6,35 +6,33 @@ when the agent has answered.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from proctor.common.optional_packages import import_extra
 from proctor.errors import did_you_mean
 from proctor.metrics.reason_text import show_name, show_text
 
-__all__ = ["Findings", "drafts", "lint_schema"]
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+    from referencing._core import Resolver
 
+__all__ = ["Findings", "drafts", "lint_schema", "specifications"]
+
+FEATURE = "Checking a JSON Schema"
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-LISTED = ("allOf", "anyOf", "oneOf", "prefixItems", "items", "extends", "type", "disallow")
-SINGLE = (
-    "items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties",
-    "propertyNames", "not", "if", "then", "else", "contentSchema",
-)  # fmt: skip
+"""Keywords with schemas by name."""
+VALUES = ("const", "enum", "default", "examples", "dependentRequired", "$vocabulary")
+"""Keywords whose lists and objects are not schemas."""
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 """Keywords with schemas that apply to the same value."""
 DRAFTS = ("3", "4", "6", "7", "201909", "202012")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
-UNCHECKED = frozenset(
-    {
-        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary", "contentEncoding",
-        "contentMediaType", "contentSchema", "default", "definitions", "deprecated", "description", "else", "examples", "id",
-        "maxContains", "minContains", "readOnly", "then", "title", "writeOnly",
-    }
-)  # fmt: skip
-"""Keywords that check nothing by themselves."""
 HARMLESS = frozenset(
     {
         "discriminator",
@@ -78,12 +76,33 @@ class Findings:
     """Unknown keywords, which are not checked."""
 
 
-def drafts(jsonschema: Any) -> list[Any]:
+Schema = Mapping[str, object]
+
+
+def drafts(jsonschema: ModuleType) -> list[type[Validator]]:
     """Return the classes of jsonschema, one for each draft."""
     return [getattr(jsonschema, f"Draft{draft}Validator") for draft in DRAFTS]
 
 
-def lint_schema(document: Any, kind: Any, formats: Collection[str] | None) -> Findings:
+def specifications() -> Any:
+    """Return the registry of the metaschemas, in which references are resolved; nothing is fetched."""
+    return import_extra("jsonschema_specifications", extra="jsonschema", feature=FEATURE).REGISTRY
+
+
+@cache
+def _all_keywords() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords of all drafts that check something, and those that do not: the other ones of the metaschemas."""
+    kinds = drafts(import_extra("jsonschema", extra="jsonschema", feature=FEATURE))
+    described: set[str] = set()
+    for metaschema in (kind.META_SCHEMA for kind in kinds):
+        resolver = specifications().resolver(metaschema.get("$id", ""))
+        parts = [resolver.lookup(part["$ref"]).contents for part in metaschema.get("allOf", ())]
+        described.update(keyword for each in (metaschema, *parts) for keyword in each["properties"])
+    checking = frozenset(keyword for kind in kinds for keyword in kind.VALIDATORS)
+    return checking, frozenset(described - checking)
+
+
+def lint_schema(document: object, kind: type[Validator], formats: Collection[str] | None) -> Findings:
     """Return the problems of a schema that is valid under its draft (`kind`, jsonschema's validator class).
 
     `formats`: the formats that can be checked; `None` if `format` is not checked.
@@ -92,188 +111,171 @@ def lint_schema(document: Any, kind: Any, formats: Collection[str] | None) -> Fi
         RecursionError: it is nested too deeply.
     """
     search = _Search(kind, formats)
-    search.go(document, search.resolver_for(document), "")
-    search.follow()
+    search.add(document, search.resolver_for(document), "")
+    search.check_references()
     return search.findings
 
 
 class _Search:
-    def __init__(self, kind: Any, formats: Collection[str] | None) -> None:
-        feature = "Checking a JSON Schema"
-        jsonschema = import_extra("jsonschema", extra="jsonschema", feature=feature)
-        self._registry = import_extra(
-            "jsonschema_specifications", extra="jsonschema", feature=feature
-        ).REGISTRY
-        self._referencing = import_extra("referencing", extra="jsonschema", feature=feature)
-        self._every = {name for draft in drafts(jsonschema) for name in draft.VALIDATORS}
+    def __init__(self, kind: type[Validator], formats: Collection[str] | None) -> None:
+        self._referencing = import_extra("referencing", extra="jsonschema", feature=FEATURE)
         self._kind, self._formats = kind, formats
         self._draft = kind.META_SCHEMA.get("$id", kind.META_SCHEMA.get("id", ""))
-        self._known = {*kind.VALIDATORS, *UNCHECKED}
+        self._checking, annotations = _all_keywords()
+        self._known = {*kind.VALIDATORS, *annotations}
         if "$vocabulary" not in kind.META_SCHEMA:  # older drafts list their keywords in one place
             self._known |= kind.META_SCHEMA["properties"].keys()
+        self._with_schemas = (self._checking | annotations) - {*VALUES}
         self._specification = self._referencing.jsonschema.specification_with(self._draft)
         self.findings = Findings()
-        self._seen: dict[int, tuple[Any, Any]] = {}
-        """Schemas by identity, each with its resolver."""
-        self._done: set[int] = set()
+        self._schemas: list[tuple[Schema, Resolver[Any]]] = []
+        self._ids: set[int] = set()
         self._definitions: list[str] = []
 
-    def resolver_for(self, document: Any) -> Any:
+    def resolver_for(self, document: object) -> Resolver[Any]:
         resource = self._specification.create_resource(document)
         base = resource.id() or ""
-        return self._registry.with_resource(base, resource).resolver(base_uri=base)
+        resolver: Resolver[Any] = specifications().with_resource(base, resource).resolver(base_uri=base)
+        return resolver
 
     # --- keywords ---
 
-    def go(self, schema: Any, resolver: Any, place: str) -> None:
-        """Check one schema and those inside it."""
-        if not isinstance(schema, Mapping) or id(schema) in self._seen:
+    def add(self, schema: object, resolver: Resolver[Any], place: str) -> None:
+        """Check the keywords of one schema and of those inside it."""
+        if not isinstance(schema, Mapping) or id(schema) in self._ids:
             return
         if place:
             resolver = resolver.in_subresource(self._specification.create_resource(schema))
-        self._seen[id(schema)] = schema, resolver
+        self._ids.add(id(schema))
+        self._schemas.append((schema, resolver))
         for keyword in schema:
             self._check_keyword(keyword, schema, place)
-        for name, within in _within(schema):
+        for name, within in self._within(schema):
             if name.startswith(("$defs/", "definitions/")) and not place:
                 self._definitions.append(f"#/{name}")
-            self.go(
-                within, resolver, f"{place}.{name.replace('/', '.')}" if place else name.replace("/", ".")
-            )
+            self.add(within, resolver, ".".join(filter(None, (place, name.replace("/", ".")))))
 
-    def _check_keyword(self, keyword: str, schema: Mapping[str, Any], place: str) -> None:
+    def _within(self, schema: Schema) -> Iterator[tuple[str, object]]:
+        """Yield the schemas directly inside one, each with its path."""
+        for keyword, inside in schema.items():
+            if keyword not in self._with_schemas:
+                continue
+            if isinstance(inside, Mapping) and keyword not in NAMED:
+                yield keyword, inside
+            elif isinstance(inside, Mapping):
+                yield from ((f"{keyword}/{name}", each) for name, each in inside.items())
+            elif isinstance(inside, list):
+                yield from ((f"{keyword}/{index}", each) for index, each in enumerate(inside))
+
+    def _check_keyword(self, keyword: str, schema: Schema, place: str) -> None:
         at = f" at {show_name(place)}" if place else ""
-        known = self._known
         shown = f"`{show_name(keyword)}`{at}"
         if keyword in NOT_KEYWORDS:
             self.findings.slips.append(f"{shown} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}")
-        elif keyword in self._every - known:
+        elif keyword in self._checking - self._known:
             self.findings.slips.append(f"{shown} {self._of_another_draft(keyword)}")
-        elif keyword not in known and keyword not in HARMLESS and not keyword.startswith("x-"):
-            if hint := did_you_mean(keyword, known):
+        elif keyword not in self._known and keyword not in HARMLESS and not keyword.startswith("x-"):
+            if hint := did_you_mean(keyword, self._known):
                 self.findings.slips.append(f"{shown} is not a keyword of JSON Schema.{hint}")
             else:
                 self.findings.unknown.append(f"{shown} is not a keyword of JSON Schema, so it is not checked")
-        self._check_context(keyword, schema, shown)
+        if check := _CONTEXT.get(keyword):
+            check(self, schema, shown)
 
     def _of_another_draft(self, keyword: str) -> str:
         instead = f"write {INSTEAD[keyword]}, or " if keyword in INSTEAD else ""
         return f"has no effect in {self._draft.rstrip('#')}: {instead}name the intended draft with `$schema`"
 
-    def _check_context(self, keyword: str, schema: Mapping[str, Any], shown: str) -> None:
-        """Check the keywords that a keyword needs or excludes."""
-        if keyword in {"then", "else"} and "if" not in schema:
-            self.findings.slips.append(f"{shown} has no effect without `if`")
-        if keyword == "$ref" and "unevaluatedProperties" not in self._kind.VALIDATORS:
-            others = [each for each in schema if each in self._kind.VALIDATORS and each != "$ref"]
-            if others:
-                self.findings.slips.append(
-                    f"{shown}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
-                )
-        if keyword == "required" and isinstance(schema["required"], list):
-            self._check_required(schema, shown)
-        if keyword == "format" and self._formats is not None and schema["format"] not in self._formats:
-            self.findings.slips.append(f"{shown}: {self._unchecked_format(str(schema['format']))}")
+    # --- keywords that need or exclude others ---
 
-    def _check_required(self, schema: Mapping[str, Any], shown: str) -> None:
+    def check_condition(self, schema: Schema, shown: str) -> None:
+        """Report `then` or `else` without `if`."""
+        if "if" not in schema:
+            self.findings.slips.append(f"{shown} has no effect without `if`")
+
+    def check_siblings(self, schema: Schema, shown: str) -> None:
+        """Report keywords next to a reference, which older drafts ignore."""
+        others = [each for each in schema if each in self._kind.VALIDATORS and each != "$ref"]
+        if others and "unevaluatedProperties" not in self._kind.VALIDATORS:
+            self.findings.slips.append(
+                f"{shown}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
+            )
+
+    def check_required(self, schema: Schema, shown: str) -> None:
         """Report a required key that is not among the listed properties, so that its value is not checked."""
-        properties = schema.get("properties")
+        properties, required = schema.get("properties"), schema["required"]
         if not isinstance(properties, Mapping) or not properties or schema.get("patternProperties"):
             return
-        for name in schema["required"]:
+        for name in required if isinstance(required, list) else ():
             if name not in properties:
                 hint = did_you_mean(str(name), properties)
                 self.findings.unknown.append(
                     f"{shown} names {show_text(str(name))}, which is not in `properties`.{hint}"
                 )
 
-    def _unchecked_format(self, name: str) -> str:
-        checked = sorted(self._formats or ())
+    def check_format(self, schema: Schema, shown: str) -> None:
+        """Report a format that cannot be checked."""
+        name = str(schema["format"])
+        if self._formats is None or name in self._formats:
+            return
+        checked = sorted(self._formats)
         if name in FORMATS:
             why = "cannot be checked without further packages (pip install 'jsonschema[format-nongpl]')"
         else:
             why = f"is not a format.{did_you_mean(name, [*checked, *FORMATS])}"
-        return f"{show_text(name)} {why} Checked are: {', '.join(checked)}"
+        self.findings.slips.append(f"{shown}: {show_text(name)} {why} Checked are: {', '.join(checked)}")
 
     # --- references ---
 
-    def follow(self) -> None:
-        """Resolve every reference, and check their targets."""
-        waiting = [*self._seen]
-        while waiting:
-            schema, resolver = self._seen[waiting.pop()]
-            for keyword in REFERENCES:
-                if isinstance(schema.get(keyword), str):
-                    before = len(self._seen)
-                    self._look_up(schema[keyword], resolver)
-                    waiting += [*self._seen][before:]
-        for number in [*self._seen]:
-            self._check_circle(number, [])
-
-    def _look_up(self, target: str, resolver: Any) -> tuple[Any, Any] | None:
+    def check_references(self) -> None:
+        """Resolve every reference, check its target, and report schemas that apply to the same value again and again."""
+        applied: dict[int, list[int]] = {}
+        for schema, resolver in self._schemas:  # grows by the targets of the references
+            schemas = [self._target(reference, resolver) for reference in _references(schema)]
+            schemas += [each for name, each in self._within(schema) if name.partition("/")[0] in IN_PLACE]
+            applied[id(schema)] = [id(each) for each in schemas if isinstance(each, Mapping)]
         try:
-            found = resolver.lookup(target)
-        except (
-            self._referencing.exceptions.Unresolvable,
-            self._referencing.exceptions.NoSuchResource,
-            ValueError,
-        ):
-            self._report_reference(target, "which is not in it")
-            return None
-        is_container = target.rstrip("/").rpartition("/")[2] in NAMED and id(found.contents) not in self._seen
-        if is_container or not isinstance(found.contents, Mapping | bool):
-            self._report_reference(target, "which is not a schema")
-            return None
-        is_own = "json-schema.org" not in target
-        if is_own and isinstance(found.contents, Mapping) and id(found.contents) not in self._seen:
-            self.go(found.contents, found.resolver, target.lstrip("#/").replace("/", "."))
-        return found.contents, found.resolver
+            TopologicalSorter(applied).prepare()
+        except CycleError as error:
+            circle = (schema for schema, _ in self._schemas if id(schema) in error.args[1])
+            reference = next(each for schema in circle for each in _references(schema))
+            self.findings.dead.append(f"its reference {show_text(reference)} refers to itself without end")
 
-    def _report_reference(self, target: str, why: str) -> None:
-        if target.startswith(("http:", "https:", "file:")):
+    def _target(self, reference: str, resolver: Resolver[Any]) -> object:
+        """Return the schema that a reference names; `None` if there is none, which is reported."""
+        exceptions = self._referencing.exceptions
+        try:
+            target = resolver.lookup(reference)
+        except (exceptions.Unresolvable, exceptions.NoSuchResource, ValueError):
+            self._report_reference(reference, "which is not in it")
+            return None
+        schema = target.contents
+        is_container = reference.rstrip("/").rpartition("/")[2] in NAMED and id(schema) not in self._ids
+        if is_container or not isinstance(schema, Mapping | bool):
+            self._report_reference(reference, "which is not a schema")
+            return None
+        if "json-schema.org" not in reference:
+            self.add(schema, target.resolver, reference.lstrip("#/").replace("/", "."))
+        return schema
+
+    def _report_reference(self, reference: str, why: str) -> None:
+        if reference.startswith(("http:", "https:", "file:")):
             what = "and nothing is fetched: put that schema under `$defs`"
         else:
-            what = f"{why}.{did_you_mean(target, self._definitions)}"
-        problem = f"it refers to {show_text(target)}, {what}"
+            what = f"{why}.{did_you_mean(reference, self._definitions)}"
+        problem = f"it refers to {show_text(reference)}, {what}"
         if problem not in self.findings.dead:
             self.findings.dead.append(problem)
 
-    def _check_circle(self, number: int, way: list[int]) -> None:
-        """Follow the schemas that apply to the same value; a schema that is reached again never ends."""
-        if number in way:
-            schema = self._seen[number][0]
-            target = next((str(schema[each]) for each in REFERENCES if each in schema), "")
-            subject = f"its reference {show_text(target)}" if target else "it"
-            if not any("without end" in each for each in self.findings.dead):
-                self.findings.dead.append(f"{subject} refers to itself without end")
-            return
-        if number in self._done:
-            return
-        for following in self._in_place(number):
-            self._check_circle(following, [*way, number])
-        self._done.add(number)
 
-    def _in_place(self, number: int) -> Iterator[int]:
-        schema, resolver = self._seen[number]
-        for keyword in REFERENCES:
-            found = self._look_up(schema[keyword], resolver) if isinstance(schema.get(keyword), str) else None
-            if found and id(found[0]) in self._seen:
-                yield id(found[0])
-        for name, within in _within(schema):
-            if name.partition("/")[0] in IN_PLACE and id(within) in self._seen:
-                yield id(within)
+def _references(schema: Schema) -> Iterator[str]:
+    return (target for each in REFERENCES if isinstance(target := schema.get(each), str))
 
 
-def _within(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the schemas directly inside one, each with its path; the values of `const` and `enum` are not schemas."""
-    for keyword in NAMED:
-        if isinstance(inside := schema.get(keyword), Mapping):
-            yield from (
-                (f"{keyword}/{name}", each) for name, each in inside.items() if not isinstance(each, list)
-            )
-    for keyword in LISTED:
-        if isinstance(inside := schema.get(keyword), list):
-            yield from ((f"{keyword}/{index}", each) for index, each in enumerate(inside))
-    for keyword in SINGLE:
-        if isinstance(inside := schema.get(keyword), Mapping):
-            yield keyword, inside
+_CONTEXT: Mapping[str, Callable[[_Search, Schema, str], None]] = {
+    "then": _Search.check_condition,
+    "else": _Search.check_condition,
+    "$ref": _Search.check_siblings,
+    "required": _Search.check_required,
+    "format": _Search.check_format,
+}

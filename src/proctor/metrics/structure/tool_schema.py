@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts, Survey
@@ -23,7 +22,7 @@ __all__ = ["ToolSchema"]
 class ToolSchemaCriterion(BaseCriterion):
     """How strictly arguments are compared with declarations."""
 
-    declarations: list[Any] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
+    declarations: list[object] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
     allow_undeclared: bool = False
     formats: bool = False
 
@@ -105,7 +104,7 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         declared = tools.of(call.name, author)
         return any(self._fits(call, each) for each in declared)
 
-    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
+    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, object]]:
         """Return the mistakes in the arguments, by the declaration with the fewest."""
         declared = tools.of(call.name, author)
         if not declared:
@@ -196,7 +195,7 @@ def _checks_nothing(schema: Schema | None) -> bool:
     return schema is None or schema.checked <= {"type"}
 
 
-def _close(schema: Any) -> Any:
+def _close(schema: object) -> object:
     """Return the schema without undeclared arguments, unless it mentions them itself."""
     if not isinstance(schema, Mapping) or is_open(schema):
         return schema

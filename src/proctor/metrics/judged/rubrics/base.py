@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proctor.common.prompts import read_prompt
 from proctor.errors import MetricError
@@ -71,7 +71,7 @@ class Placed:
     @property
     def points(self) -> float:
         """Its weight: `points`, or 1."""
-        points: Any = (self.rubric.model_extra or {}).get("points", 1)
+        points = (self.rubric.model_extra or {}).get("points", 1)
         return float(points)
 
 
@@ -337,7 +337,7 @@ def share(results: Iterable[Found]) -> float | None:
     return sum(each.points for each in decided if each.tally.met) / total if total else None
 
 
-def by_id(turns: Iterable[Sequence[Found]]) -> list[dict[str, Any]]:
+def by_id(turns: Iterable[Sequence[Found]]) -> list[dict[str, object]]:
     """Return the data of each rubric over all turns in which it was judged."""
     results: dict[str, list[Found]] = {}
     for turn in turns:
@@ -346,7 +346,7 @@ def by_id(turns: Iterable[Sequence[Found]]) -> list[dict[str, Any]]:
     return [_over_turns(rubric_id, of_rubric) for rubric_id, of_rubric in results.items()]
 
 
-def _over_turns(rubric_id: str, results: Sequence[Found]) -> dict[str, Any]:
+def _over_turns(rubric_id: str, results: Sequence[Found]) -> dict[str, object]:
     scores = [each.score for each in results if each.score is not None]
     shares = [each.tally.agreement for each in results if each.tally.agreement is not None]
     met = sum(score == 1 for score in scores)
@@ -360,7 +360,7 @@ def _over_turns(rubric_id: str, results: Sequence[Found]) -> dict[str, Any]:
     }
 
 
-def details_of(results: Iterable[Found]) -> list[dict[str, Any]]:
+def details_of(results: Iterable[Found]) -> list[dict[str, object]]:
     """Return the results of one turn as data for reports."""
     return [
         {
