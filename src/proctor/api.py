@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.authoring.bless import Blessing, bless
     from proctor.authoring.check import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
-    from proctor.authoring.traces_to_eval_set import eval_set_of
+    from proctor.authoring.record import eval_set_of
     from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
     from proctor.runs.estimate import estimate, estimate_sync
     from proctor.runs.evaluate import evaluate, evaluate_matrix, evaluate_sync
@@ -63,7 +63,7 @@ _WHERE = {
     "proctor.runs.resume": ("resume", "resume_sync"),
     "proctor.runs.storage.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
     "proctor.runs.score": ("score", "score_sync"),
-    "proctor.authoring.traces_to_eval_set": ("eval_set_of",),
+    "proctor.authoring.record": ("eval_set_of",),
     "proctor.runs.traces.score": ("score_trace", "score_trace_sync"),
     "proctor.runs.traces.receiver": ("receive_traces",),
 }

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import same_calls, same_text, turns_to_bless
-from proctor.files.edit.editable_file import editable, text_of_file
-from proctor.files.edit.preview import check_edit
+from proctor.files.edit.editable_file import check_edit, editable, text_of_file
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import StoreLike, as_store

@@ -14,20 +14,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from proctor.authoring.assertion_report import assertion_findings
+from proctor.authoring.check import assertion_findings
 from proctor.authoring.eval_set_files import SetFile
 from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import EditedText, read_edited_case, reason_not_editable, with_case
-from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.file_lock import lock_folder
+from proctor.files.edit.editable_file import lock_folder, text_of_file
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.files.text.json_decode import parse
-from proctor.files.text.message_location import locate_message
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import Finding, locate_message
 from proctor.schema.format.case import EvalCase
 
 
@@ -293,7 +291,7 @@ def write_edit(path: Path, before: str, edited: EditedText, *, comments_may_go: 
         write_text(path, edited.text)
 
 
-# --- Problems of one case that stop a run, at its fields, while the case is edited; nothing is run -------------------
+# --- problems of one case that stop a run -----------------------------------------------------------------------------
 
 
 _OPTION = re.compile(r"`(\w+)`")

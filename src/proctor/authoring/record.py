@@ -12,9 +12,12 @@ from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import read_document
+from proctor.runs.traces.match_cases import ids_of
+from proctor.runs.traces.score import TracesLike, read_traces
+from proctor.runs.traces.to_trials import session_of, trial_of
 from proctor.schema.evidence.convert_events import to_invocations
 from proctor.schema.evidence.event import Event
-from proctor.schema.format.case import EvalCase, SessionInput
+from proctor.schema.format.case import EvalCase, EvalSet, SessionInput
 from proctor.schema.format.content import FunctionCall, FunctionResponse, text_content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
 
@@ -114,3 +117,30 @@ def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any
 
 def _plain(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
+
+
+# --- traces -------------------------------------------------------------------------------------------------------------
+
+
+def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSet, list[str]]:
+    """Return the conversations of some traces as a set that expects what was done; and those that could not be taken.
+
+    A conversation that ended in an error or is incomplete is left out.
+
+    Raises:
+        EvalFileError: a trace cannot be read, or no agent's span is in any.
+    """
+    paths = [traces] if isinstance(traces, str | Path) else list(traces)
+    left: list[str] = []
+    cases = []
+    found = read_traces(paths).conversations
+    for name, conversation in zip(ids_of(found), found, strict=True):
+        if conversation.failure is not None:
+            left.append(f"{name}: {conversation.failure.cause}")
+            continue
+        trial = trial_of(conversation, None, eval_set_id)
+        if trial.failure is not None:
+            left.append(f"{name}: {trial.failure.cause}")
+            continue
+        cases.append(case_of(name, trial.invocations, session_input=session_of(conversation)))
+    return EvalSet(eval_set_id=eval_set_id, eval_cases=cases), left

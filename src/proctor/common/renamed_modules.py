@@ -36,6 +36,7 @@ RENAMED = {
     "proctor.api.runs": "proctor.runs.storage.queries",
     "proctor.api.scoring": "proctor.runs.score",
     "proctor.api.traces": "proctor.runs.traces.score",
+    "proctor.authoring.traces_to_eval_set": "proctor.authoring.record",
     "proctor.reports.csv_report": "proctor.reports.formats.csv",
     "proctor.schema.baseline": "proctor.schema.analysis.comparison",
     "proctor.schema.calibration": "proctor.schema.analysis.calibration",

@@ -186,26 +186,17 @@ def _read(
     entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
 ) -> tuple[EvalSet, list[str]]:
     """Return the set and its warnings."""
-    from proctor.files.eval_sets.strictness import (
-        keys_of_set,
-        refusal_of,
-        refuse_keys,
-        refused_in,
-        warnings_of,
-    )
+    from proctor.files.eval_sets.source import keys_of_set, open_eval_set_text, refusal_of, refuse_keys
 
     if isinstance(entry, EvalSet):
         misread, doubtful = keys_of_set(entry)
         refuse_keys([] if allow_unknown_keys else misread)
         return (_told_apart(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
-    from proctor.files.eval_sets.source import open_eval_set_text
-
     opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
-    if refused := refused_in(opened, allow_unknown_keys=allow_unknown_keys):
-        raise refusal_of(refused, allows=True)
-    return opened.eval_set(), [
-        each.without_severity for each in warnings_of(opened, allow_unknown_keys=allow_unknown_keys)
-    ]
+    errors, warnings = opened.split_warnings(allow_unknown_keys=allow_unknown_keys)
+    if errors:
+        raise refusal_of(errors, allows=True)
+    return opened.eval_set(), [warning.without_severity for warning in warnings]
 
 
 def _text(entry: object) -> str:
@@ -226,7 +217,7 @@ def _plain(value: Any) -> Any:
 
 
 def _told_apart(eval_set: EvalSet) -> EvalSet:
-    from proctor.files.eval_sets.duplicate_ids import rename_duplicates
+    from proctor.files.eval_sets.case_reader import rename_duplicates
 
     renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
     cases = [
@@ -305,7 +296,7 @@ class Configs:
 
     def _from_file(self, path: Path) -> EvalConfig | None:
         from proctor.files.eval_sets.load import load_config_strictly
-        from proctor.files.eval_sets.strictness import refusal_of
+        from proctor.files.eval_sets.source import refusal_of
 
         key = str(path)
         if key not in self._read:
@@ -320,7 +311,7 @@ class Configs:
         return self._read[key]
 
     def _checked(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
-        from proctor.files.eval_sets.config_warnings import config_findings, misspelled_keys
+        from proctor.files.eval_sets.load import config_findings, misspelled_keys
 
         try:
             config = EvalConfig.model_validate(given)

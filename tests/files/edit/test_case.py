@@ -13,8 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 from proctor.errors import EvalFileError
 from proctor.files.edit.case import EditedText, with_case
 from proctor.files.edit.editable_file import IN_PLACE, text_of_file
-from proctor.files.edit.json_edit import JsonEdit, same_json
-from proctor.files.edit.json_merge import change_value
+from proctor.files.edit.json_edit import JsonEdit, change_value, same_json
 from proctor.files.eval_sets.convert import yaml_text
 from proctor.files.eval_sets.source import load_eval_set_text, open_eval_set
 from proctor.schema.format.case import EvalCase

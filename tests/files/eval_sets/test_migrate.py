@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
+from proctor.files.eval_sets.convert import migrate
 from proctor.files.eval_sets.load import load_eval_set
-from proctor.files.eval_sets.migrate import migrate
 from proctor.files.text.problems import Problem
 
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.files.eval_sets.convert import convert
-from proctor.files.eval_sets.source import load_eval_set, open_eval_set
-from proctor.files.eval_sets.strictness import keys_of_set, refused_in, warnings_of
+from proctor.files.eval_sets.source import keys_of_set, load_eval_set, open_eval_set
 from proctor.schema.format.invocation import IntermediateData
 from proctor.schema.format.wire_model import to_camel
 from tests.files.sample_sets import case, content, eval_set, turn
@@ -232,7 +231,8 @@ def written(tmp_path: Path, document: Any, name: str = "s.json") -> Path:
 
 
 def refused(path: Path, *, allow_unknown_keys: bool = False) -> list[str]:
-    return [str(one) for one in refused_in(open_eval_set(path), allow_unknown_keys=allow_unknown_keys)]
+    errors, _ = open_eval_set(path).split_warnings(allow_unknown_keys=allow_unknown_keys)
+    return [str(one) for one in errors]
 
 
 @pytest.mark.parametrize("spelling", ["snake", "camel"])
@@ -287,7 +287,7 @@ def test_a_key_that_describes_is_a_warning_at_most(tmp_path: Path, where: Where,
 @pytest.mark.parametrize("key", ["foo_bar", "prompt", "contextMessages"])
 def test_another_unknown_key_is_a_warning(tmp_path: Path, where: Where, key: str) -> None:
     opened = open_eval_set(written(tmp_path, where(key, "x")))
-    (warning,) = warnings_of(opened, allow_unknown_keys=False)
+    _, (warning,) = opened.split_warnings(allow_unknown_keys=False)
     assert warning.field.endswith(key)
     assert "unknown key" in warning.message
     misread, doubtful = keys_of_set(load_eval_set(opened.label))
@@ -299,7 +299,7 @@ def test_another_unknown_key_is_a_warning(tmp_path: Path, where: Where, key: str
 )
 def test_a_case_may_have_keys_that_describe_it(tmp_path: Path, key: str) -> None:
     opened = open_eval_set(written(tmp_path, in_case(key, {})))
-    assert warnings_of(opened, allow_unknown_keys=False) == []
+    assert opened.split_warnings(allow_unknown_keys=False) == ([], [])
 
 
 @pytest.mark.parametrize("where", [in_case, in_turn, in_set, in_old_turn, in_row, in_call])
@@ -438,7 +438,7 @@ class TestKeysThatStandTwice:
         assert f"{path}:1:" in message
 
     def test_in_a_large_set(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from proctor.files.text import duplicate_keys
+        from proctor.files.keys import duplicate_keys
 
         monkeypatch.setattr(duplicate_keys, "QUICK", 100)
         path = tmp_path / "s.json"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.text.message_location import locate_message
+from proctor.files.text.validation_messages import locate_message
 
 DOCUMENT = {
     "a": {"b": [{"c": 1}, {"c.d": 2, "c": {"d": 3}}]},

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from proctor.files.text.lenient_words import string_offsets
-from proctor.files.text.locations import Places
+from proctor.files.text.json_scanner import string_offsets
+from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, SourceText, field_name, quote
 
 TEXT = """{

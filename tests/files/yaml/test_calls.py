@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.files.yaml.call_syntax import CallError, parse_call, write_call
-from proctor.files.yaml.tool_calls import offset_in
+from proctor.files.yaml.turns import offset_in
 from tests.files.yaml.generated_sets import JSON, TEXTS
 
 

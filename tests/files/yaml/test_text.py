@@ -9,9 +9,8 @@ import yaml
 from proctor.errors import EvalFileError
 from proctor.files.text.problems import Path_, Place
 from proctor.files.yaml import parser
-from proctor.files.yaml.nodes import TreePlaces, to_json
+from proctor.files.yaml.nodes import Fault, TreePlaces, to_json
 from proctor.files.yaml.parser import MAX_REPEATED, read_tree
-from proctor.files.yaml.scalars import Fault
 
 
 @pytest.fixture(params=["fast parser", "python parser"], autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.yaml.scalars import Fault, is_text, resolve
+from proctor.files.yaml.nodes import Fault, is_text, resolve
 
 
 @pytest.mark.parametrize(

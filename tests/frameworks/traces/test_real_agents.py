@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 import proctor
-from proctor.authoring.traces_to_eval_set import eval_set_of
+from proctor.authoring.record import eval_set_of
 from proctor.files.traces.conversations import read_conversations
 from proctor.runs.traces.receiver import TraceReceiver
 

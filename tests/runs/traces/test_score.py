@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import proctor
-from proctor.authoring.traces_to_eval_set import eval_set_of
+from proctor.authoring.record import eval_set_of
 from proctor.cli.main import cli
 from proctor.runs.storage.queries import open_store
 from tests.runs.traces.otlp import Json, agent, chat, model, request, tool, user, written

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given, strategies as st
 
-from proctor.files.text.line_ends import normalize_line_ends, restore_line_ends
+from proctor.authoring.edit_text import normalize_line_ends, restore_line_ends
 from tests.web.routes.test_eval_sets import set_id
 
 BROKEN = '{"eval_set_id": "trip",\n "eval_cases": [\n  {"eval_id": "rome", "conversation": []},\n  {"evl_id": 1}\n]}\n'

@@ -16,8 +16,7 @@ from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.authoring.adk_imports import Rewritten
-    from proctor.authoring.adopt_adk import Compared, Comparison, Survey
+    from proctor.authoring.adopt_adk import Compared, Comparison, Rewritten, Survey
     from proctor.schema.results.run_result import RunResult
 
 HOW = "How"

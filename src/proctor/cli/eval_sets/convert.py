@@ -37,7 +37,7 @@ def convert(
     IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) says
     what is written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
     """
-    from proctor.authoring.assertion_report import assertion_problems_of_file
+    from proctor.authoring.check import assertion_problems_of_file
     from proctor.files.eval_sets import convert as conversion
 
     check_new_set(target, source, overwrite=overwrite, make_parents=make_parents)

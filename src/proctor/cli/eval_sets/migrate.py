@@ -39,7 +39,7 @@ def migrate(
     OLD is a list of turns (*.test.json) or a list of cases, as ADK wrote them before it had eval
     sets; NEW is the eval set to write. Proctor also runs old files as they are.
     """
-    from proctor.files.eval_sets import migrate as migration
+    from proctor.files.eval_sets import convert as migration
 
     check_new_set(new, old, overwrite=overwrite, make_parents=make_parents)
     warnings: list[Problem] = []
@@ -58,7 +58,7 @@ def _unasserted(old: Path, new: Path) -> list[Problem]:
 
     Like google-adk, the conversion writes an absent list as `tool_uses: []` to the new file.
     """
-    from proctor.authoring.assertion_report import assertion_problems
+    from proctor.authoring.check import assertion_problems
     from proctor.files.eval_sets.source import open_eval_set
 
     negative = (

@@ -117,7 +117,7 @@ def record(
 def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
     """Add the conversations of traces to a set; report those that cannot become a case."""
     from proctor.authoring.edit_eval_set import add_cases
-    from proctor.authoring.traces_to_eval_set import eval_set_of
+    from proctor.authoring.record import eval_set_of
     from proctor.files.eval_sets.selectors import require_new_case_id
 
     found, left = eval_set_of(traces)

@@ -13,8 +13,8 @@ from proctor.agents.load import describe_ref
 from proctor.api import load_agent
 from proctor.compat.adk.argument_errors import refused
 from proctor.engine.planning.plan import CaseSource, Plan
+from proctor.files.eval_sets.convert import read_initial_session
 from proctor.files.eval_sets.detect_format import Kind
-from proctor.files.eval_sets.migrate import read_initial_session
 from proctor.schema.format.case import EvalCase, SessionInput
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
-from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, edit_of, text_of_file
-from proctor.files.edit.preview import reread
+from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, edit_of, reread, text_of_file
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets.save import save_eval_set, write_text

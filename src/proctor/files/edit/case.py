@@ -9,10 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
-from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE
-from proctor.files.edit.json_edit import JsonEdit, same_json
-from proctor.files.edit.json_merge import change_value
-from proctor.files.edit.preview import check_edit
+from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
+from proctor.files.edit.json_edit import JsonEdit, change_value, same_json
 from proctor.files.eval_sets.case_reader import read_case
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.documents import YAML_SUFFIXES

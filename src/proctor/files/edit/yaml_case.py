@@ -17,9 +17,8 @@ from proctor.files.edit.bless import (
     turns_to_bless,
 )
 from proctor.files.edit.yaml_edit import YamlEdit
-from proctor.files.yaml.emitter import emit
-from proctor.files.yaml.keys import CASE_KEYS, ONE_TURN_KEYS
-from proctor.files.yaml.writer import write_case, write_turn
+from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
+from proctor.files.yaml.writer import emit, write_case, write_turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import FunctionCall, FunctionResponse, text_content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation

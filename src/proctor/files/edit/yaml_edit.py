@@ -11,7 +11,7 @@ import yaml
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.text_edits import Comment, SplicedText
-from proctor.files.yaml.emitter import emit
+from proctor.files.yaml.writer import emit
 
 _COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
 _LINE_END = re.compile(r"\r?\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -12,9 +12,9 @@ from pydantic_core import from_json
 
 from proctor.files.eval_sets.documents import Document, problem_of, problems_at
 from proctor.files.eval_sets.variants import ROW_IDS, adapt_case
-from proctor.files.keys.problems import KeyProblems
+from proctor.files.keys.unknown_keys import KeyProblems
 from proctor.files.text.json_stream import FileBytes, LineCounter, Spans
-from proctor.files.text.locations import Places
+from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase
@@ -223,3 +223,46 @@ class DocumentCases:
 def id_key(case: Any) -> str:
     """Return the key of a case's id; `eval_id` if it has none."""
     return next((key for key in ROW_IDS if isinstance(case, dict) and key in case), "eval_id")
+
+
+# --- duplicate ids ----------------------------------------------------------------------------------------------------
+
+
+def rename_duplicates(ids: Sequence[str | None]) -> dict[int, str]:
+    """Return new ids for the cases with a duplicate id: the second `x` becomes `x#2`, or the next free number."""
+    used = set(ids)
+    counts: dict[str, int] = {}
+    renamed: dict[int, str] = {}
+    for index, name in enumerate(ids):
+        if name is None:  # a case that cannot be read
+            continue
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] == 1:
+            continue
+        while f"{name}#{counts[name]}" in used:
+            counts[name] += 1
+        renamed[index] = f"{name}#{counts[name]}"
+        used.add(renamed[index])
+    return renamed
+
+
+def duplicate_problems(cases: Cases, ids: Sequence[str | None], renamed: Mapping[int, str]) -> list[Problem]:
+    """Return a problem for each case with a duplicate id: a warning with its new id, or an error if it has none."""
+    first: dict[str, int] = {}
+    duplicates: list[tuple[int, int]] = []  # a case, and the first one with its id
+    for index, name in enumerate(ids):
+        if name is not None and first.setdefault(name, index) != index and len(duplicates) < MAX_REPORTED:
+            duplicates.append((index, first[name]))
+    places = cases.problems([(before, [Finding((cases.id_key(before),), "")]) for _, before in duplicates])
+    findings = [
+        (index, [_finding((cases.id_key(index),), str(ids[index]), place, renamed.get(index))])
+        for (index, _), place in zip(duplicates, places, strict=True)
+    ]
+    return cases.problems(findings, "warning" if renamed else "error")
+
+
+def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Finding:
+    message = f"the id {name!r} is already used by the case at {first.line}:{first.column}"
+    if new_id is not None:
+        return Finding(path, f"{message}; it runs as {new_id!r}")
+    return Finding(path, message, "rename one, or run with --allow-duplicate-ids")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from enum import IntEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets import load
-from proctor.files.eval_sets.adk_warnings import adk_refusals, adk_time_refusals
 from proctor.files.eval_sets.case_reader import read_case
 from proctor.files.eval_sets.detect_format import SETS, Kind, kind
 from proctor.files.eval_sets.documents import (
@@ -26,15 +28,17 @@ from proctor.files.eval_sets.documents import (
     unreadable,
 )
 from proctor.files.eval_sets.json_lines import starts_like_lines
+from proctor.files.eval_sets.opened_set import not_a
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.eval_sets.source import EvalSetFile, open_document, open_eval_set
-from proctor.files.eval_sets.strictness import refused_in, warnings_of
-from proctor.files.eval_sets.whole_documents import not_a
+from proctor.files.keys.duplicate_keys import duplicate_keys_in_document
 from proctor.files.keys.unknown_keys import OPEN_IN_ADK, UNKNOWN_KEY, unknown_in
-from proctor.files.text.duplicate_keys import duplicate_keys_in_document
 from proctor.files.text.json_stream import FileBytes, no_collection
 from proctor.files.text.problems import Path_, Problem, file_error
 from proctor.files.text.validation_messages import Finding, resolve
+from proctor.schema.format.case import EvalCase, SessionInput
+from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.persona import UserBehavior, UserPersona
 from proctor.schema.format.result import EvalCaseResult, EvalSetResult
 from proctor.schema.format.wire_model import WireModel, to_camel, unknown_keys
 
@@ -192,8 +196,8 @@ def _has_config_name(path: Path) -> bool:
 
 def _check_set(opened: EvalSetFile, report: Report, *, allows: bool) -> None:
     report.kind, report.cases, report.content = str(opened.kind), len(opened), opened
-    report.problems += refused_in(opened, allow_unknown_keys=allows)
-    report.problems += warnings_of(opened, allow_unknown_keys=allows)
+    for problems in opened.split_warnings(allow_unknown_keys=allows):
+        report.problems += problems
     if not len(opened):
         report.problems.append(
             Problem("warning", report.file, 1, 1, "", NO_CASES, "a run of this set is refused")
@@ -330,3 +334,94 @@ _CHECKS: dict[Kind, Callable[[Document, Report], None]] = {
     Kind.SESSION_INPUT: _check_session_input,
     Kind.RESULT: _check_results,
 }
+
+
+# --- values that Proctor reads and ADK refuses ------------------------------------------------------------------------
+
+
+_REFUSED = "ADK refuses this file"
+_CALL_WORDS = {
+    "tool_name": "name", "toolName": "name", "tool_input": "args", "toolInput": "args", "arguments": "args",
+    "function": "name` and `args",
+}  # fmt: skip
+_NOT_IN_ADK = frozenset({"opening"})  # ADK keeps these keys unread
+
+
+def adk_refusals(model: BaseModel, value: Any, path: Path_ = ()) -> Iterator[Finding]:
+    """Report the values for which ADK refuses `value`, from which `model` was read, except for unknown keys."""
+    if not isinstance(value, dict):
+        return  # a short form, such as the name of a persona
+    yield from _other_keys(model, value, path)
+    for name in type(model).model_fields:
+        key = name if name in value else to_camel(name)
+        if key in value and name not in _NOT_IN_ADK:
+            yield from _in_value(getattr(model, name), value[key], (*path, key))
+
+
+def adk_time_refusals(value: Any, path: Path_) -> Iterator[Finding]:
+    """Report a time for which ADK refuses the file."""
+    if value is None:
+        yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
+    elif isinstance(value, str) and not _is_number(value):
+        yield Finding(path, f"a time as text; {_REFUSED}", "ADK reads seconds since 1970")
+
+
+def _in_value(read: Any, given: Any, path: Path_) -> Iterator[Finding]:
+    if given is None and read is not None:
+        yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
+    elif isinstance(read, BaseModel):
+        yield from adk_refusals(read, given, path)
+    elif isinstance(read, IntEnum) and isinstance(given, str):
+        yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {read.value}")
+    elif isinstance(read, float) and isinstance(given, str):
+        yield from adk_time_refusals(given, path)
+    elif isinstance(read, list) and isinstance(given, list):
+        for index, (item, given_item) in enumerate(zip(read, given, strict=False)):
+            yield from _in_value(item, given_item, (*path, index))
+    elif isinstance(read, tuple):
+        yield from _in_pair(read, given, path)
+    elif isinstance(read, dict):
+        yield from _in_dict(read, given, path)
+
+
+def _in_pair(read: tuple[Any, ...], given: Any, path: Path_) -> Iterator[Finding]:
+    if isinstance(given, dict):
+        yield Finding(path, f"an object; {_REFUSED}", "ADK reads a pair `[author, parts]`")
+    elif len(given) == 2:
+        yield from _in_value(read[1], given[1], (*path, 1))
+
+
+def _in_dict(read: dict[str, Any], given: Any, path: Path_) -> Iterator[Finding]:
+    if isinstance(given, str):
+        yield Finding(path, f"arguments as JSON text; {_REFUSED}", "ADK reads an object")
+        return
+    for key, item in read.items():
+        if isinstance(item, BaseModel):
+            yield from adk_refusals(item, given.get(key), (*path, key))
+
+
+def _other_keys(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterator[Finding]:
+    """Report keys that only Proctor accepts for a key of the format."""
+    if isinstance(model, EvalCase) and "id" in value and not {"eval_id", "evalId"} & value.keys():
+        yield Finding((*path, "id"), f"read as `eval_id`; {_REFUSED}", at_key=True)
+    elif isinstance(model, SessionInput):
+        for name in ("app_name", "user_id"):
+            if name not in value and to_camel(name) not in value:
+                hint = "Proctor uses its defaults; write the key for ADK"
+                yield Finding(path, f"`{name}` is missing; {_REFUSED}", hint)
+    elif isinstance(model, FunctionCall):
+        for key in _CALL_WORDS.keys() & value.keys() - (model.model_extra or {}).keys():
+            yield Finding((*path, key), f"read as `{_CALL_WORDS[key]}`; {_REFUSED}", at_key=True)
+    elif isinstance(model, UserPersona | UserBehavior):
+        for key in value:
+            if (name := to_snake(key)) != key and name in type(model).model_fields:
+                yield Finding(
+                    (*path, key), f"ADK reads only `{name}` here and refuses this file", at_key=True
+                )
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        float(text)
+        return True
+    return False

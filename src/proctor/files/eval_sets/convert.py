@@ -1,16 +1,43 @@
-"""Convert eval sets between JSON, YAML and JSON lines; the suffix of the target selects the form."""
+"""Convert eval sets: between JSON, YAML and JSON lines, and from the old list formats as ADK's own helper does."""
 
 from __future__ import annotations
 
+import time
+import uuid
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
+from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of
+from proctor.files.eval_sets.documents import (
+    LINES_SUFFIX,
+    YAML_SUFFIXES,
+    Document,
+    problems_at,
+    read_document,
+)
+from proctor.files.eval_sets.opened_set import not_a, path_findings
 from proctor.files.eval_sets.save import save_eval_set, save_lines, write_text
 from proctor.files.eval_sets.source import open_document, open_eval_set
-from proctor.files.text.problems import Problem
-from proctor.schema.format.case import EvalSet
+from proctor.files.eval_sets.variants import CALL_INPUTS, adapt_turns
+from proctor.files.text.problems import Path_, Problem, file_error
+from proctor.files.text.validation_messages import Finding, explain, kind_of, near_key
+from proctor.schema.format.case import EvalSet, SessionInput
+from proctor.schema.format.legacy import (
+    CALL_KEYS,
+    SESSION_KEYS,
+    TURN_KEYS,
+    PathError,
+    convert_cases,
+    convert_turns,
+    in_snake_case,
+)
 
 
 @dataclass(slots=True)
@@ -62,3 +89,173 @@ def yaml_text(eval_set: EvalSet, name: str = "<yaml>") -> str:
             f"{name}: YAML cannot represent this set exactly; nothing was written. Keep it as JSON"
         )
     return text
+
+
+def migrate(
+    old: str | Path,
+    new: str | Path,
+    *,
+    initial_session: str | Path | None = None,
+    comments_may_go: bool = False,
+    warnings: list[Problem] | None = None,
+) -> EvalSet:
+    """Convert the file `old` (either old list format) and write the set to `new`, with all fields; return it.
+
+    `initial_session` is a file `{app_name, user_id, state}`, for a list of turns only: old sets of cases contain theirs.
+    A file that already has the new schema is written as it was read. Dropped keys are reported in `warnings`.
+
+    Raises:
+        EvalFileError: a file cannot be read or written, or an initial session does not apply.
+    """
+    document = read_document(Path(old))
+    session = read_initial_session(initial_session)
+    eval_set = convert_document(document, str(old), session)
+    if warnings is not None:
+        warnings += _dropped_key_warnings(document)
+        warnings += _comment_warnings(document, new)
+        warnings += _duplicate_name_warnings(document)
+        warnings += _session_key_warnings(initial_session, session)
+    save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
+    return eval_set
+
+
+def convert_document(document: Document, eval_id: str, session: dict[str, Any] | None) -> EvalSet:
+    """Return the set that ADK's helper makes of a document: missing values become empty, unknown keys are dropped.
+
+    `eval_id` is the id of the only case of a list of turns: ADK uses the path as the user wrote it.
+    """
+    found = kind(document.value, document.name)
+    if found is not Kind.OLD_TURNS and session is not None:
+        message = f"an initial session belongs to a list of turns, but this is {_article(found)}"
+        raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
+    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+        if found is Kind.UNKNOWN:
+            raise file_error([*document.warnings, *not_a(document, "an old test file or eval set", found)])
+        return open_document(document, allow_empty=True).eval_set()
+    created = time.time()
+    try:
+        if found is Kind.OLD_TURNS:
+            return _turns(document.value, eval_id, session, created)
+        set_id = set_id_of(document.name)
+        return convert_cases(
+            _adapt_cases(document.value), eval_set_id=set_id, created=created, compat_adk=True
+        )
+    except PathError as error:
+        raise file_error(problems_at(document, path_findings(error, document.value))) from None
+
+
+def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, created: float) -> EvalSet:
+    adapted, _ = adapt_turns(turns, ())
+    return convert_turns(
+        adapted,
+        eval_set_id=str(uuid.uuid4()),
+        eval_id=eval_id,
+        initial_session=session,
+        created=created,
+        compat_adk=True,
+    )
+
+
+def _adapt_cases(cases: list[Any]) -> list[Any]:
+    return [
+        {**case, "data": adapt_turns(case["data"], ())[0]}
+        if isinstance(case, dict) and "data" in case
+        else case
+        for case in cases
+    ]
+
+
+# --- warnings ----------------------------------------------------------------------------------------------------------
+
+
+def _dropped_key_warnings(document: Document) -> list[Problem]:
+    """Report the keys of an old document that ADK's helper drops, each at its first position."""
+    found = kind(document.value, document.name)
+    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+        return []
+    places: dict[str, list[Path_]] = {}
+    for path in (
+        _unknown_in_turns(document.value, ()) if found is Kind.OLD_TURNS else _unknown_in(document.value)
+    ):
+        places.setdefault(str(path[-1]), []).append(path)
+    hint = "as by ADK's own helper; `proctor convert` keeps it"
+    findings = [
+        Finding(paths[0], f"dropped, {len(paths)} times" if len(paths) > 1 else "dropped", hint, at_key=True)
+        for paths in islice(places.values(), 100)
+    ]
+    return problems_at(document, findings, "warning")
+
+
+def _comment_warnings(document: Document, new: str | Path) -> list[Problem]:
+    if not document.has_comments:
+        return []
+    return [Problem("warning", document.name, 1, 1, "", f"the comments of this file are not in {new}", "")]
+
+
+def _duplicate_name_warnings(document: Document) -> list[Problem]:
+    """Report cases with the same name. ADK's helper keeps them, and a run refuses the set that it makes."""
+    if kind(document.value, document.name) is not Kind.OLD_CASES:
+        return []
+    first: dict[str, int] = {}
+    findings = [
+        Finding(
+            (index, "name"),
+            f"the case [{first[name]}] has this name, too",
+            "a run refuses the set: rename one",
+        )
+        for index, case in enumerate(document.value)
+        if first.setdefault(name := case["name"], index) != index
+    ]
+    return problems_at(document, findings[:100], "warning")
+
+
+def _unknown_in(cases: list[dict[str, Any]]) -> Iterator[Path_]:
+    for index, case in enumerate(cases):
+        for key, inside in case.items():
+            if key == "data":
+                yield from _unknown_in_turns(inside, (index, key))
+            elif to_snake(key) == "initial_session":
+                yield from _unknown_keys(inside or {}, SESSION_KEYS, (index, key))
+            elif key != "name":
+                yield index, key
+
+
+def _unknown_in_turns(turns: list[dict[str, Any]], base: Path_) -> Iterator[Path_]:
+    for index, turn in enumerate(turns):
+        yield from _unknown_keys(turn, TURN_KEYS, (*base, index))
+        for key in turn.keys() & {"expected_tool_use", "expectedToolUse"}:
+            for number, call in enumerate(turn[key] or ()):
+                known = {*CALL_KEYS, *CALL_INPUTS[3:]}  # with the alternative keys of the input
+                yield from _unknown_keys(call, known, (*base, index, key, number))
+
+
+def _unknown_keys(value: dict[str, Any], known: Collection[str], base: Path_) -> Iterator[Path_]:
+    return ((*base, key) for key in value if to_snake(key) not in known)
+
+
+def _session_key_warnings(path: str | Path | None, session: dict[str, Any] | None) -> Iterator[Problem]:
+    for key in islice(session or (), 100):
+        if to_snake(key) not in SESSION_KEYS:
+            near = near_key(key, SESSION_KEYS)
+            hint = f"did you mean `{near}`?" if near else "as by ADK's own helper"
+            yield Problem("warning", str(path), 1, 1, key, "dropped", hint)
+
+
+def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
+    """Read the session in which a list of turns starts: `app_name`, `user_id`, `state`. Raises EvalFileError."""
+    if path is None:
+        return None
+    document = read_document(Path(path))
+    value = document.value
+    if not isinstance(value, dict):
+        message = f"expected an initial session (`app_name`, `user_id`, `state`), got {kind_of(value)}"
+        raise file_error(problems_at(document, [Finding((), message)]))
+    try:
+        SessionInput.model_validate({"app_name": "", "user_id": "", **in_snake_case(value, SESSION_KEYS)})
+    except ValidationError as error:
+        raise file_error(problems_at(document, explain(error, value))) from None
+    return value
+
+
+def _article(found: Kind) -> str:
+    return f"{'an' if found.value[0] in 'aeio' else 'a'} {found}"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from proctor.errors import EvalFileError
 from proctor.files.text.json_decode import JsonText, parse
-from proctor.files.text.locations import Places
+from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, field_name, file_error
 from proctor.files.text.validation_messages import Finding
 
@@ -89,7 +89,7 @@ def read_json(data: bytes, name: str) -> JsonDocument:
     for _ in range(3):
         if not isinstance(document.value, str) or document.value.lstrip()[:1] not in {"{", "[", '"'}:
             break
-        from proctor.files.text.lenient_words import string_offsets
+        from proctor.files.text.json_scanner import string_offsets
 
         inner, offsets = string_offsets(document.source.text)
         text = parse(inner.encode(), name, source=_InnerText(document.source, inner, offsets))

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.case_reader import MAX_REPORTED, Collector, SpanCases
 from proctor.files.eval_sets.detect_format import Kind, describe, is_case_like, is_set_fields
-from proctor.files.eval_sets.streamed_set import (
+from proctor.files.eval_sets.opened_set import (
     OpenedSet,
     add_case_results,
     add_duplicate_keys,
@@ -25,7 +25,7 @@ from proctor.files.eval_sets.streamed_set import (
     hash_file,
     read_header,
 )
-from proctor.files.text.duplicate_keys import DuplicateKeys, duplicate_keys_in
+from proctor.files.keys.duplicate_keys import DuplicateKeys, duplicate_keys_in
 from proctor.files.text.json_decode import decode, has_refused_values, is_suspect
 from proctor.files.text.json_scanner import scan
 from proctor.files.text.json_stream import CHUNK, LARGEST_ELEMENT, Bytes, FileBytes, Spans, start_of

@@ -1,16 +1,19 @@
-"""Read the other files of the format: configs, scenarios, session inputs, results."""
+"""Read the other files of the format: configs with what is doubtful in them, scenarios, session inputs, results."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel, to_snake
 
-from proctor.files.eval_sets.config_warnings import config_findings, misspelled_keys
-from proctor.files.eval_sets.detect_format import Kind, kind
+from proctor.common.registry import METRICS
+from proctor.files.eval_sets.detect_format import CONFIG_KEYS, Kind, kind
 from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, problems_at, read_document
+from proctor.files.eval_sets.opened_set import not_a
 from proctor.files.eval_sets.source import (
     EvalSetFile,
     load_eval_set,
@@ -18,13 +21,22 @@ from proctor.files.eval_sets.source import (
     open_document,
     open_eval_set,
 )
-from proctor.files.eval_sets.whole_documents import not_a
-from proctor.files.text.duplicate_keys import duplicate_keys_in_document
+from proctor.files.keys.duplicate_keys import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import explain
+from proctor.files.text.validation_messages import Finding, explain, near_key
 from proctor.schema.format.case import ConversationScenarios, SessionInput
-from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
+from proctor.schema.format.criterion import (
+    EFFICIENCY_METRICS,
+    BaseCriterion,
+    HallucinationsCriterion,
+    LlmAsAJudgeCriterion,
+    LlmBackedUserSimulatorCriterion,
+    PrebuiltMetrics,
+    RubricsBasedCriterion,
+    ToolTrajectoryCriterion,
+)
 from proctor.schema.format.wire_model import WireModel
 
 if TYPE_CHECKING:
@@ -121,3 +133,168 @@ def read_model(document: Document, model: type[_Model], wanted: str, kinds: Coll
         return model.model_validate(value)
     except ValidationError as error:
         raise file_error([*document.warnings, *problems_at(document, explain(error, value))]) from None
+
+
+# --- doubts about a readable config -----------------------------------------------------------------------------------
+
+
+_KEYS = (*CONFIG_KEYS, "trials")  # the last is Proctor's own, and does not make a document a config
+# Keys that Proctor adds to every criterion.
+_OWN_OPTIONS = ("gate", "applies_to", "aggregate", "compat")
+
+_CRITERIA: dict[str, type[BaseCriterion]] = {
+    "tool_trajectory_avg_score": ToolTrajectoryCriterion,
+    "final_response_match_v2": LlmAsAJudgeCriterion,
+    "rubric_based_final_response_quality_v1": RubricsBasedCriterion,
+    "rubric_based_tool_use_quality_v1": RubricsBasedCriterion,
+    "rubric_based_multi_turn_trajectory_quality_v1": RubricsBasedCriterion,
+    "hallucinations_v1": HallucinationsCriterion,
+    "per_turn_user_simulator_quality_v1": LlmBackedUserSimulatorCriterion,
+}
+_PREBUILT = tuple(metric.value for metric in PrebuiltMetrics)
+_RANGES = {"response_evaluation_score": (1.0, 5.0)}
+_MAX_FINDINGS = 100  # unknown keys of a document
+_COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
+
+
+def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
+    """Return all doubts about a config; `value` is its document."""
+    return [
+        *_unknown_keys(config, value),
+        *_unsupported_features(config, value),
+        *_criteria_findings(config, value),
+    ]
+
+
+def misspelled_keys(config: EvalConfig) -> list[Finding]:
+    """Return misspelled keys and metrics outside of `criteria`: they have no effect, so a run refuses the config."""
+    near = {key: near_key(key, _KEYS) for key in config.model_extra or ()}
+    misspelled = [
+        Finding((key,), "unknown key; nothing reads it", f"did you mean `{name}`?", at_key=True)
+        for key, name in near.items()
+        if name and key not in _COMMENT_KEYS
+    ]
+    metrics = [
+        Finding(
+            (key,), "a metric outside of `criteria`; nothing reads it", "put it into `criteria`", at_key=True
+        )
+        for key in config.model_extra or ()
+        if key in _PREBUILT
+    ]
+    return [*misspelled, *metrics, *_misspelled_trials(config), *_misspelled_user(config)]
+
+
+def _misspelled_trials(config: EvalConfig) -> Iterator[Finding]:
+    """Report every unknown key in `trials`, which only Proctor defines."""
+    known = tuple(TrialsConfig.model_fields)
+    for key in islice((config.trials and config.trials.model_extra) or (), _MAX_FINDINGS):
+        if key not in _COMMENT_KEYS:
+            near = near_key(key, known)
+            hint = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
+            yield Finding(("trials", key), "unknown key; nothing reads it", hint, at_key=True)
+
+
+def _misspelled_user(config: EvalConfig) -> Iterator[Finding]:
+    """Report misspelled keys of `user_simulator_config`: without them, the simulated user would behave differently."""
+    simulator = config.user_simulator_config
+    if simulator is None:
+        return
+    for key in islice(simulator.model_extra or (), _MAX_FINDINGS):
+        if key not in _COMMENT_KEYS and (near := near_key(key, tuple(type(simulator).model_fields))):
+            path = ("user_simulator_config", key)
+            yield Finding(path, "unknown key; nothing reads it", f"did you mean `{near}`?", at_key=True)
+
+
+def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    for key in islice(config.model_extra or (), _MAX_FINDINGS):
+        if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, _KEYS):
+            continue
+        yield Finding((key,), "unknown key; nothing reads it", _hint_for_unknown_key(key), at_key=True)
+    if not config.criteria:
+        stated = next((key for key in value if to_snake(key) == "criteria"), None)
+        path = (stated,) if stated else ()
+        yield Finding(
+            path, "no criteria: this config scores nothing", "name at least one metric in `criteria`"
+        )
+
+
+def _hint_for_unknown_key(key: str) -> str:
+    if to_snake(key) in TrialsConfig.model_fields:
+        return "put it into `trials`"
+    if to_snake(key) == "compat":
+        return "use the option --compat of the run"
+    if to_snake(key) in {"metrics", "eval_metrics", "evaluators", "evaluation_criteria", "global_criteria"}:
+        return "a config of this format names its metrics in `criteria`"
+    return ""
+
+
+def _unsupported_features(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    if config.live_model_config is not None:
+        yield Finding(
+            (_key(value, "live_model_config"),),
+            "live mode is not supported: a run with this config is refused",
+            "remove `live_model_config` to run without live streaming",
+            at_key=True,
+        )
+    if isinstance(config.user_simulator_config, LlmAudioUserSimulatorConfig):
+        yield Finding(
+            (_key(value, "user_simulator_config"), "type"),
+            "simulated users with audio (llm_audio) are not supported: a scenario run with this config is refused",
+            "use `llm_backed`",
+        )
+
+
+def _key(value: dict[str, Any], name: str) -> str:
+    return next((key for key in (name, to_camel(name)) if key in value), name)
+
+
+def _criteria_findings(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    custom = set(config.custom_metrics or ())
+    stated = value.get("criteria", {})
+    for name, criterion in islice(config.criteria.items(), _MAX_FINDINGS):
+        yield from _criterion_findings(name, criterion, is_custom=name in custom)
+        if isinstance(criterion, BaseCriterion):
+            yield from _options(("criteria", name), name, criterion, stated.get(name))
+    for name in sorted(custom - config.criteria.keys()):
+        where = (_key(value, "custom_metrics"), name)
+        yield Finding(where, "this metric is not in `criteria`: it is not computed", "", at_key=True)
+
+
+def _criterion_findings(name: str, criterion: float | BaseCriterion, *, is_custom: bool) -> Iterator[Finding]:
+    path = ("criteria", name)
+    if not is_custom and name not in METRICS:
+        near = near_key(name, METRICS.names())
+        hint = (
+            f"did you mean `{near}`?" if near else "register a custom metric, or name it in `custom_metrics`"
+        )
+        yield Finding(path, f"unknown metric {name!r}", hint, at_key=True)
+    elif not is_custom and name in {metric.value for metric in EFFICIENCY_METRICS}:
+        yield Finding(
+            path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so"
+        )
+    else:
+        yield from _threshold_findings(path, criterion)
+
+
+def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion) -> Iterator[Finding]:
+    threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
+    threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
+    low, high = _RANGES.get(path[1], (0.0, 1.0))
+    if path[1] in _PREBUILT and not low <= threshold <= high:
+        never = "pass" if threshold > high else "fail"
+        yield Finding(
+            path, f"the threshold {threshold:g} can never {never}: scores are from {low:g} to {high:g}"
+        )
+
+
+def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: Any) -> Iterator[Finding]:
+    model = _CRITERIA.get(name, BaseCriterion)
+    known = [*model.model_fields, *_OWN_OPTIONS]
+    for key in islice(criterion.model_extra or (), _MAX_FINDINGS):
+        near = near_key(key, known)
+        if name in _CRITERIA and near and to_snake(key) not in known:
+            yield Finding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)
+    try:
+        model.model_validate(stated)
+    except ValidationError as error:
+        yield from explain(error, stated, path)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from proctor.files.eval_sets.case_reader import CaseFindings, DocumentCases, SpanCases, read_case
+from proctor.errors import EvalFileError, SetupError, SetupProblems
+from proctor.files.eval_sets.case_reader import (
+    CaseFindings,
+    DocumentCases,
+    SpanCases,
+    duplicate_problems,
+    read_case,
+    rename_duplicates,
+)
 from proctor.files.eval_sets.documents import (
     LINES_SUFFIX,
     WHOLE_LIMIT,
@@ -20,12 +29,17 @@ from proctor.files.eval_sets.documents import (
     read_yaml,
     unreadable,
 )
-from proctor.files.eval_sets.duplicate_ids import duplicate_problems, rename_duplicates
-from proctor.files.eval_sets.streamed_set import OpenedSet, add_duplicate_keys, stream_set, too_large
-from proctor.files.eval_sets.whole_documents import set_of_document
-from proctor.files.text.duplicate_keys import duplicate_keys_in_cases
+from proctor.files.eval_sets.opened_set import (
+    OpenedSet,
+    add_duplicate_keys,
+    set_of_document,
+    stream_set,
+    too_large,
+)
+from proctor.files.keys.duplicate_keys import duplicate_keys_in_cases
+from proctor.files.keys.unknown_keys import key_findings, set_key_findings
 from proctor.files.text.json_stream import BrokenTextError, FileBytes, changed_since, no_collection
-from proctor.files.text.problems import Place, Problem, Severity, SourceText, file_error
+from proctor.files.text.problems import Place, Problem, Severity, SourceText, field_name, file_error
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.case import EvalCase, EvalSet
 
@@ -59,6 +73,12 @@ class EvalSetFile:
     def warnings(self) -> list[Problem]:
         """All doubts about the file."""
         return [*self.other_warnings, *self.duplicate_keys, *self.misread, *self.doubtful]
+
+    def split_warnings(self, *, allow_unknown_keys: bool) -> tuple[list[Problem], list[Problem]]:
+        """Return, as errors, the warnings that rule out a verdict, and the other warnings."""
+        refused = [*self.duplicate_keys, *([] if allow_unknown_keys else self.misread)]
+        errors = [replace(problem, severity="error") for problem in refused]
+        return errors, [problem for problem in self.warnings if problem not in refused]
 
     @property
     def eval_set_id(self) -> str:
@@ -263,3 +283,51 @@ def _require_valid(opened: OpenedSet, *, allow_duplicate_ids: bool, allow_empty:
     if opened.problems:
         raise file_error([*opened.problems, *opened.warnings])
     return EvalSetFile(opened)
+
+
+# --- warnings that become errors if a verdict is requested ------------------------------------------------------------
+
+
+UNKNOWN_KEYS_ALLOWED = "`--allow-unknown-keys` (allow_unknown_keys) accepts such keys"
+
+
+def refusal_of(problems: Sequence[Problem], *, allows: bool = False) -> EvalFileError:
+    """Return the error for a file for which a verdict is refused; `allows`: an option accepts its unknown keys."""
+    error = file_error(replace(problem, severity="error") for problem in problems)
+    return EvalFileError(f"{error}\n{UNKNOWN_KEYS_ALLOWED}", error.problems) if allows else error
+
+
+# --- sets in memory ----------------------------------------------------------------------------------------------------
+
+_LISTED = 100
+
+
+def keys_of_models(cases: Iterable[EvalCase], label: str = "") -> tuple[list[str], list[str]]:
+    """Return the errors and the doubts about unknown keys of cases that were made in Python."""
+    messages: dict[bool, list[str]] = {True: [], False: []}
+    for index, case in enumerate(cases):
+        for finding in key_findings(case, None):
+            if len(messages[finding.is_misread]) < _LISTED:
+                field = field_name(("eval_cases", index, *finding.path))
+                hint = f" ({finding.hint})" if finding.hint else ""
+                messages[finding.is_misread].append(f"{label}{field}: {finding.message}{hint}")
+    return messages[True], messages[False]
+
+
+def keys_of_set(eval_set: EvalSet) -> tuple[list[str], list[str]]:
+    """Return the same for a set with its cases."""
+    label = f"eval set {eval_set.eval_set_id!r}: "
+    misread, doubtful = keys_of_models(eval_set.eval_cases, label)
+    for finding in set_key_findings(eval_set.model_extra or {}):
+        (misread if finding.is_misread else doubtful).append(f"{label}{finding.one_line}")
+    return misread, doubtful
+
+
+def refuse_keys(misread: Sequence[str]) -> None:
+    """Refuse unknown keys of a set in memory that state an expectation.
+
+    Raises:
+        SetupProblems: one error per key.
+    """
+    if misread:
+        raise SetupProblems([SetupError(f"{message}; {UNKNOWN_KEYS_ALLOWED}") for message in misread])

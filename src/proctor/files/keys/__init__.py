@@ -1,4 +1,4 @@
-"""Keys that no model of the format knows: what each one probably means, and which of them are errors.
+"""Unknown and duplicate keys: what each one probably means, and which of them are errors.
 
-Start with `unknown_keys`; `meaning` decides whether a key is misspelled, misplaced or a key of another tool.
+Start with `unknown_keys`; `unknown_key_meaning` decides whether a key is misspelled, misplaced or a key of another tool.
 """

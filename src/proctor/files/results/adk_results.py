@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.files.results.report_format import RuleForm
-from proctor.files.results.run_file import RecordedCase
+from proctor.files.results.report_format import RecordedCase, RuleForm
 from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn

@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from proctor.files.eval_sets.documents import RESULT_LIMIT, unreadable
-from proctor.files.results.report_format import HeadForm, LineForm
-from proctor.files.results.run_file import RecordedCase, RecordedRun, Totals
+from proctor.files.results.report_format import HeadForm, LineForm, RecordedCase, RecordedRun, Totals
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import explain
 from proctor.schema.results.run_result import RunResult, SetSummary

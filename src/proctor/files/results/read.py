@@ -18,8 +18,14 @@ from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, problems_a
 from proctor.files.eval_sets.load import read_results
 from proctor.files.results.adk_results import adk_cases, adk_criteria, adk_run
 from proctor.files.results.jsonl import READABLE, is_lines, read_lines
-from proctor.files.results.report_format import CaseForm, ReportForm, RunForm
-from proctor.files.results.run_file import RecordedCase, RecordedRun, Totals
+from proctor.files.results.report_format import (
+    CaseForm,
+    RecordedCase,
+    RecordedRun,
+    ReportForm,
+    RunForm,
+    Totals,
+)
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import explain

@@ -303,7 +303,7 @@ def _of_genai(message: Message, part: Mapping[str, Any]) -> None:
         message.lost = message.lost or NOT_CAPTURED
 
 
-# --- Messages that are spelled by an attribute for each part, as OpenInference and OpenLLMetry have them --------------
+# --- messages with an attribute for each part (OpenInference, OpenLLMetry) --------------------------------------------
 
 
 def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any] | None:

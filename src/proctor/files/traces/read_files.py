@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,10 @@ from proctor.files.eval_sets.documents import RESULT_LIMIT, problems_at, read_do
 from proctor.files.eval_sets.json_lines import Line, LineTooLongError, lines_in
 from proctor.files.text.json_decode import has_refused_values, parse
 from proctor.files.text.json_stream import FileBytes
-from proctor.files.text.problems import Problem, field_name, file_error
+from proctor.files.text.problems import Path_, Problem, field_name, file_error
 from proctor.files.text.validation_messages import Finding
-from proctor.files.traces.otlp_json import LogRecord, Malformed, is_request, spans_in
-from proctor.files.traces.plain_spans import SQLITE, is_plain_span, plain_span, sqlite_spans
-from proctor.files.traces.span_tree import Forest, Span, SpanEvent, grown
+from proctor.files.traces.otlp_json import LogRecord, Malformed, is_error_code, is_kept, is_request, spans_in
+from proctor.files.traces.span_tree import SECOND, Forest, Span, SpanEvent, grown
 
 MOST_SPANS = 1_000_000
 """The most spans that are taken in; larger collections are to be given in parts."""
@@ -206,3 +208,113 @@ def _at(name: str, line: int, finding: Finding) -> Problem:
 
 def _problem(name: str, message: str, *, line: int = 1, column: int = 1, hint: str = "") -> Problem:
     return Problem("error", name, line, column, "", message, hint)
+
+
+# --- spans as plain objects: the output of SDKs and of google-adk's own exporters -------------------------------------
+
+
+SQLITE = b"SQLite format 3\0"
+
+
+def is_plain_span(value: Any) -> bool:
+    """Whether this is a span whose attributes are an object."""
+    if not isinstance(value, dict) or not isinstance(value.get("attributes", {}), dict):
+        return False
+    context = value.get("context")
+    return "span_id" in (context if isinstance(context, dict) else value) and "name" in value
+
+
+def plain_span(given: dict[str, Any], path: Path_ = ()) -> Span:
+    """Read such a span.
+
+    Raises:
+        Malformed: it has no ids, or a value is of another kind.
+    """
+    context = given.get("context")
+    context = context if isinstance(context, dict) else given
+    status = given.get("status")
+    status = status if isinstance(status, dict) else {}
+    resource = given.get("resource")
+    events = given.get("events")
+    return Span(
+        trace_id=_id(context.get("trace_id"), (*path, "trace_id"), digits=32),
+        span_id=_id(context.get("span_id"), (*path, "span_id"), digits=16),
+        parent_id=_id(given.get("parent_id", given.get("parent_span_id")), path, digits=16, needed=False),
+        name=str(given.get("name") or ""),
+        start=_time(given.get("start_time", given.get("start_time_unix_nano"))),
+        end=_time(given.get("end_time", given.get("end_time_unix_nano"))),
+        attributes=_kept(given.get("attributes")),
+        events=[_event(one) for one in events if isinstance(one, dict)] if isinstance(events, list) else [],
+        is_error=is_error_code(status.get("status_code")),
+        status=str(status.get("description") or ""),
+        resource=_kept(resource.get("attributes")) if isinstance(resource, dict) else {},
+    )
+
+
+def _event(given: dict[str, Any]) -> SpanEvent:
+    return SpanEvent(
+        str(given.get("name") or ""), _time(given.get("timestamp")), _kept(given.get("attributes"), given)
+    )
+
+
+def _kept(attributes: Any, owner: dict[str, Any] | None = None) -> dict[str, Any]:
+    if not isinstance(attributes, dict):
+        return {}
+    return {name: value for name, value in attributes.items() if is_kept(name, owner)}
+
+
+def _id(given: Any, path: Path_, *, digits: int, needed: bool = True) -> str:
+    """An id as hex digits, whether it came as such or as a number."""
+    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+        return f"{given:0{digits}x}"
+    if isinstance(given, str) and given.removeprefix("0x").strip("0"):
+        return given.removeprefix("0x")
+    if needed:
+        raise Malformed(path, "an id", given)
+    return ""
+
+
+def _time(given: Any) -> int:
+    """Nanoseconds, from nanoseconds or an ISO time; 0 for what is neither."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return max(0, int(given)) if abs(given) < 1 << 63 else 0
+    try:
+        return int(datetime.fromisoformat(str(given)).timestamp() * SECOND)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def sqlite_spans(path: Path) -> Iterator[Span]:
+    """Read the spans that google-adk keeps in a SQLite file.
+
+    Raises:
+        EvalFileError: the file has another form, or cannot be read.
+        Malformed: a row is not what it should be.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            for number, row in enumerate(connection.execute(_ROWS)):
+                where = ("spans", number)
+                given = {**row, "attributes": _json(row["attributes_json"], (*where, "attributes_json"))}
+                yield plain_span(given, where)
+    except sqlite3.Error as error:
+        message = f"this SQLite file cannot be read as google-adk's spans: {error}"
+        raise file_error([Problem("error", str(path), 1, 1, "", message)]) from None
+
+
+_ROWS = (
+    "SELECT span_id, trace_id, parent_span_id, name, start_time_unix_nano, end_time_unix_nano, attributes_json "
+    "FROM spans ORDER BY start_time_unix_nano"
+)
+
+
+def _json(text: Any, path: Path_) -> Any:
+    """Return the attributes of a row; without them the span cannot be interpreted."""
+    try:
+        value = from_json(text) if isinstance(text, str | bytes) else {}
+    except ValueError:
+        raise Malformed(path, "attributes as JSON", text) from None
+    if not isinstance(value, dict):
+        raise Malformed(path, "an object of attributes", value)
+    return value

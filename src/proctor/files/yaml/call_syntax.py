@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.files.text.json_scanner import MAX_DEPTH
 from proctor.files.text.problems import quote
-from proctor.files.yaml.scalars import Fault, is_text, resolve
+from proctor.files.yaml.nodes import Fault, is_text, resolve
 
 NAME = re.compile(r"[^\s()\[\]{}=,\"'#:](?:[^\s()\[\]{}=,\"'#]*[^\s()\[\]{}=,\"'#:])?")
 """Names of tools whose calls can be written as text."""

@@ -18,18 +18,8 @@ from proctor.files.eval_sets.documents import Located, problems_at
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
 from proctor.files.text.validation_messages import explain
-from proctor.files.yaml.keys import (
-    CASE_KEYS,
-    EXPECTATION_KEYS,
-    ONE_TURN_KEYS,
-    SCENARIO_KEYS,
-    SESSION_KEYS,
-    SET_KEYS,
-    SHORT_CASE_KEYS,
-    SHORT_TURN_KEYS,
-    meant_key,
-)
 from proctor.files.yaml.nodes import (
+    Fault,
     Map,
     Node,
     Seq,
@@ -40,9 +30,20 @@ from proctor.files.yaml.nodes import (
     text_node,
     to_json,
 )
-from proctor.files.yaml.object_reader import Fields, kind_of_node
+from proctor.files.yaml.object_reader import (
+    CASE_KEYS,
+    EXPECTATION_KEYS,
+    ONE_TURN_KEYS,
+    SCENARIO_KEYS,
+    SESSION_KEYS,
+    SET_KEYS,
+    SHORT_CASE_KEYS,
+    SHORT_TURN_KEYS,
+    Fields,
+    kind_of_node,
+    meant_key,
+)
 from proctor.files.yaml.parser import Tree, read_tree
-from proctor.files.yaml.scalars import Fault
 from proctor.files.yaml.turns import TurnForm, content
 from proctor.schema.format.case import EvalCase, EvalSet
 

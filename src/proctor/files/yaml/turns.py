@@ -1,21 +1,230 @@
-"""Turns in the YAML form, converted to the keys of the format."""
+"""Turns in the YAML form, converted to the keys of the format: messages, tool calls and expectations.
+
+A call is text (`name(argument=1)`), `name: {arguments}`, or an object in the long form.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from proctor.files.text.problems import Path_, Place
-from proctor.files.yaml.keys import (
+from proctor.common.json_values import Json
+from proctor.files.text.problems import Path_, Place, quote
+from proctor.files.yaml.call_syntax import NAME, CallError, parse_call
+from proctor.files.yaml.nodes import Map, Node, Seq, Word, is_null, map_node, text_node
+from proctor.files.yaml.object_reader import (
+    CALL_KEYS,
     RUBRIC_KEYS,
     RUBRIC_TYPE,
     TURN_KEYS,
+    Fields,
+    Form,
+    kind_of_node,
+    known_key,
 )
-from proctor.files.yaml.nodes import Map, Node, Seq, Word, is_null, map_node, text_node
-from proctor.files.yaml.object_reader import Fields, kind_of_node
-from proctor.files.yaml.tool_calls import ExpectationForm
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import stable_rubric_id
+
+# --- tool calls ---------------------------------------------------------------------------------------------------------
+
+
+class CallForm(Form):
+    """Reads the calls of a turn."""
+
+    def calls(self, items: list[Node], path: Path_) -> list[Node]:
+        """Return the calls of a list."""
+        return [self._call(item, (*path, index)) for index, item in self.whole_calls(items)]
+
+    def whole_calls(self, items: list[Node]) -> list[tuple[int, Node]]:
+        """Return the elements of a list with their indexes; calls that YAML split at their commas are joined."""
+        calls: list[tuple[int, Node]] = []
+        skip_to = 0
+        for index, item in enumerate(items):
+            if index < skip_to:
+                continue
+            skip_to = _end_of_split_call(items, index)
+            calls.append((index, self._join(items[index:skip_to]) if skip_to else item))
+        return calls
+
+    def _join(self, pieces: list[Node]) -> Node:
+        """Return the call that YAML split at its commas: the text of the file from the first piece to the last."""
+        first, last = pieces[0], pieces[-1]
+        if not (isinstance(first, Word) and isinstance(last, Word)) or first.start < 0:
+            return first
+        return Word(first.place, self.source.text[first.start : last.end], True, first.start, last.end)
+
+    def _call(self, node: Node, path: Path_) -> Node:
+        if isinstance(node, Word):
+            return self.call_of_text(node, path)
+        if isinstance(node, Map) and len(node.values) == 1:
+            name, arguments = next(iter(node.values.items()))
+            if known_key(name, CALL_KEYS) is None:
+                return self._named_call(name, arguments, node, path)
+        if not isinstance(node, Map):
+            self.problem(
+                node.place,
+                path,
+                f"expected a tool call, got {kind_of_node(node)}",
+                "as in `get_weather(city=Paris)`",
+            )
+            return node
+        entries = self.fields(node, path, CALL_KEYS, "a tool call")
+        if not {"name", "function"} & entries.keys():
+            self.problem(node.place, path, "the tool's `name` is missing", "as in `get_weather(city=Paris)`")
+        return node
+
+    def _named_call(self, name: str, arguments: Node, node: Map, path: Path_) -> Node:
+        """Read `get_weather: {city: Paris}`."""
+        place = node.keys[name]
+        if not NAME.fullmatch(name):
+            hint = "YAML splits texts at `: `, and in `[ ]` and `{ }` at commas; put the whole call in quotes"
+            self.problem(place, path, f"{quote(name, 40)} is not a tool's name", hint)
+        elif not isinstance(arguments, Map):
+            message = f"expected the arguments of `{name}` as an object, got {kind_of_node(arguments)}"
+            self.problem(
+                arguments.place,
+                (*path, name),
+                message,
+                f"as in `{name}: {{city: Paris}}`; without any: `{name}()`",
+            )
+        return map_node(node.place, [("name", text_node(name, place)), ("args", arguments)])
+
+    def call_of_text(self, node: Word, path: Path_) -> Map:
+        """Return the call in a text, or an empty object if there is none."""
+        try:
+            name, arguments = parse_call(node.text)
+        except CallError as error:
+            self.problem(self._place_in(node, error.offset), path, error.message, error.hint)
+            return map_node(node.place, [])
+        pairs = ((key, value_node(value, node.place)) for key, value in arguments.items())
+        return map_node(
+            node.place, [("name", text_node(name, node.place)), ("args", map_node(node.place, pairs))]
+        )
+
+    def _place_in(self, node: Word, offset: int) -> Place:
+        """Return the position of a character of a text in the file."""
+        if node.start < 0:
+            return node.place
+        return self.source.place(
+            node.start + offset_in(self.source.text[node.start : node.end], node.text, offset)
+        )
+
+
+_LISTS = ("calls", "forbidden", "limits", "any_of", "any_order", "in_order")
+_CALLS = ("never", "call", "only_after", "implies_later", "no", "before")
+
+
+class ExpectationForm(CallForm):
+    """Reads the calls in `expectations` and `rules` of a case. The metrics report all other errors before a run."""
+
+    def expectations(self, node: Node, path: Path_) -> Node:
+        """Return one expectation, or a list of them."""
+        if isinstance(node, Seq):
+            return Seq(node.place, [self._group(each, (*path, i)) for i, each in enumerate(node.items)])
+        return self._group(node, path)
+
+    def rules(self, node: Node, path: Path_) -> Node:
+        """Return a list of rules."""
+        items = self.items(node, path, "rules")
+        return Seq(node.place, [self._rule(each, (*path, index)) for index, each in enumerate(items)])
+
+    def _group(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            is_list = key in _LISTS and isinstance(value, Seq)
+            made.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
+        return made
+
+    def _list(self, node: Node, path: Path_) -> Node:
+        pieces = self.whole_calls(node.items) if isinstance(node, Seq) else []
+        return Seq(node.place, [self._item(each, (*path, index)) for index, each in pieces])
+
+    def _item(self, node: Node, path: Path_) -> Node:
+        """Return a call, a group of calls, or a list of calls in order."""
+        if isinstance(node, Seq):
+            return self._list(node, path)
+        if isinstance(node, Map) and "tool" not in node.values:
+            return self._group(node, path)
+        return self._single_call(node, path)
+
+    def _rule(self, node: Node, path: Path_) -> Node:
+        if not isinstance(node, Map):
+            return node
+        made = Map(node.place)
+        for key, value in node.values.items():
+            made.put(key, self._single_call(value, (*path, key)) if key in _CALLS else value, node.keys[key])
+        return made
+
+    def _single_call(self, node: Node, path: Path_) -> Node:
+        """Return a call, which is a text with arguments, or an object whose `tool` is such a text."""
+        if isinstance(node, Word) and "(" in node.text:
+            return self._call_in_text(node, path)
+        if isinstance(node, Map) and "args" not in node.values:
+            tool = node.values.get("tool")
+            if isinstance(tool, Word) and "(" in tool.text:
+                call = self._call_in_text(tool, (*path, "tool"))
+                for key, value in node.values.items():
+                    if key != "tool":
+                        call.put(key, value, node.keys[key])
+                return call
+        return node
+
+    def _call_in_text(self, node: Word, path: Path_) -> Map:
+        call = self.call_of_text(node, path)
+        keys = {"name": "tool", "args": "args"}
+        return map_node(node.place, ((keys[key], value) for key, value in call.values.items()))
+
+
+def _end_of_split_call(items: list[Node], first: int) -> int:
+    """Return the end of the pieces of a call that YAML split at its commas; 0 if the call at `first` is whole."""
+    for index in range(first, len(items)):
+        item = items[index]
+        text = item.text if isinstance(item, Word) and item.plain else ""
+        if ("(" in text) is not (index == first) or (index == first and ")" in text):
+            return 0
+        if text.endswith(")"):
+            return index + 1
+    return 0
+
+
+def value_node(value: Json, place: Place) -> Node:
+    """Return a node for a value that was read from inside a text."""
+    if isinstance(value, dict):
+        return map_node(place, ((key, value_node(item, place)) for key, item in value.items()))
+    if isinstance(value, list):
+        return Seq(place, [value_node(item, place) for item in value])
+    return Word(place, value) if isinstance(value, str) else Word(place, json.dumps(value), plain=True)
+
+
+def offset_in(raw: str, text: str, offset: int) -> int:
+    """Return the offset in the YAML text `raw` of the character at `offset` of its value `text`.
+
+    Quotes, doubled quotes, escapes, indents and folded lines are skipped; after an escaped line end the result is inexact.
+    """
+    at = raw.find("\n") + 1 if raw[:1] in {"|", ">"} else int(raw[:1] in {'"', "'"})
+    for char in text[:offset]:
+        if not char.isspace():
+            at = _skip_space(raw, at)
+        if raw[:1] == '"' and raw[at : at + 1] == "\\":
+            at += {"x": 4, "u": 6, "U": 10}.get(raw[at + 1 : at + 2], 2)
+        else:
+            at += 2 if raw[0] == "'" and raw[at : at + 2] == "''" else 1
+    if not text[offset : offset + 1].isspace():
+        at = _skip_space(raw, at)
+    return min(at, len(raw))
+
+
+def _skip_space(raw: str, at: int) -> int:
+    while raw[at : at + 1].isspace():
+        at += 1
+    return at
+
+
+# --- turns --------------------------------------------------------------------------------------------------------------
+
 
 _DATA_KEYS = {
     "tools": "tool_uses",

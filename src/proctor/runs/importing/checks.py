@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import CaseVerdict, decide
-from proctor.files.results.run_file import RecordedCase, RecordedRun
+from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, TrialResult

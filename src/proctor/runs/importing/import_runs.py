@@ -13,7 +13,7 @@ from pathlib import Path
 
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
-from proctor.files.results.run_file import RecordedCase, RecordedRun
+from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.runs.arguments import is_open
 from proctor.runs.importing.checks import agreeing
 from proctor.runs.importing.spool import RunSpool, Spool

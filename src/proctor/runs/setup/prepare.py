@@ -353,24 +353,21 @@ class _Loading:
         return [planned for planned in opened if planned is not None]
 
     def _file(self, path: Path, label: str, case_ids: list[str]) -> PlannedSet | None:
-        from proctor.files.eval_sets.source import open_eval_set
-        from proctor.files.eval_sets.strictness import refusal_of, refused_in, warnings_of
+        from proctor.files.eval_sets.source import open_eval_set, refusal_of
 
-        duplicates = self._options.allow_duplicate_ids
+        options = self._options
         try:
-            source = open_eval_set(path, allow_duplicate_ids=duplicates, label=label)
+            source = open_eval_set(path, allow_duplicate_ids=options.allow_duplicate_ids, label=label)
         except EvalFileError as problem:
             self._not_readable(label, problem)
             return None
-        if refused := refused_in(source, allow_unknown_keys=self._options.allow_unknown_keys):
-            allows = bool(source.misread) and not self._options.allow_unknown_keys
-            self._not_readable(label, refusal_of(refused, allows=allows))
-        self.warnings += [
-            each.without_severity
-            for each in warnings_of(source, allow_unknown_keys=self._options.allow_unknown_keys)
-        ]
+        errors, warnings = source.split_warnings(allow_unknown_keys=options.allow_unknown_keys)
+        if errors:
+            allows = bool(source.misread) and not options.allow_unknown_keys
+            self._not_readable(label, refusal_of(errors, allows=allows))
+        self.warnings += [warning.without_severity for warning in warnings]
         config, origin = self._configs.of(path)
-        if refused and self._options.keep_going:
+        if errors and options.keep_going:
             return None
         return PlannedSet(source, config, origin, case_ids) if config else None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from proctor.engine.planning.plan import CaseSource, Plan
-from proctor.files.eval_sets.duplicate_ids import rename_duplicates
+from proctor.files.eval_sets.case_reader import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation
 from proctor.files.traces.semantic_conventions import CASE
 from proctor.runs.traces.to_trials import differing_turn, plain

@@ -19,8 +19,7 @@ from pydantic import Field
 
 from proctor.authoring.bless import Blessing, RefusedCase, bless
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
-from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.preview import check_edit
+from proctor.files.edit.editable_file import check_edit, text_of_file
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.reports.content.source_locations import lines_of
 from proctor.reports.evidence.blocks import Piece

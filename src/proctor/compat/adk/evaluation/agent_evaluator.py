@@ -12,7 +12,7 @@ from proctor.api import load_config
 from proctor.compat.adk.argument_errors import a_path, refused, set_up
 from proctor.compat.adk.evaluation_run import Asked, evaluate_files, evaluate_set
 from proctor.compat.adk.sync_or_async import Evaluation
-from proctor.files.eval_sets.migrate import migrate
+from proctor.files.eval_sets.convert import migrate
 from proctor.files.eval_sets.selectors import find_config
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig

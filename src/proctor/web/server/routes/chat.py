@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Request
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from proctor.authoring.assertion_report import warning_texts
+from proctor.authoring.check import warning_texts
 from proctor.authoring.edit_eval_set import Added, add_cases
 from proctor.authoring.eval_set_files import SetFile
 from proctor.authoring.record import case_of_talk
@@ -22,7 +22,7 @@ from proctor.common.safe_text import has_lone_surrogate
 from proctor.common.secrets import hide_secrets
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.add_remove_cases import check_new_case
-from proctor.files.edit.file_lock import lock_folder
+from proctor.files.edit.editable_file import lock_folder
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, FunctionResponse, Part, user_text
