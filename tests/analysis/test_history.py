@@ -11,13 +11,13 @@ from proctor.analysis.history.case_history import BACK_AND_FORTH, case_histories
 from proctor.analysis.history.metric_trends import MetricMeans
 from proctor.analysis.history.text import sentence_of
 from proctor.reports.content.symbols import sparkline
-from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, HistoryRun
 from proctor.schema.results.score import Outcome
 
 OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERROR, "i": Outcome.INCONCLUSIVE}
-AGENT = Unlike("agent", "the agent was a and is b", expected=True)
-CASE = Unlike("case", "the case itself was changed")
+AGENT = RunDifference("agent", "the agent was a and is b", expected=True)
+CASE = RunDifference("case", "the case itself was changed")
 
 
 def run(number: int) -> HistoryRun:
@@ -36,7 +36,7 @@ def points(told: str) -> list[CasePoint]:
     return found[::-1]
 
 
-def told(strip: str, changed: Sequence[Unlike] | None = (AGENT,)) -> CaseHistory:
+def told(strip: str, changed: Sequence[RunDifference] | None = (AGENT,)) -> CaseHistory:
     return case_history("set", "case", points(strip), lambda *_: changed)
 
 
@@ -118,7 +118,7 @@ STRIPS = st.text("pfei", min_size=1, max_size=12)
 
 
 @given(STRIPS, st.sampled_from([(), (AGENT,), None]))
-def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[Unlike] | None) -> None:
+def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[RunDifference] | None) -> None:
     found = told(strip, changed)
     decided = [one for one in strip if one in "pf"]
     assert (found.decided, found.failed) == (len(decided), decided.count("f"))

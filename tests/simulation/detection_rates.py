@@ -10,7 +10,7 @@ from typing import Any
 
 import proctor
 from proctor.schema.evidence.simulated_user import FaultKind
-from proctor.schema.results.case_statistics import WhoseFault, user_faults
+from proctor.schema.results.case_statistics import FaultRates, user_faults
 from proctor.schema.results.run_result import CaseResult
 from tests.simulation.planted_conversations import Conversation, conversations
 
@@ -95,7 +95,7 @@ FAULTY = 0.25
 """The share of conversations in which the agent says that it is done, and is not."""
 
 
-def degraded(rate: float, *, each: int, seed: int = 7) -> tuple[WhoseFault, Counter[str]]:
+def degraded(rate: float, *, each: int, seed: int = 7) -> tuple[FaultRates, Counter[str]]:
     """Let the same agent talk to users of whom a share of `rate` is at fault, `each` times with every scenario.
 
     Which conversations the agent itself fails in depends on the seed alone, so that it is the same agent at every rate.
@@ -105,7 +105,7 @@ def degraded(rate: float, *, each: int, seed: int = 7) -> tuple[WhoseFault, Coun
     for one in conversations():
         if one.state and one.is_reached:
             by_scenario[one.scenario["conversation_plan"]].append(one)
-    found, planted = WhoseFault(), Counter[str]()
+    found, planted = FaultRates(), Counter[str]()
     for number, several in enumerate(by_scenario.values()):
         for repeat in range(each):
             one = _chosen(several, rate, random.Random(f"user {seed} {number} {repeat}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.simulated_user import PlayedUser
+from proctor.schema.evidence.simulated_user import SimulatedUser
 from proctor.simulation.faults.conversation import user_conversation
 from tests.simulation.conversations import scenario_case, turn
 
@@ -25,7 +25,7 @@ def test_rules_read_words(text: str, read: str) -> None:
     assert case.conversation_scenario is not None
     turns = [turn(text, Event.said(text))]
     heard = user_conversation(
-        case, case.conversation_scenario, PlayedUser(simulator="function"), turns, None, with_calls=False
+        case, case.conversation_scenario, SimulatedUser(simulator="function"), turns, None, with_calls=False
     )
     assert (heard.user_messages[0].strip(), heard.answers[0].strip()) == (read.strip(), read.strip())
 
@@ -34,7 +34,7 @@ def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
     case = scenario_case()
     assert case.conversation_scenario is not None
     turns = [turn("first " + "a 7 b " * 100_000 + "last")]
-    played = PlayedUser(simulator="function")
+    played = SimulatedUser(simulator="function")
     (said,) = user_conversation(
         case, case.conversation_scenario, played, turns, None, with_calls=False
     ).user_messages

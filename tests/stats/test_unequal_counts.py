@@ -57,7 +57,7 @@ def test_the_test_is_the_share_of_all_ways_of_dealing_out(cases: list[TwoCounts]
 @given(st.lists(counts() | parts(), min_size=1, max_size=12))
 @settings(max_examples=40, deadline=None)
 def test_swapped_runs_have_the_same_p(cases: list[TwoCounts]) -> None:
-    assert dealt_out_test([one.swapped() for one in cases]) == dealt_out_test(cases)
+    assert dealt_out_test([one.swap() for one in cases]) == dealt_out_test(cases)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_is_approximated_depends_on_neither_the_order_nor_the_base(
     random = Random("order")
     for _ in range(20):
         drawn = [TwoCounts(random.randint(0, n), n, 1, 2) for n in random.choices((1, 2, 3, 10), k=12)]
-        shuffled = [one.swapped() for one in random.sample(drawn, len(drawn))]
+        shuffled = [one.swap() for one in random.sample(drawn, len(drawn))]
         assert dealt_out_test(shuffled) == pytest.approx(dealt_out_test(drawn), rel=1e-9)
 
 
@@ -150,7 +150,7 @@ def test_numbers_of_trials_without_a_common_multiple_of_any_reasonable_size(
     drawn = with_trials_from(least, most, cases=cases, rate=0.6, fall=fall)
     found = dealt_out_test(drawn)
     assert found == pytest.approx(by_the_normal_distribution(drawn), rel=0.15, abs=0.02)
-    assert dealt_out_test([one.swapped() for one in drawn]) == pytest.approx(found, rel=1e-6)
+    assert dealt_out_test([one.swap() for one in drawn]) == pytest.approx(found, rel=1e-6)
 
 
 def test_few_cases_of_such_numbers_are_counted_one_by_one() -> None:

@@ -18,20 +18,20 @@ from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 
 __all__ = [
-    "Answering",
+    "Answer",
+    "AnswerFunction",
     "FunctionModel",
-    "Said",
     "checked_reply",
     "error_of_exception",
     "reply_of",
     "takes_options",
 ]
 
-Said = Any
+Answer = Any
 """The answer of a function or a script: a text; data (a mapping or an object with `model_dump`); a `Reply`; or an
 exception, which is raised."""
 
-Answering = Callable[..., Any]
+AnswerFunction = Callable[..., Any]
 """A plain or async function that gets the messages, or the messages and the `ModelOptions`, and returns an answer."""
 
 
@@ -43,7 +43,7 @@ class FunctionModel:
     cannot know whether it copied its answer from the data.
     """
 
-    def __init__(self, function: Answering, *, name: str = "", has_schemas: bool = False) -> None:
+    def __init__(self, function: AnswerFunction, *, name: str = "", has_schemas: bool = False) -> None:
         """Take the function. `has_schemas`: it returns data and needs no instructions for JSON."""
         if not callable(function):
             raise SetupError(f"The function of a model must be callable; got {type(function).__name__}.")
@@ -75,7 +75,7 @@ class FunctionModel:
             raise error_of_exception(self.name, error) from error
         return reply_of(answer, self.name, options, as_data=True, seconds=time.monotonic() - began)
 
-    async def _call(self, messages: tuple[Message, ...], options: ModelOptions) -> Said:
+    async def _call(self, messages: tuple[Message, ...], options: ModelOptions) -> Answer:
         arguments = (messages, options) if self._wants_options else (messages,)
         if self._is_async:
             return await self.function(*arguments)
@@ -85,7 +85,7 @@ class FunctionModel:
 # --- replies ----------------------------------------------------------------------------------------------------------
 
 
-def reply_of(answer: Said, name: str, options: ModelOptions, *, as_data: bool, seconds: float) -> Reply:
+def reply_of(answer: Answer, name: str, options: ModelOptions, *, as_data: bool, seconds: float) -> Reply:
     """Convert an answer to a reply. `as_data`: with a schema, data becomes the structured answer, not only text.
 
     Raises:
@@ -175,7 +175,7 @@ def _is_cancelled_by_caller(error: BaseException) -> bool:
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def _is_async(function: Answering) -> bool:
+def _is_async(function: AnswerFunction) -> bool:
     call = getattr(function, "__call__", None)  # noqa: B004 - the method itself may be async
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
@@ -183,7 +183,7 @@ def _is_async(function: Answering) -> bool:
 _POSITIONAL = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
-def takes_options(function: Answering) -> bool:
+def takes_options(function: AnswerFunction) -> bool:
     """Return whether a function takes a second argument; false if its signature is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from proctor.common.async_tools import settle
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
-from proctor.models.function import Answering, Said, error_of_exception, reply_of, takes_options
+from proctor.models.function import Answer, AnswerFunction, error_of_exception, reply_of, takes_options
 from proctor.models.names import ModelName
 
 __all__ = ["Asked", "ScriptedModel", "scripted_model"]
@@ -50,9 +50,9 @@ class ScriptedModel:
 
     def __init__(
         self,
-        script: Said | Sequence[Said] | Answering | None = None,
+        script: Answer | Sequence[Answer] | AnswerFunction | None = None,
         *,
-        matching: Mapping[str | re.Pattern[str], Said] | None = None,
+        matching: Mapping[str | re.Pattern[str], Answer] | None = None,
         name: str = "scripted",
         has_schemas: bool = True,
         delay: float = 0.0,
@@ -97,7 +97,7 @@ class ScriptedModel:
         return replace(reply, cost=self.cost) if reply.cost is None else reply
 
 
-def _script(script: object) -> Callable[[Asked], Said]:
+def _script(script: object) -> Callable[[Asked], Answer]:
     if isinstance(script, str | Mapping | Reply | BaseException):
         return _always(script)
     if callable(script):
@@ -109,40 +109,40 @@ def _script(script: object) -> Callable[[Asked], Said]:
     )
 
 
-def _always(said: Said) -> Callable[[Asked], Said]:
+def _always(said: Answer) -> Callable[[Asked], Answer]:
     if isinstance(said, Mapping):
         return lambda asked: {**asked.options.echo, **said}
     return lambda _: said
 
 
-def _function(function: Answering) -> Callable[[Asked], Said]:
+def _function(function: AnswerFunction) -> Callable[[Asked], Answer]:
     return (lambda asked: function(*asked)) if takes_options(function) else lambda asked: function(asked[0])
 
 
-def _in_turn(script: Sequence[Said]) -> Callable[[Asked], Said]:
+def _in_turn(script: Sequence[Answer]) -> Callable[[Asked], Answer]:
     replies = iter(script)
 
-    def say(asked: Asked) -> Said:
+    def answer_in_turn(asked: Asked) -> Answer:
         try:
-            said = next(replies)
+            reply = next(replies)
         except StopIteration:
             raise LookupError(f"its script has {len(script)} replies, and it was asked once more") from None
-        return _script(said)(asked)
+        return _script(reply)(asked)
 
-    return say
+    return answer_in_turn
 
 
-def _matching(matching: Mapping[str | re.Pattern[str], Said]) -> Callable[[Asked], Said]:
-    says = [(key, _script(said)) for key, said in matching.items()]
+def _matching(matching: Mapping[str | re.Pattern[str], Answer]) -> Callable[[Asked], Answer]:
+    answers = [(key, _script(reply)) for key, reply in matching.items()]
 
-    def say(asked: Asked) -> Said:
+    def answer_match(asked: Asked) -> Answer:
         text = asked.text
-        for key, answer in says:
+        for key, answer in answers:
             if key.search(text) if isinstance(key, re.Pattern) else key in text:
                 return answer(asked)
-        raise LookupError(f"none of the {len(says)} texts of its script is in the messages")
+        raise LookupError(f"none of the {len(answers)} texts of its script is in the messages")
 
-    return say
+    return answer_match
 
 
 # --- `scripted:FILE`: a model for demos and tests that answers from a JSON file, without a key or network access ------
@@ -166,7 +166,7 @@ def scripted_model(name: ModelName) -> ScriptedModel:
         ) from error
     if not isinstance(entries, list) or not entries:
         raise SetupError(f'{path}: expected a list of {{"when": [TEXT, …], "say": ANSWER}}.')
-    matching: dict[str | re.Pattern[str], Said] = {}
+    matching: dict[str | re.Pattern[str], Answer] = {}
     for number, each in enumerate(entries):
         matching.setdefault(_pattern(path, number, each), each["say"])
     content = sha256(text.encode()).hexdigest()[:8]

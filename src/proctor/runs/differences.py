@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.schema.analysis.comparison import PASSED, Comparison, Unlike
+from proctor.schema.analysis.comparison import PASSED, Comparison, RunDifference
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     USER_CODE,
@@ -28,7 +28,7 @@ _LONGEST = 60
 
 def unlike(
     base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
-) -> list[Unlike]:
+) -> list[RunDifference]:
     """Return the differences of the second run from the first, each once.
 
     `objects` is the manifest's placeholder for a simulated user that was a Python object: two of these cannot be compared.
@@ -46,23 +46,23 @@ def unlike(
 
 def cases_unlike(
     changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
-) -> Iterator[Unlike]:
+) -> Iterator[RunDifference]:
     """Yield the differences between the cases of both runs."""
     if changed:
         so = "paired all the same" if kept else "left out"
-        yield Unlike("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
+        yield RunDifference("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
     if gone:
-        yield Unlike("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
+        yield RunDifference("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
     if new:
-        yield Unlike("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
+        yield RunDifference("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
 
 
-def added_unlike(found: Comparison) -> Iterator[Unlike]:
+def added_unlike(found: Comparison) -> Iterator[RunDifference]:
     """Yield the runs whose trials were added until a decision other than this comparison."""
     for word, run in (("base", found.base), ("candidate", found.candidate)):
         if run.most and found.look is None:
             until = f"it was decided against run {run.against}" if run.against else "each case was decided"
-            yield Unlike(
+            yield RunDifference(
                 "trials",
                 f"trials of the {word} were added until {until}: such shares lie a little too far out, and so may this",
             )
@@ -101,17 +101,19 @@ def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
 # --- agents, users, versions and trials -------------------------------------------------------------------------------
 
 
-def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+def _agents(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
     if before.agent.label != now.agent.label:
-        yield Unlike("agent", f"the agent was {before.agent.label} and is {now.agent.label}", expected=True)
+        yield RunDifference(
+            "agent", f"the agent was {before.agent.label} and is {now.agent.label}", expected=True
+        )
     elif before.agent.source_hash != now.agent.source_hash:
-        yield Unlike("agent", f"the source of the agent {now.agent.label} has changed", expected=True)
+        yield RunDifference("agent", f"the source of the agent {now.agent.label} has changed", expected=True)
     elif before.agent.version != now.agent.version:
         was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
-        yield Unlike("agent", f"the agent's version was {was} and is {is_now}", expected=True)
+        yield RunDifference("agent", f"the agent's version was {was} and is {is_now}", expected=True)
     elif before.agent.description and now.agent.description not in (None, before.agent.description):
         what = f"the agent {now.agent.label} describes itself differently (instructions or tools)"
-        yield Unlike("agent", what, expected=True)
+        yield RunDifference("agent", what, expected=True)
 
 
 def knows_cases(before: Manifest, now: Manifest) -> bool:
@@ -119,37 +121,37 @@ def knows_cases(before: Manifest, now: Manifest) -> bool:
     return bool(before.imported_from) == bool(now.imported_from)
 
 
-def _imports(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+def _imports(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
     if not knows_cases(before, now):
-        yield Unlike("case", "one of the runs was imported: whether a case was changed is not known")
+        yield RunDifference("case", "one of the runs was imported: whether a case was changed is not known")
 
 
-def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[Unlike]:
+def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[RunDifference]:
     was, is_now = before.options.get("user"), now.options.get("user")
     if was != is_now and objects not in {was, is_now}:
         model = "the config's model"
-        yield Unlike(
+        yield RunDifference(
             "user", f"the users of scenarios were played by {was or model} and are by {is_now or model}"
         )
     elif was == is_now:
         codes = before.options.get(USER_CODE), now.options.get(USER_CODE)
         if all(codes) and codes[0] != codes[1]:
-            yield Unlike("user", f"the code of {was}, which plays the users of scenarios, has changed")
+            yield RunDifference("user", f"the code of {was}, which plays the users of scenarios, has changed")
 
 
-def _versions(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+def _versions(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
     for package in {**before.versions, **now.versions}:
         was, is_now = before.versions.get(package), now.versions.get(package)
         if was and is_now and was != is_now:
-            yield Unlike("version", f"{package} was {was} and is {is_now}")
+            yield RunDifference("version", f"{package} was {was} and is {is_now}")
 
 
-def _trials(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+def _trials(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
     there = {one.eval_set_id: one.num_runs for one in before.sets}
     for one in now.sets:
         was = there.get(one.eval_set_id, one.num_runs)
         if was != one.num_runs:
-            yield Unlike(
+            yield RunDifference(
                 "trials", f"the cases of {one.eval_set_id} had {_times(was)} and have {_times(one.num_runs)}"
             )
 
@@ -161,7 +163,7 @@ def _times(count: int) -> str:
 # --- configs and metrics ----------------------------------------------------------------------------------------------
 
 
-def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
+def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[RunDifference]:
     """Yield the differences in how two runs were scored."""
     for was, is_now in _of_both(before, now):
         yield from _metrics(was, is_now)
@@ -179,13 +181,13 @@ def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[
                 yield was.model_copy(update={"metrics": []}), one.model_copy(update={"metrics": []})
 
 
-def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
+def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[RunDifference]:
     was, is_now = _named(before), _named(now)
     for name in {**was, **is_now}:
         if name not in is_now:
-            yield Unlike("metric", f"the metric {name} is not judged any more")
+            yield RunDifference("metric", f"the metric {name} is not judged any more")
         elif name not in was:
-            yield Unlike("metric", f"the metric {name} is new")
+            yield RunDifference("metric", f"the metric {name} is new")
         else:
             yield from _metric(
                 name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
@@ -235,13 +237,13 @@ def _criterion(judged: JudgedSet, name: str) -> dict[str, Any]:
 _Measured = tuple[MetricManifest | None, dict[str, Any]]
 
 
-def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference]:
     raw, before, now = (before[1], now[1]), (before[0], _spelled(before[1])), (now[0], _spelled(now[1]))
     found = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from found
     is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
     if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
-        yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
+        yield RunDifference("code", f"the metric {name} is not defined as it was (its code, or a default)")
 
 
 def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
@@ -251,33 +253,37 @@ def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool
     return not is_told and before.definition != now.definition
 
 
-def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+def _own(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference]:
     """Yield the differences that every metric can have: threshold, gate, judge and prompts."""
     was, is_now = _threshold(*before), _threshold(*now)
     if was != is_now:
-        yield Unlike("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
+        yield RunDifference("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
     if before[0] is None or now[0] is None:
         yield from _told_by_criteria(name, before[1], now[1])
         return
     if before[0].gate != now[0].gate:
-        yield Unlike(
+        yield RunDifference(
             "gate", f"the metric {name} {'decides now' if now[0].gate else 'does not decide any more'}"
         )
     if before[0].judge != now[0].judge:
-        yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
+        yield RunDifference("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
     elif before[0].has_other_judge_code(now[0]):
-        yield Unlike("judge", f"the code of the judge of {name} ({now[0].judge}) changed")
+        yield RunDifference("judge", f"the code of the judge of {name} ({now[0].judge}) changed")
     if before[0].prompts != now[0].prompts:
-        yield Unlike("prompt", f"the prompt of {name} is another one")
+        yield RunDifference("prompt", f"the prompt of {name} is another one")
 
 
-def _told_by_criteria(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+def _told_by_criteria(
+    name: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[RunDifference]:
     gates = before.get("gate", True), now.get("gate", True)
     if gates[0] != gates[1]:
-        yield Unlike("gate", f"the metric {name} {'decides now' if gates[1] else 'does not decide any more'}")
+        yield RunDifference(
+            "gate", f"the metric {name} {'decides now' if gates[1] else 'does not decide any more'}"
+        )
     was, is_now = ((one.get("judge_model_options") or {}).get("judge_model") for one in (before, now))
     if was != is_now:
-        yield Unlike("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
+        yield RunDifference("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
 
 
 def _spelled(criterion: Mapping[str, Any]) -> dict[str, Any]:
@@ -302,9 +308,9 @@ def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> A
     return metric.threshold if metric is not None else criterion.get("threshold")
 
 
-def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
     for option, values in _values_unlike(_flat(before), _flat(now)):
-        yield Unlike("option", f"the option {option} of {name} {values}")
+        yield RunDifference("option", f"the option {option} of {name} {values}")
 
 
 def _values_unlike(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -327,23 +333,23 @@ def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
     return found
 
 
-def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
     """Yield the differences of a config outside its criteria."""
     if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
         yield from _rule(before.get("trials") or {}, now.get("trials") or {})
     was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
     for option, values in _values_unlike(was, is_now):
-        yield Unlike("user", f"{option} of the users of scenarios {values}")
+        yield RunDifference("user", f"{option} of the users of scenarios {values}")
     for name in {**before, **now}:
         if name not in _TOLD_BY_METRICS and before.get(name) != now.get(name):
-            yield Unlike("config", f"the config's {name} has changed")
+            yield RunDifference("config", f"the config's {name} has changed")
 
 
-def _rule(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+def _rule(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
     for name in {**before, **now}:
         if name != "num_runs" and before.get(name) != now.get(name):
             values = f"was {_value(before.get(name))} and is {_value(now.get(name))}"
-            yield Unlike("config", f"{name} of the config's trials {values}")
+            yield RunDifference("config", f"{name} of the config's trials {values}")
 
 
 def _value(value: Any) -> str:
@@ -356,9 +362,11 @@ def _value(value: Any) -> str:
 # --- unknown code: metrics that may have changed unnoticed ------------------------------------------------------------
 
 
-def unknown_changes(name: str, both: Sequence[MetricManifest]) -> Iterator[Unlike]:
+def unknown_changes(name: str, both: Sequence[MetricManifest]) -> Iterator[RunDifference]:
     """Yield the parts of a metric that may have changed unnoticed in either run: its modules, or the code of its judge."""
     if any(one.modules == UNKNOWN_MODULES for one in both):
-        yield Unlike("code", f"whether the modules that the metric {name} imports changed is not known")
+        yield RunDifference(
+            "code", f"whether the modules that the metric {name} imports changed is not known"
+        )
     if any(one.judge_code == UNKNOWN_MODULES for one in both):
-        yield Unlike("judge", f"whether the code of the judge of {name} changed is not known")
+        yield RunDifference("judge", f"whether the code of the judge of {name} changed is not known")

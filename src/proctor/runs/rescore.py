@@ -26,8 +26,8 @@ from proctor.schema.results.manifest import (
     Manifest,
     PlannedCase,
     SetManifest,
+    adds_trials,
     counting,
-    was_added,
 )
 from proctor.schema.results.run_result import NOT_JUDGED, RunResult, SetSummary
 
@@ -216,7 +216,7 @@ def _prepared(
     judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
     if wrong := judges.problems():
         raise SetupProblems(wrong)
-    added = was_added(manifest, given.first)
+    added = adds_trials(manifest, given.first)
     run_options = RunOptions(**taken, judges=judges, budget=budget, until_decided=added)
     try:
         plan = make_plan(wanted, run_options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proctor.errors import SetupError, SimulatorError
-from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
@@ -65,7 +65,7 @@ class UserSimulator(Protocol):
     """Plays the user of one conversation."""
 
     @property
-    def simulated_user(self) -> PlayedUser:
+    def simulated_user(self) -> SimulatedUser:
         """The record of this user in the trial; the engine adds the replies."""
         ...
 

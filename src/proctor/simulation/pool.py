@@ -11,7 +11,7 @@ from proctor.models.function import takes_options
 from proctor.models.load import as_model, check_settings, load_model
 from proctor.models.retries import Limiter
 from proctor.models.settings import settings_of
-from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.config import EvalConfig, LlmBackedUserSimulatorConfig
@@ -183,7 +183,7 @@ class ScenarioUser:
         self._max_turns, self._with_calls = max_turns, with_calls
         self._opening = [turn.user_content for turn in case.opening or ()]
         self.patience = user_model.patience
-        self.simulated_user: PlayedUser = user_model.describe()
+        self.simulated_user: SimulatedUser = user_model.describe()
         self.simulated_user.opening = len(self._opening) or None
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:

@@ -24,7 +24,7 @@ from proctor.models.base import (
     Reply,
 )
 from proctor.models.settings import PATIENCE, patience_of, settings_of
-from proctor.schema.evidence.simulated_user import PlayedUser, UserReply
+from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import LlmBackedUserSimulatorConfig
@@ -51,7 +51,7 @@ class UserModel(Protocol):
     patience: float | None
     """Seconds after which the engine cancels a call that does not return; `None`: never."""
 
-    def describe(self) -> PlayedUser:
+    def describe(self) -> SimulatedUser:
         """Return the record of this user, without replies."""
         ...
 
@@ -89,9 +89,9 @@ class LlmUserModel:
         self._hash = sha256(self._before.encode("utf-8", "replace"))
         self._rendered_turns = 0
 
-    def describe(self) -> PlayedUser:
+    def describe(self) -> SimulatedUser:
         """Return the record of this user; see `UserModel`."""
-        return PlayedUser(
+        return SimulatedUser(
             simulator="llm_backed",
             model=self._model.name,
             prompt=self._template.hash,
@@ -216,9 +216,9 @@ class FunctionUserModel:
         self._copies: list[Invocation] = []  # the function must not change the recorded turns
         self.name = getattr(function, "__name__", "") or type(function).__name__
 
-    def describe(self) -> PlayedUser:
+    def describe(self) -> SimulatedUser:
         """Return the record of this user; see `UserModel`."""
-        return PlayedUser(simulator="function", model=self.name)
+        return SimulatedUser(simulator="function", model=self.name)
 
     async def next_message(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
         """Call the function; see `UserModel`."""

@@ -191,9 +191,9 @@ def _rogan_gladen(passed: int, total: int, found: Confusion) -> float | None:
 
 def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tuple[float, float]:
     squared = z * z
-    share, of_share = _adjusted(passed, total, squared / 2)
-    tpr, of_tpr = _adjusted(found.both_pass, found.human_passes, 1)
-    tnr, of_tnr = _adjusted(found.both_fail, found.human_fails, 1)
+    share, of_share = _smooth_share(passed, total, squared / 2)
+    tpr, of_tpr = _smooth_share(found.both_pass, found.human_passes, 1)
+    tnr, of_tnr = _smooth_share(found.both_fail, found.human_fails, 1)
     if not total:
         return 0.0, 1.0
     above, told = share + tnr - 1, tpr + tnr - 1
@@ -203,7 +203,7 @@ def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tupl
     return _where_not_above_zero(a, b, c)
 
 
-def _adjusted(count: int, total: int, added: float) -> tuple[float, float]:
+def _smooth_share(count: int, total: int, added: float) -> tuple[float, float]:
     """Return a share with `added` successes and `added` failures, and its variance."""
     share = (count + added) / (total + 2 * added)
     return share, share * (1 - share) / (total + 2 * added)

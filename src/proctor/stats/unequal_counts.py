@@ -38,7 +38,7 @@ class TwoCounts:
             if not (trials >= 1 and 0 <= passed <= trials):
                 raise ValueError(f"expected 0 <= passed <= trials, and a trial; got {passed} of {trials}")
 
-    def swapped(self) -> TwoCounts:
+    def swap(self) -> TwoCounts:
         """Return the case with the runs exchanged."""
         return TwoCounts(self.now, self.trials_now, self.before, self.trials_before)
 
@@ -59,7 +59,7 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     known = list(cases)
     found = _dealt_out(known)
     if any(passed % 1 for case in known for passed in (case.before, case.now)):
-        found = max(found, _dealt_out([case.swapped() for case in known]))
+        found = max(found, _dealt_out([case.swap() for case in known]))
     return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the baseline
 
 
@@ -75,7 +75,7 @@ def _dealt_out(known: Sequence[TwoCounts]) -> float:
         key=lambda part: (part.weight, len(part.chances), part.cases)
     )  # the same order if the runs are exchanged
     seen = fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
-    return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
+    return min(_beyond(parts, seen), _beyond([part.mirror() for part in parts], -seen))
 
 
 def _weights(known: Iterable[TwoCounts]) -> list[int]:
@@ -97,7 +97,7 @@ class _Part:
     weight: int
     cases: int
 
-    def mirrored(self) -> _Part:
+    def mirror(self) -> _Part:
         return _Part({-passed: chance for passed, chance in self.chances.items()}, self.weight, self.cases)
 
 
@@ -134,7 +134,7 @@ def _beyond(parts: Sequence[_Part], seen: float) -> float:
             work += len(sums) * len(part.chances)
             if work > _MOST_SUMS:
                 return _approximately_beyond(parts, seen, max(0.5, same))
-            sums = _added(sums, part)
+            sums = _convolve(sums, part)
     return min(1.0, fsum(chance for each, chance in sums.items() if each >= seen - same))
 
 
@@ -143,7 +143,7 @@ def _as_good_as_same(parts: Iterable[_Part]) -> float:
     return 1e-6 * max((part.weight for part in parts), default=1)
 
 
-def _added(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
+def _convolve(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
     found: dict[int, float] = {}
     for passed, chance in part.chances.items():
         more = passed * part.weight
@@ -158,10 +158,10 @@ def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> f
     if seen > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
     place = seen - half
-    if place <= _tilted(parts, 0.0)[1]:
+    if place <= _cumulants(parts, 0.0)[1]:
         return 1.0
     tilt = _tilt_to(parts, place)
-    cumulant, mean, variance = _tilted(parts, tilt)
+    cumulant, mean, variance = _cumulants(parts, tilt)
     r = sqrt(max(0.0, 2 * (tilt * mean - cumulant)))
     u = 2 * sinh(tilt / 2) * sqrt(variance)
     return 1.0 if r < 1e-6 else erfc((r + log(u / r) / r) / sqrt(2)) / 2
@@ -169,10 +169,10 @@ def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> f
 
 def _tilt_to(parts: Sequence[_Part], place: float) -> float:
     """Return the tilt at which the mean is `place`: by Newton's method, with bisection if a step leaves the bracket."""
-    _, mean, variance = _tilted(parts, 0.0)
+    _, mean, variance = _cumulants(parts, 0.0)
     low, tilt, high = 0.0, (place - mean) / variance, inf
     for _ in range(200):
-        _, mean, variance = _tilted(parts, tilt)
+        _, mean, variance = _cumulants(parts, tilt)
         low, high = (tilt, high) if mean < place else (low, tilt)
         step = tilt + (place - mean) / variance if variance else inf
         if not low < step < high:
@@ -183,7 +183,7 @@ def _tilt_to(parts: Sequence[_Part], place: float) -> float:
     return tilt
 
 
-def _tilted(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
+def _cumulants(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
     """Return cumulant generating function, mean and variance of the sum if each value has the weight exp(tilt * value)."""
     cumulant = mean = variance = 0.0
     for part in parts:

@@ -20,8 +20,8 @@ from proctor.schema.analysis.comparison import (
     ComparedRun,
     Comparison,
     Measured,
+    RunDifference,
     Trials,
-    Unlike,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,8 +52,8 @@ def comparison(**changes: Any) -> Comparison:
         "cases": [BOOKED, BROKEN, FIXED, FLAKY],
         "undecided": 1,
         "unlike": [
-            Unlike("judge", "the judge was a and is b"),
-            Unlike("agent", "the agent was x", expected=True),
+            RunDifference("judge", "the judge was a and is b"),
+            RunDifference("agent", "the agent was x", expected=True),
         ],
         **changes,
     }
@@ -178,7 +178,7 @@ def test_what_strangers_said_is_no_markup() -> None:
     case = ChangedCase(
         "set", HOSTILE, CaseChange.REGRESSION, Trials(1, 0), Trials(0, 1), HOSTILE, (1, 0), HOSTILE
     )
-    found = comparison(cases=[case], unlike=[Unlike("option", HOSTILE)])
+    found = comparison(cases=[case], unlike=[RunDifference("option", HOSTILE)])
     for text in (written(found, "md"), written(found, "text"), drawn(found), written(found, "json")):
         assert "\x1b" not in text
     assert "<script>" not in written(found, "md")

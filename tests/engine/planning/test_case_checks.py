@@ -12,7 +12,7 @@ from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges
 from proctor.models.scripted import ScriptedModel
-from proctor.schema.format.case import EvalCase, EvalSet, all_stated, said_twice
+from proctor.schema.format.case import EvalCase, EvalSet, all_extensions, contradictory_extensions
 from proctor.schema.format.config import EvalConfig
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
@@ -28,16 +28,16 @@ SLIPS: dict[str, tuple[dict[str, Any], str]] = {
         {"session_input": {"app_name": "a", "user_id": "u", "expectations": {"calls": ["f(a=1)"]}}},
         "session_input.expectations.calls[0]: ",
     ),
-    "two places, and each says something else": (
+    "two locations with different values": (
         {
             "session_input": {"app_name": "a", "user_id": "u", "expectations": {"calls": []}},
             "expectations": {"calls": ["a"]},
         },
-        "session_input.expectations: `expectations` says something else; keep one of the two",
+        "session_input.expectations: `expectations` has another value; keep one of the two",
     ),
     "two spellings": (
         {"responseSchema": {"type": "object"}, "response_schema": {"type": "array"}},
-        "responseSchema: `response_schema` says something else",
+        "responseSchema: `response_schema` has another value",
     ),
 }
 
@@ -113,8 +113,8 @@ def test_the_same_in_two_places_counts_once() -> None:
             "note": "mine",
         }
     )
-    assert [*said_twice(case)] == []
-    assert all_stated(case) == {"expectations": once, "note": "mine"}
+    assert [*contradictory_extensions(case)] == []
+    assert all_extensions(case) == {"expectations": once, "note": "mine"}
 
 
 def test_expectations_that_no_metric_reads_are_told() -> None:

@@ -185,7 +185,7 @@ def test_each_turn_of_the_lowest_score_counts_as_in_recorded_cases() -> None:
     [
         pytest.param(
             {"conversation": [said("Hi")], "conversation_scenario": None},
-            "`opening` stands before a `conversation_scenario`",
+            "`opening` precedes a `conversation_scenario`",
             id="before a recorded conversation",
         ),
         pytest.param(

@@ -21,7 +21,7 @@ from proctor.reports.terminal.run import TerminalReport
 from proctor.runs.importing.import_runs import import_run
 from proctor.schema.evidence.simulated_user import FaultKind
 from proctor.schema.evidence.trial import FailureKind, Trial
-from proctor.schema.results.case_statistics import WhoseFault, user_faults
+from proctor.schema.results.case_statistics import FaultRates, user_faults
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 END = "</finished>"
@@ -184,7 +184,7 @@ def test_resume_makes_it_again_only_where_errors_are_to_be_made_again(tmp_path: 
     (earlier,) = only(again).trials[0].earlier
     assert earlier.failure is not None
     assert earlier.failure.kind is FailureKind.SPOILED
-    whose = WhoseFault(again.cases)
+    whose = FaultRates(again.cases)
     assert (whose.user.faults, whose.user.of) == (1, 2)
     assert whose.kinds == {FaultKind.LEFT_PLAN: 1}  # what was found before is not forgotten
 
@@ -210,7 +210,7 @@ def test_a_run_that_left_by_a_file_and_came_back_has_the_same_faults(tmp_path: P
     back = proctor.load_run(import_run(file, store=other), store=other)
     assert only(back).is_played
     assert user_faults(only(back), 0) == user_faults(only(run), 0)
-    assert WhoseFault(back.cases).user == WhoseFault(run.cases).user
+    assert FaultRates(back.cases).user == FaultRates(run.cases).user
 
 
 # --- what a judge finds -----------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_an_invalid_turn_spoils_the_trial_and_the_metric_keeps_its_score(thresho
     )  # the starting prompt is as it should be, the other message is not
     first, *_ = user_faults(case, 0)
     assert (first.kind, first.turn, first.found_by) == (FaultKind.IGNORED_QUESTION, 1, "judge")
-    assert "responds it is (a judge says so)" in case.reason
+    assert "responds it is (found by a judge)" in case.reason
 
 
 def test_a_quality_without_fault_leaves_the_verdict_to_the_agent() -> None:
@@ -290,7 +290,7 @@ def test_scores_of_spoiled_trials_are_not_the_agents() -> None:
 def test_both_rates_are_told_apart_in_every_report() -> None:
     said = [OUT_OF_ROLE, END, "To Rome.", END, "To Oslo it is, thank you very much.", END, " "]
     run = evaluated(*said, cases=4, concurrency=1)
-    found = WhoseFault(run.cases)
+    found = FaultRates(run.cases)
     assert (found.user.faults, found.user.of) == (3, 4)
     assert (found.agent.faults, found.agent.of) == (0, 1)
     assert found.kinds[FaultKind.NO_MESSAGE] == found.kinds[FaultKind.LEFT_PLAN] == 1
@@ -318,7 +318,7 @@ def test_recorded_conversations_have_no_such_rates() -> None:
         config=NOTHING,
     )
     assert run.passed
-    assert not WhoseFault(run.cases)
+    assert not FaultRates(run.cases)
     out = io.StringIO()
     JsonReport().write([run], out)
     assert json.loads(out.getvalue())["runs"][0]["at_fault"] is None

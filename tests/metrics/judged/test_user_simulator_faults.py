@@ -97,7 +97,7 @@ def test_what_it_finds_spoils_the_trial() -> None:
     assert (fault.kind, fault.turn, fault.found_by) == (FaultKind.INVENTED_FACT, 1, "judge")
     assert fault.evidence == "my sister is a PILOT"
     assert case.metrics[NAME].score == pytest.approx(5 / 6)
-    assert "invented a fact: invented_fact it is (a judge says so)" in case.reason
+    assert "invented a fact: invented_fact it is (found by a judge)" in case.reason
 
 
 @pytest.mark.parametrize(

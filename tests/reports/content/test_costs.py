@@ -13,7 +13,7 @@ from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.content.cost_text import cost_text, dollars, money_of
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.schema.results.model_usage import Spent, together, total_cost
+from proctor.schema.results.model_usage import Spent, sum_usage, total_cost
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import JudgedBy
 from tests.reports.formats.test_schemas import schema
@@ -72,7 +72,7 @@ def test_each_purpose_is_told() -> None:
 
 
 def test_what_is_of_one_purpose_and_model_is_added_up() -> None:
-    assert together([PRICED, UNPRICED, PRICED]) == [
+    assert sum_usage([PRICED, UNPRICED, PRICED]) == [
         UNPRICED,
         PRICED.model_copy(update={"calls": 120, "input_tokens": 12000, "output_tokens": 1200, "cost": 1.2}),
     ]

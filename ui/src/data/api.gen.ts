@@ -1662,7 +1662,7 @@ export interface components {
         };
         /**
          * Change
-         * @description What a comparison came to.
+         * @description The outcome of a comparison.
          * @enum {string}
          */
         Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression";
@@ -1881,7 +1881,7 @@ export interface components {
         };
         /**
          * Course
-         * @description What has become of a case over its runs, in the order in which cases are listed.
+         * @description The state of a case over its runs, in the order in which cases are listed.
          * @enum {string}
          */
         Course: "broke" | "failing" | "undecided" | "flaky" | "fixed" | "steady";
@@ -3232,7 +3232,7 @@ export interface components {
         };
         /**
          * RunState
-         * @description Where a run stands.
+         * @description The state of a run.
          * @enum {string}
          */
         RunState: "running" | "unfinished" | "finished";

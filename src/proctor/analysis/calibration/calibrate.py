@@ -21,9 +21,9 @@ from proctor.schema.analysis.calibration import (
     CalibrationReport,
     Disagreement,
     Figure,
-    JudgedAgain,
     Key,
     Labelled,
+    Rescoring,
     badge_of,
 )
 from proctor.schema.results.score import JudgedBy
@@ -93,7 +93,7 @@ async def calibrate(
     return report
 
 
-async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> JudgedAgain | None:
+async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> Rescoring | None:
     """Re-score the whole run first if a config or a judge is given; a part would mix the verdicts of two judges."""
     given: dict[str, Any] = {name: value for name in _JUDGING if (value := options.get(name)) is not None}
     if not given.keys() & {"config", "judge"}:
@@ -106,7 +106,7 @@ async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> 
             f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that this judge is not "
             "calibrated. Its answers are kept: the same command with a larger limit continues from there"
         )
-    return JudgedAgain(dict(judged.counts), judged.spent)
+    return Rescoring(dict(judged.counts), judged.spent)
 
 
 _JUDGING = ("config", "judge", "max_cost", "max_judge_calls")

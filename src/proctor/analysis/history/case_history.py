@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from proctor.schema.analysis.comparison import Unlike
-from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, Turning
+from proctor.schema.analysis.comparison import RunDifference
+from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, VerdictChange
 from proctor.schema.results.score import Outcome
 
 BACK_AND_FORTH = 3
 """The number of flips from which a case is flaky even if the agent changed: it broke, was fixed, and broke again."""
 
-Between = Callable[[str, CasePoint, CasePoint], Sequence[Unlike] | None]
+Between = Callable[[str, CasePoint, CasePoint], Sequence[RunDifference] | None]
 """What was changed for a case of a set (its id) from the older of two points to the newer; `None` where too little is known
 to say that nothing was."""
-_Of = Callable[[CasePoint, CasePoint], Sequence[Unlike] | None]
+_Of = Callable[[CasePoint, CasePoint], Sequence[RunDifference] | None]
 """The same for one set."""
 
 _NOT_REACHED = frozenset({Outcome.SKIPPED, Outcome.NOT_RUN})
@@ -111,15 +111,15 @@ def _is_chance(newest: CasePoint, before: CasePoint, between: _Of) -> bool:
     return _is_unexplained(before, newest, between) or (newest.is_mixed and before.is_mixed)
 
 
-def _turn(points: Sequence[CasePoint], between: _Of) -> Turning:
+def _turn(points: Sequence[CasePoint], between: _Of) -> VerdictChange:
     """Where the newest stretch began: of a case that passes where it began to pass, else where it ceased to."""
     passes = points[0].outcome is Outcome.PASSED
     stretch = [*_while_alike(points, passes=passes)]
     rest = points[len(stretch) :]
     if not rest:
-        return Turning(stretch[-1].run, None)
+        return VerdictChange(stretch[-1].run, None)
     changed = between(rest[0], stretch[-1])
-    return Turning(stretch[-1].run, rest[0].run, changed or (), known=changed is not None)
+    return VerdictChange(stretch[-1].run, rest[0].run, changed or (), known=changed is not None)
 
 
 def _while_alike(points: Sequence[CasePoint], *, passes: bool) -> Iterator[CasePoint]:

@@ -13,7 +13,7 @@ from proctor.schema.analysis.history import (
     HistoryRun,
     MetricPoint,
     RunHistory,
-    Turning,
+    VerdictChange,
 )
 
 VERSION = 1
@@ -79,7 +79,7 @@ def _case(found: RunHistory, case: CaseHistory, metric: str) -> dict[str, Any]:
     }
 
 
-def _turn(turn: Turning) -> dict[str, Any]:
+def _turn(turn: VerdictChange) -> dict[str, Any]:
     return {
         "first": turn.first.run_id,
         "before": turn.before.run_id if turn.before is not None else None,

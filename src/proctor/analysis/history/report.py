@@ -42,7 +42,7 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -149,11 +149,11 @@ def _notes(case: CaseHistory) -> Iterator[Reason | Record]:
             yield Record((f"    warning: {text}",))
 
 
-def _difference(one: Unlike) -> Span:
+def _difference(one: RunDifference) -> Span:
     return Span(one.text, "dim" if one.expected else "warning", is_data=True)
 
 
-def _difference_record(one: Unlike) -> str:
+def _difference_record(one: RunDifference) -> str:
     return f"    {'differs' if one.expected else 'warning'}: {one.text}"
 
 

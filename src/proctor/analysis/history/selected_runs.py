@@ -12,7 +12,7 @@ from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import knows_cases, unlike
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
-from proctor.schema.analysis.comparison import Unlike
+from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, HistoryRun
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord, counting
 
@@ -63,7 +63,7 @@ class RunsLookedAt:
         self.older = len(taken) - len(some)
         self.runs = [_looked_at(store, store.record(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
-        self._unlike: dict[tuple[str, str, str], list[Unlike]] = {}
+        self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
 
     def leave_out_beyond(self, cases: int) -> None:
         """Look at no more runs than have so many cases together; the newest stays."""
@@ -79,7 +79,7 @@ class RunsLookedAt:
         """Return whether the history includes cases of this set."""
         return self._wanted.eval_set is None or is_set(eval_set_id, self._wanted.eval_set)
 
-    def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[Unlike] | None:
+    def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[RunDifference] | None:
         """Return the known differences for a case; `None` if builds of the agent cannot be distinguished."""
         both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
         key = older.run.run_id, newer.run.run_id, eval_set_id
@@ -88,7 +88,7 @@ class RunsLookedAt:
         found = self._unlike[key]
         hashes = older.content_hash, newer.content_hash
         if all(hashes) and hashes[0] != hashes[1] and knows_cases(*(one.manifest for one in both)):
-            found = [Unlike("case", "the case itself was changed"), *found]
+            found = [RunDifference("case", "the case itself was changed"), *found]
         return found if found or all(one.is_known for one in both) else None
 
     def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:

@@ -13,7 +13,7 @@ from proctor.schema.analysis.history import (
     HistoryRun,
     MetricPoint,
     RunHistory,
-    Turning,
+    VerdictChange,
 )
 from proctor.schema.results.score import Outcome, score_text
 
@@ -55,7 +55,7 @@ def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
     return sentence_of(case, older).removesuffix(trials), trials.removeprefix("; ")
 
 
-def _since(case: CaseHistory, turn: Turning) -> str:
+def _since(case: CaseHistory, turn: VerdictChange) -> str:
     where = run_name(turn.first)
     failed = sum(point.outcome is Outcome.FAILED for point in case.points[: case.lasted])
     if case.course is Course.BROKE:
@@ -70,7 +70,7 @@ def _since(case: CaseHistory, turn: Turning) -> str:
     )
 
 
-def _always(case: CaseHistory, turn: Turning, older: int) -> str:
+def _always(case: CaseHistory, turn: VerdictChange, older: int) -> str:
     """Return the sentence about a case that never passed in these runs."""
     word = "failed" if case.failed == case.lasted else "did not pass"
     runs = f"the one run that has it, {run_name(turn.first)}"
@@ -104,7 +104,7 @@ def _flaky(case: CaseHistory) -> str:
     return "; ".join(texts)
 
 
-def unlike_text(turn: Turning) -> str:
+def unlike_text(turn: VerdictChange) -> str:
     """Return a warning if the runs before and after a change are not comparable, or if that is unknown."""
     if turn.warnings:
         return f"not alike: {'; '.join(turn.warnings)}"

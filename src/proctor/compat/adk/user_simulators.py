@@ -11,7 +11,7 @@ from proctor.common.error_text import safe_str
 from proctor.errors import SetupError, SimulatorError
 from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.simulated_user import NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import FailureKind, Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
@@ -96,7 +96,9 @@ class Provided:
         self._heard = 0
         """Turns of which the events are there: those of the others are put behind them, and nothing is copied again."""
         name = type(simulator).__name__
-        self.simulated_user = PlayedUser(simulator="provided", model=name, opening=len(self._opening) or None)
+        self.simulated_user = SimulatedUser(
+            simulator="provided", model=name, opening=len(self._opening) or None
+        )
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
         """Ask the simulator; what it raises, and that it has no message, is its own failure.

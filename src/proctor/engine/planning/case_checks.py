@@ -17,13 +17,13 @@ from proctor.engine.planning.criteria import Bound
 from proctor.errors import MissingExtraError, SetupError
 from proctor.metrics.base import needs_of
 from proctor.schema.format.case import (
-    BEYOND,
+    EXTENSION_KEYS,
     EvalCase,
     Statement,
-    all_stated,
-    said_twice,
-    stated,
-    states_more,
+    all_extensions,
+    contradictory_extensions,
+    find_extension,
+    has_unknown_keys,
 )
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
     metrics = list(metrics)
     read = _keys_of_metrics(metrics)
     asked = [each.metric.check for each in metrics if hasattr(each.metric, "check")]
-    unasked = _Unasked([key for key in BEYOND if key not in read])
+    unasked = _Unasked([key for key in EXTENSION_KEYS if key not in read])
     state = [] if any(each.facts.name == FINAL_STATE for each in metrics) else [_check_state]
     return [*asked, unasked, *state]
 
@@ -276,7 +276,7 @@ def find_unread_keys(
     case: EvalCase, metrics: Sequence[BoundMetric], skipped: Collection[str] = ()
 ) -> list[str]:
     """Return the keys of a case that no metric of the run reads, except those that `skipped` metrics read."""
-    extra = all_stated(case) if states_more(case) else None
+    extra = all_extensions(case) if has_unknown_keys(case) else None
     keys = [key for key in READERS if key in extra] if extra else []
     if keys:
         read = _keys_of_metrics(metrics)
@@ -321,10 +321,10 @@ class _Unasked:
         self._checks: dict[str, Check] = {}
 
     def __call__(self, case: EvalCase) -> Iterable[str]:
-        if not states_more(case):
+        if not has_unknown_keys(case):
             return ()
-        problems = (self._check(key, case) for key in self._keys if stated(case, key) is not None)
-        return [*chain.from_iterable(problems), *said_twice(case)]
+        problems = (self._check(key, case) for key in self._keys if find_extension(case, key) is not None)
+        return [*chain.from_iterable(problems), *contradictory_extensions(case)]
 
     def _check(self, key: str, case: EvalCase) -> Iterable[str]:
         if key not in self._checks:

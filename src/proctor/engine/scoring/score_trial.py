@@ -20,7 +20,7 @@ from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import CaseView
 from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
-from proctor.schema.format.case import EvalCase, all_stated
+from proctor.schema.format.case import EvalCase, all_extensions
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import Explanation, MetricScore, Score
@@ -43,7 +43,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
         expected_state=case.final_session_state or None,
         actual_state=trial.final_state,
         trial=trial,
-        extra=all_stated(case) if case.__pydantic_extra__ or case.session_input is not None else None,
+        extra=all_extensions(case) if case.__pydantic_extra__ or case.session_input is not None else None,
     )
 
 

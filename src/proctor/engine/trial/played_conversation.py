@@ -8,13 +8,13 @@ from typing import Any
 from proctor.engine.trial.deadlines import Slot
 from proctor.errors import SetupError
 from proctor.schema.evidence.convert_events import invocation_of
-from proctor.schema.evidence.simulated_user import FaultKind, PlayedUser, UserFault, UserReply, faults_in
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial, spoiled_by
+from proctor.schema.evidence.simulated_user import FaultKind, SimulatedUser, UserFault, UserReply, faults_in
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, simulator_failure
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.model_usage import Spent, together
+from proctor.schema.results.model_usage import Spent, sum_usage
 from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import NoMessageError, Users, UserSimulator
 
@@ -51,7 +51,7 @@ def user_failure(
         for fault in (*trial.played_user.faults, *by_metrics)
         if simulator is None or simulator.counts(fault.kind)
     ]
-    return spoiled_by(faults) if faults else None
+    return simulator_failure(faults) if faults else None
 
 
 class Player:
@@ -131,12 +131,12 @@ class UserProblems:
         return doubts
 
 
-def usage_of_user(played: PlayedUser | dict[str, Any]) -> list[Spent]:
+def usage_of_user(played: SimulatedUser | dict[str, Any]) -> list[Spent]:
     """Return the usage of a simulated user's replies, by model."""
     if isinstance(played, dict):
-        played = PlayedUser.model_validate(played)
+        played = SimulatedUser.model_validate(played)
     name = played.model
-    return together(_usage_of_reply(name, reply) for reply in played.replies if reply.model)
+    return sum_usage(_usage_of_reply(name, reply) for reply in played.replies if reply.model)
 
 
 def _usage_of_reply(model: str, reply: UserReply) -> Spent:

@@ -9,9 +9,9 @@ from typing import Any
 
 from proctor.engine.trial.played_conversation import usage_of_user
 from proctor.schema.evidence.event import WaitingEvent
-from proctor.schema.evidence.simulated_user import PlayedUser
+from proctor.schema.evidence.simulated_user import SimulatedUser
 from proctor.schema.evidence.trial import Attempt, Failure, Trial, Turn
-from proctor.schema.results.model_usage import Spent, together
+from proctor.schema.results.model_usage import Spent, sum_usage
 
 _TRIED_AGAIN = "tried again after "
 _REASONS = {False: "infrastructure errors", True: "faults of the played user"}
@@ -99,9 +99,9 @@ class AgentUsage:
                 if event.model_version:
                     self.models.add(event.model_version)
 
-    def _add_user(self, played: PlayedUser | dict[str, Any] | None) -> None:
+    def _add_user(self, played: SimulatedUser | dict[str, Any] | None) -> None:
         if played is not None:
-            self.users = together([*self.users, *usage_of_user(played)])
+            self.users = sum_usage([*self.users, *usage_of_user(played)])
 
     def _add_json(self, turns: Iterable[dict[str, Any]]) -> None:
         """Do what `_add` does, from the JSON of turns: validating the models would take ten times as long."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.engine.trial.played_conversation import usage_of_user
 from proctor.engine.usage.agent_usage import costs_of
 from proctor.schema.evidence.trial import FailureKind
-from proctor.schema.results.model_usage import Spent, together, total_cost, without
+from proctor.schema.results.model_usage import Spent, sum_usage, total_cost, without
 from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RunCosts:
                     for details in all_details(score):
                         self._seen.update({(name, *by): None for by in _graders(details)})
                         found += spent_on(details)
-        self._before = together([*self._before, *found])
+        self._before = sum_usage([*self._before, *found])
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
         """Record which judges scored a trial."""
@@ -70,7 +70,7 @@ class RunCosts:
     def spent(self) -> list[Spent]:
         """Return the usage, by purpose and model."""
         judges = self._judges.spending() if self._judges is not None else []
-        return together([*self._before, *self._spending.costs.spent(), *self._spending.users, *judges])
+        return sum_usage([*self._before, *self._spending.costs.spent(), *self._spending.users, *judges])
 
     def judged_by(self) -> list[JudgedBy]:
         """Return the judges of each metric."""
@@ -152,7 +152,7 @@ def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
 
 def spent_on_case(case: CaseResult) -> list[Spent]:
     """Return what a case took, by purpose and model; attempts that were made again are in it. Reads its evidence."""
-    return together(_all(case))
+    return sum_usage(_all(case))
 
 
 def cost_of_case(case: CaseResult) -> float | None:

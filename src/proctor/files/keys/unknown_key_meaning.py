@@ -31,7 +31,7 @@ from proctor.files.keys.other_tools import (
 )
 from proctor.files.text.validation_messages import near_key
 from proctor.schema.format.case import (
-    BEYOND,
+    EXTENSION_KEYS,
     ConversationScenario,
     ConversationScenarios,
     EvalCase,
@@ -105,11 +105,11 @@ _PLACES: dict[type[BaseModel], Place] = {
 
 _OLD_TURN_KEYS = ("query", "reference", "expected_tool_use", "expected_intermediate_agent_responses")
 _KNOWN: Mapping[Place, tuple[str, ...]] = {
-    Place.CASE: (*EvalCase.model_fields, *BEYOND, "tags"),
-    Place.ROW: (*EvalCase.model_fields, *BEYOND, "tags", *ROW_KEYS),
-    Place.SESSION: (*SessionInput.model_fields, *BEYOND),
+    Place.CASE: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
+    Place.ROW: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags", *ROW_KEYS),
+    Place.SESSION: (*SessionInput.model_fields, *EXTENSION_KEYS),
     Place.OLD_TURN: (*_OLD_TURN_KEYS, *Invocation.model_fields),
-    Place.OLD_CASE: ("name", "data", "initial_session", *EvalCase.model_fields, *BEYOND, "tags"),
+    Place.OLD_CASE: ("name", "data", "initial_session", *EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
 }
 
 _NEW_WORDS = {CALLS: "calls are expected in `intermediate_data.tool_uses`", ANSWER: "the expected answer is `final_response`",

@@ -27,7 +27,7 @@ from proctor.metrics.expectations.misspelled_calls import (
 from proctor.metrics.expectations.parse import Expectation, TurnSurvey, read_expectations, turns_lacking
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import and_more
-from proctor.schema.format.case import EvalCase, Statement, places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
@@ -92,7 +92,7 @@ class ToolExpectations:
     def applies(self, case: EvalCase) -> bool:
         """Return whether there is an expectation for the case."""
         turns = len(case.conversation or ())
-        return stated(case, KEY) is not None or any(
+        return find_extension(case, KEY) is not None or any(
             each.turn is None or each.turn < turns for each in self._common
         )
 
@@ -112,7 +112,7 @@ class ToolExpectations:
         turns = None if case.conversation is None else len(case.conversation)
         expectations = [
             each
-            for place in places_of(case, KEY)
+            for place in find_extensions(case, KEY)
             for each in read_expectations(place.value, turns, reader, place.where)
         ]
         names = {
@@ -128,7 +128,7 @@ class ToolExpectations:
         return impossible_guards(guards, described, declarations=self._declarations, expected=expected)
 
     def _stated_by(self, case: EvalCase) -> Iterator[Expectation]:
-        for place in places_of(case, KEY):
+        for place in find_extensions(case, KEY):
             yield from read_expectations(place.value, None, MatcherReader(), place.where)
 
     def score(self, case: CaseView) -> MetricScore:

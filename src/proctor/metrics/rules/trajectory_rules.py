@@ -24,7 +24,7 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.reason_text import and_more, show_call, show_value
 from proctor.metrics.rules.rule import Breach, Kind, Rule, breaches, read_rules
-from proctor.schema.format.case import EvalCase, Statement, places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
@@ -44,7 +44,7 @@ class RulesCriterion(BaseCriterion):
 
 def _stated_rules(case: EvalCase) -> Statement:
     """Find rules that the case states; an agent without calls keeps each kind of rule, so they are negative."""
-    return Statement.NONE if stated(case, KEY) is None else Statement.NEGATIVE
+    return Statement.NONE if find_extension(case, KEY) is None else Statement.NEGATIVE
 
 
 class TrajectoryRules:
@@ -79,7 +79,7 @@ class TrajectoryRules:
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether there is a rule for the case."""
-        return bool(self._common) or stated(case, KEY) is not None
+        return bool(self._common) or find_extension(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:
         """Return what the case lacks."""
@@ -89,7 +89,9 @@ class TrajectoryRules:
         """Return the problems of a case's rules."""
         reader = MatcherReader()
         rules = [
-            rule for place in places_of(case, KEY) for rule in read_rules(place.value, reader, place.where)
+            rule
+            for place in find_extensions(case, KEY)
+            for rule in read_rules(place.value, reader, place.where)
         ]
         return [*reader.problems, *lookalike_problems(_names(rules), expected_names(case))]
 
@@ -98,7 +100,7 @@ class TrajectoryRules:
         return NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
 
     def _stated_by(self, case: EvalCase) -> Iterator[Rule]:
-        for place in places_of(case, KEY):
+        for place in find_extensions(case, KEY):
             yield from read_rules(place.value, MatcherReader(), place.where)
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:

@@ -15,7 +15,7 @@ from proctor.metrics.reason_text import and_more, show_value
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
-from proctor.schema.format.case import EvalCase, Statement, places_of, stated
+from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
@@ -111,7 +111,7 @@ class SchemaSurvey:
 
     def see(self, case: EvalCase) -> None:
         """Record the schemas of one case."""
-        own = stated(case, KEY)
+        own = find_extension(case, KEY)
         if own is None:
             return
         self._is_stated = True
@@ -149,7 +149,7 @@ class SchemaCriterion(BaseCriterion):
 
 def _stated_schema(case: EvalCase) -> Statement:
     """Find a schema that the case states; an answer without text is not valid JSON."""
-    return Statement.NONE if stated(case, KEY) is None else Statement.POSITIVE
+    return Statement.NONE if find_extension(case, KEY) is None else Statement.POSITIVE
 
 
 class ResponseSchema(AnswerMetric[SchemaCriterion]):
@@ -199,7 +199,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether there is a schema for the case."""
-        return self._expected is not None or stated(case, KEY) is not None
+        return self._expected is not None or find_extension(case, KEY) is not None
 
     def why_not(self, case: EvalCase) -> str:
         """Return what the case lacks."""
@@ -210,7 +210,8 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         turns = None if case.conversation is None else len(case.conversation)
         formats = self.criterion.formats
         schemas = (
-            Schemas(each.value, turns, formats=formats, where=each.where) for each in places_of(case, KEY)
+            Schemas(each.value, turns, formats=formats, where=each.where)
+            for each in find_extensions(case, KEY)
         )
         return [problem for each in schemas for problem in each.problems]
 

@@ -104,7 +104,7 @@ def _file(variable: str, default: str) -> Path:
 
 
 def _check_metadata(name: ModelName) -> None:
-    """A machine on AWS may have credentials of its own, which only the network can tell: then it has to be said."""
+    """Require that the user enables the credentials of an AWS machine's role, because they can only be checked over the network."""
     if first_set("AWS_EC2_METADATA_DISABLED").lower() != "false":
         raise SetupError(
             f"The model {name.text} cannot be asked: there are no credentials of AWS. Set AWS_BEARER_TOKEN_BEDROCK, or "

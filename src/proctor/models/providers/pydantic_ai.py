@@ -210,7 +210,7 @@ class _Connection:
 
 
 _OPEN_CLIENTS: WeakKeyDictionary[asyncio.AbstractEventLoop, list[AsyncIterator[Any]]] = WeakKeyDictionary()
-"""The open clients of each loop; the loop closes clients that nobody closed."""
+"""The open clients of each loop; the loop closes the clients that are left."""
 
 
 def _is_failure(task: asyncio.Task[Any]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from proctor.reports.content.summary import duration
 from proctor.reports.evidence.simulated_users import simulator_name
-from proctor.schema.evidence.trial import Trial, spoiled_by
+from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
@@ -96,7 +96,9 @@ def attempt_lines(earlier: Sequence[Trial]) -> list[str]:
 def _why_again(trial: Trial) -> str:
     if trial.failure is not None:
         return trial.failure.cause
-    return spoiled_by(trial.played_user.faults).cause if trial.played_user is not None else "no failure"
+    return (
+        simulator_failure(trial.played_user.faults).cause if trial.played_user is not None else "no failure"
+    )
 
 
 def _tokens(trial: Trial) -> int:

@@ -6,12 +6,12 @@ from typing import Any
 
 from proctor.reports.content.summary import bounds, percent
 from proctor.reports.content.symbols import Marks
-from proctor.schema.results.case_statistics import FaultRate, WhoseFault
+from proctor.schema.results.case_statistics import FaultRate, FaultRates
 
 __all__ = ["fault_data", "fault_fields", "fault_texts"]
 
 
-def fault_texts(found: WhoseFault, marks: Marks) -> list[str]:
+def fault_texts(found: FaultRates, marks: Marks) -> list[str]:
     """Return both rates and the kinds of simulator faults as text; empty without simulated users."""
     if not found:
         return []
@@ -27,7 +27,7 @@ def _text(rate: FaultRate, marks: Marks) -> str:
     return f"{share} % ({rate.faults} of {rate.of}, 95 %: {bounds(*rate.interval, marks)})"
 
 
-def fault_fields(found: WhoseFault, marks: Marks) -> list[str]:
+def fault_fields(found: FaultRates, marks: Marks) -> list[str]:
     """Return the same for lines that programs read: `agent=25%(1/4,5-70)`, `simulator=…`, `left_plan=2`."""
     if not found:
         return []
@@ -39,7 +39,7 @@ def fault_fields(found: WhoseFault, marks: Marks) -> list[str]:
     return [*rates, *(f"{kind.value}={count}" for kind, count in found.kinds.most_common())]
 
 
-def fault_data(found: WhoseFault) -> dict[str, Any] | None:
+def fault_data(found: FaultRates) -> dict[str, Any] | None:
     """Return both rates as plain data; `None` without simulated users."""
     if not found:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proctor.reports.content.reasons import warnings_of
-from proctor.schema.results.case_statistics import Repeats, WhoseFault
+from proctor.schema.results.case_statistics import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 
 
@@ -39,7 +39,7 @@ class Digest:
         self.trials: Counter[Outcome] = Counter()
         """Trials by outcome."""
         self.repeats = Repeats()
-        self.whose_fault = WhoseFault()
+        self.whose_fault = FaultRates()
         self.thresholds: dict[str, set[float | None]] = {}
         """The metrics that decide, in the order in which they appear, and their thresholds."""
         self._warnings: dict[str, tuple[list[str], int]] = {}  # the first cases, and how many there are

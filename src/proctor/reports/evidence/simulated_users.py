@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.evidence.blocks import Cause, Fact, Section, TrialEvidence
-from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario
 
@@ -77,11 +77,11 @@ def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
 
 
 def _fault_text(fault: UserFault) -> str:
-    judge = " (a judge says so)" if fault.found_by == "judge" else ""
+    judge = " (found by a judge)" if fault.found_by == "judge" else ""
     return f"{fault.kind.words}: {fault.why}{judge}"
 
 
-def _ends_itself(played: PlayedUser) -> bool:
+def _ends_itself(played: SimulatedUser) -> bool:
     return bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
 
 

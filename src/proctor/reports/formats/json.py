@@ -28,7 +28,7 @@ from proctor.reports.formats.json_data import (
     rule_data,
     score_data,
 )
-from proctor.schema.results.case_statistics import Repeats, WhoseFault
+from proctor.schema.results.case_statistics import FaultRates, Repeats
 from proctor.schema.results.run_result import (
     CaseResult,
     MetricVerdict,
@@ -71,7 +71,7 @@ def _write_run(write: Write, run: RunResult) -> None:
     head, notes = json_line(_run_head(run))
     write(head[:-1])
     write(f', "notes": {json_list(notes)},\n"cases": [')
-    repeats, whose_fault = Repeats(), WhoseFault()
+    repeats, whose_fault = Repeats(), FaultRates()
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)

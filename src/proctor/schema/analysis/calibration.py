@@ -196,7 +196,7 @@ class Disagreement:
 
 
 @dataclass(slots=True)
-class JudgedAgain:
+class Rescoring:
     """The verdicts after re-scoring the run."""
 
     counts: dict[Outcome, int]
@@ -222,7 +222,7 @@ class CalibrationReport:
     """Labels of items without a verdict; they are excluded."""
     unsaid: list[Labelled] = field(default_factory=list)
     """Labels of items to which the metric does not apply; they are excluded."""
-    judged: JudgedAgain | None = None
+    judged: Rescoring | None = None
     """The result of re-scoring, if the run was re-scored for the calibration."""
     disagreements: list[Disagreement] = field(default_factory=list)
     void: list[str] = field(default_factory=list)

@@ -19,7 +19,7 @@ TRIAL_SECONDS, TRIAL_COST = "trial_seconds", "trial_cost"
 
 
 class Change(StrEnum):
-    """What a comparison came to."""
+    """The outcome of a comparison."""
 
     REGRESSION = "regression"
     """The pass rate, or a gating metric, is significantly worse."""
@@ -83,7 +83,7 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
-    """One case that is not as it was."""
+    """A case that differs between the runs."""
 
     eval_set_id: str
     eval_id: str
@@ -137,7 +137,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike:
+class RunDifference:
     """A difference between the two runs other than the agent's answers."""
 
     what: str
@@ -155,11 +155,11 @@ class Look:
     number: int
     """The number of the look, from 1."""
     of: int
-    """Looks that there can be."""
+    """The maximum number of looks."""
     two_sided: float
     """The p-value below which a difference is significant at this look."""
     one_sided: float
-    """That below which the pass rate has not fallen by as much as the margin."""
+    """The p-value below which a drop as large as the margin is ruled out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +175,9 @@ class ComparedRun:
     cost: float | None = None
     """The cost of the run in US dollars; `None` if a price is unknown."""
     against: str = ""
-    """The run that it was made to be compared with, until that was decided."""
+    """The id of the baseline of a run that stops when the comparison is decided; empty: none."""
     most: int = 0
-    """Trials of a case that there could be, where they were added until something was decided; 0: their number was chosen
-    beforehand."""
+    """The maximum number of trials of a case if they are added until a decision; 0: the number is fixed in advance."""
 
 
 @dataclass(slots=True)
@@ -196,26 +195,26 @@ class Comparison:
     pairs: int = 0
     """Cases whose pass or fail could be compared."""
     more_cases: int | None = None
-    """Of an inconclusive comparison: about so many more cases would tell."""
+    """Of an inconclusive comparison: about this many more cases would decide it."""
     more_trials: int | None = None
     """Or about this many more trials of each case; `None` if more trials alone do not suffice."""
     measures: Sequence[Measured] = ()
-    """`passed` first, then metrics that decide, then what is only reported."""
+    """`passed` first, then metrics that decide, then measures that are only reported."""
     cases: Sequence[ChangedCase] = ()
     """Regressions (the largest first), new errors, fixes, flaky cases."""
     only_base: Sequence[str] = ()
     """`set/case` of cases that only the base has."""
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
-    """Cases whose content is not the same in both runs."""
+    """Cases whose content differs between the runs."""
     look: Look | None = None
     """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False
     """Whether an inconclusive look stopped for futility: the remaining trials would hardly decide."""
     undecided: int = 0
-    """Cases left out of pass and fail: a trial of theirs was in error or not run."""
-    unlike: list[Unlike] = field(default_factory=list)
-    """What else differs between the runs."""
+    """Cases excluded from the pass rate, because one of their trials was in error or not run."""
+    unlike: list[RunDifference] = field(default_factory=list)
+    """The other differences between the runs."""
 
     def __bool__(self) -> bool:
         return self.passed  # an `assert comparison` must not pass by accident
@@ -280,13 +279,13 @@ class Baseline(BaseModel):
     started_at: float
     num_runs: Annotated[int, Field(ge=1, le=_MOST)]
     most: _Count = 0
-    """Trials of a case that there could be, where they were added until something was decided."""
+    """The maximum number of trials of a case if they are added until a decision."""
     against: str = ""
     cost: float | None = None
     manifest: Manifest
     """The manifest of the run: the properties in which another run can differ."""
     judging: Judging
-    """The judging: with which configs and metrics the run was scored."""
+    """The configs and metrics by which the run was scored."""
     metrics: list[str]
     """The metrics, in the order of the means in `cases`."""
     cases: list[CaseRow]

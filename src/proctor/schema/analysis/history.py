@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from proctor.schema.analysis.comparison import Trials, Unlike
+from proctor.schema.analysis.comparison import RunDifference, Trials
 from proctor.schema.results.score import Outcome, refuse_truth
 
 
 class Course(StrEnum):
-    """What has become of a case over its runs, in the order in which cases are listed."""
+    """The state of a case over its runs, in the order in which cases are listed."""
 
     BROKE = "broke"
     """It failed in its newest run, and passed in the previous one."""
@@ -84,7 +84,7 @@ class CasePoint:
     metrics: Mapping[str, MetricPoint] = field(default_factory=dict)
     content_hash: str = ""
     """The hash of the case in this run; empty if unknown."""
-    changed: Sequence[Unlike] = ()
+    changed: Sequence[RunDifference] = ()
     """The differences from the previous run with this case; only in the history of a single case."""
 
     def __bool__(self) -> bool:
@@ -110,14 +110,14 @@ class CasePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Turning:
+class VerdictChange:
     """A change of a case's verdict: from passing to not passing, or vice versa."""
 
     first: HistoryRun
     """The first run in which it was so."""
     before: HistoryRun | None
     """The last run with the previous verdict; `None` if every run in the history has the current one."""
-    changed: Sequence[Unlike] = ()
+    changed: Sequence[RunDifference] = ()
     """The known differences between the two runs; those that are not `expected` make them not comparable."""
     known: bool = False
     """Whether a different build of the agent would have been detected; if not, the absence of differences proves little."""
@@ -137,7 +137,7 @@ class CaseHistory:
     course: Course
     points: list[CasePoint]
     """Newest first; without runs that did not reach the case."""
-    turn: Turning | None = None
+    turn: VerdictChange | None = None
     """The run in which it broke, became undecided, or was fixed; `None` for a steady case."""
     decided: int = 0
     """Runs in which it passed or failed."""

@@ -37,7 +37,7 @@ def invocation_of(
 
     `app_details` is the agent's description of itself, as a model or as plain data.
     """
-    invocation = _built(invocation_id, turn.user_content, turn.started_at, turn.events, turn)
+    invocation = _build_invocation(invocation_id, turn.user_content, turn.started_at, turn.events, turn)
     if app_details is not None:
         invocation.app_details = AppDetails.model_validate(app_details)
     return invocation
@@ -113,7 +113,7 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
 
 
 def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
-    """Return whether an event has content, where `asks` says that it calls a model; append its calls to `calls`."""
+    """Return whether an event has content, where `asks` means that it calls a model; append its calls to `calls`."""
     shows = fields["grounding_metadata"] is not None
     if (content := fields["content"]) is not None:
         for part in content.__dict__["parts"] or ():
@@ -150,10 +150,10 @@ def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:
     for event in events:
         if event.author.lower() == "user":
             user, time = event.content or user, event.timestamp or 0.0
-    return _built(invocation_id, user, time, events)
+    return _build_invocation(invocation_id, user, time, events)
 
 
-def _read(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent]]:
+def _split_response(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent]]:
     """Return the final response and the events before it. The user's messages are in neither.
 
     The final response is the content of the last final event that has parts; after a final event with text, only
@@ -161,24 +161,24 @@ def _read(events: Iterable[Event]) -> tuple[Content | None, list[InvocationEvent
     that also calls a (long-running) tool keeps its content.
     """
     final: Event | None = None
-    final_says_text = final_calls = False
+    final_has_text = final_calls = False
     steps: list[Event] = []
     for event in events:
         if event.author.lower() == "user":
             continue
         parts = (event.content and event.content.parts) or ()
-        says_text = calls = other = False
+        has_text = calls = other = False
         for part in parts:  # one plain loop for all checks: this runs for every event of every trial
             if part.text:
-                says_text = True
+                has_text = True
             if part.function_call:
                 calls = True
             elif part.function_response or part.inline_data:
                 other = True
-        if says_text or calls or other or event.grounding_metadata is not None:
+        if has_text or calls or other or event.grounding_metadata is not None:
             steps.append(event)
-        if parts and (says_text or not final_says_text) and event.is_final_response():
-            final, final_says_text, final_calls = event, says_text, calls
+        if parts and (has_text or not final_has_text) and event.is_final_response():
+            final, final_has_text, final_calls = event, has_text, calls
     without_content = None if final_calls else final
     return final.content if final else None, [
         _step(event, None if event is without_content else event.content) for event in steps
@@ -197,10 +197,10 @@ def _step(event: Event, content: Content | None) -> InvocationEvent:
     )
 
 
-def _built(
+def _build_invocation(
     invocation_id: str, user: Content, time: float, events: Iterable[Event], turn: Turn | None = None
 ) -> Invocation:
-    final, steps = _read(events)
+    final, steps = _split_response(events)
     return _made_invocation(
         {
             "invocation_id": invocation_id,
@@ -247,7 +247,7 @@ def events_of(invocation: Invocation) -> list[Event]:
 def _from_older(data: IntermediateData) -> list[Event]:
     """Return texts first, then each call with its response, then responses without a call. The form does not record the order."""
     events = [
-        Event(author=author or "agent", content=Content(role="model", parts=_copied(parts)))
+        Event(author=author or "agent", content=Content(role="model", parts=_copy_parts(parts)))
         for author, parts in data.intermediate_responses
     ]
     waiting = list(data.tool_responses)
@@ -280,7 +280,7 @@ def _final_event(content: Content | None, own: Event | None) -> Event | None:
     if content is None or not parts:
         return None
     event = own or Event()
-    event.content = Content(role=content.role, parts=_copied(parts))
+    event.content = Content(role=content.role, parts=_copy_parts(parts))
     if not event.is_final_response():  # it ends in a code result
         event.skip_summarization = True
     return event
@@ -294,7 +294,7 @@ def _hold_back(events: list[Event]) -> None:
             event.long_running_tool_ids = event.skip_summarization = None
 
 
-def _copied(parts: Sequence[Part]) -> list[Part]:
+def _copy_parts(parts: Sequence[Part]) -> list[Part]:
     return [part.model_copy(deep=True) for part in parts]
 
 

@@ -63,8 +63,8 @@ class UserFault(WireModel):
 
 def faults_in(details: dict[str, Any] | None) -> list[UserFault]:
     """Return the faults in the details of a metric's score; empty if there are none."""
-    told = (details or {}).get(USER_FAULTS)
-    return [UserFault.model_validate(one) for one in told] if isinstance(told, list) else []
+    faults = (details or {}).get(USER_FAULTS)
+    return [UserFault.model_validate(fault) for fault in faults] if isinstance(faults, list) else []
 
 
 class NextStatus(StrEnum):
@@ -97,7 +97,7 @@ class UserReply(WireModel):
     seconds: float = 0.0
 
 
-class PlayedUser(WireModel):
+class SimulatedUser(WireModel):
     """The simulated user of a trial, with every reply."""
 
     simulator: str

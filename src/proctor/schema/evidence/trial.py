@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.simulated_user import PlayedUser, UserFault
+from proctor.schema.evidence.simulated_user import SimulatedUser, UserFault
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import WireModel
@@ -151,7 +151,7 @@ class Attempt(WireModel):
     turns: list[Turn] = Field(default_factory=list)
     failure: Failure | None = None
     duration: float = 0.0
-    played_user: PlayedUser | None = None
+    played_user: SimulatedUser | None = None
 
 
 class Trial(WireModel):
@@ -173,7 +173,7 @@ class Trial(WireModel):
     started_at: float = 0.0
     duration: float = 0.0
     attempts: list[Attempt] = Field(default_factory=list)
-    played_user: PlayedUser | None = None
+    played_user: SimulatedUser | None = None
     """The simulated user and its replies; `None` if the user's messages are recorded ones."""
     notes: list[str] = Field(default_factory=list)
     """Notes on this evidence, for example that it was truncated."""
@@ -189,12 +189,12 @@ class Trial(WireModel):
         ]
 
 
-def spoiled_by(faults: Sequence[UserFault]) -> Failure:
+def simulator_failure(faults: Sequence[UserFault]) -> Failure:
     """Return the failure that describes the first of `faults`. Without faults, the failure names none."""
     if not faults:
-        return Failure(where="simulator", kind=FailureKind.SPOILED, message="the played user was at fault")
+        return Failure(where="simulator", kind=FailureKind.SPOILED, message="the simulated user was at fault")
     first = min(faults, key=lambda fault: fault.turn)
-    by = " (a judge says so)" if first.found_by == "judge" else ""
+    by = " (found by a judge)" if first.found_by == "judge" else ""
     quoted = f": {first.evidence!r}" if first.evidence else ""
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     message = f"{first.why}{by}{quoted}{more}"

@@ -86,7 +86,7 @@ def with_context(
     numbered = enumerate(run.cases) if places is None else _at(run.cases, places)
     for index, case in numbered:
         document = kept(index) if kept is not None else None
-        yield case, CaseContext(_expected(document), criteria.get(case.eval_set_id, {}))
+        yield case, CaseContext(_expected_conversation(document), criteria.get(case.eval_set_id, {}))
 
 
 def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[int, CaseResult]]:
@@ -99,7 +99,7 @@ def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[
 _AT_ONCE = 100
 
 
-def _expected(document: bytes | None) -> tuple[Invocation, ...] | None:
+def _expected_conversation(document: bytes | None) -> tuple[Invocation, ...] | None:
     conversation = EvalCase.model_validate_json(document).conversation if document else None
     return tuple(conversation) if conversation is not None else None
 
@@ -111,20 +111,20 @@ def result_text(header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseCont
         "eval_set_result_name": header.name,
         "eval_set_id": header.eval_set_id,
     }
-    yield _indented(head)[:-2] + ',\n  "eval_case_results": ['
+    yield _to_json(head)[:-2] + ',\n  "eval_case_results": ['
     separator = "\n    "
     for case, context in cases:
         for found in case_results(case, context):
-            yield separator + _indented(found).replace("\n", "\n    ")
+            yield separator + _to_json(found).replace("\n", "\n    ")
             separator = ",\n    "
     end = "]" if separator == "\n    " else "\n  ]"
-    yield f'{end},\n  "creation_timestamp": {_indented(header.timestamp)}\n}}'
+    yield f'{end},\n  "creation_timestamp": {_to_json(header.timestamp)}\n}}'
 
 
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def _indented(value: Any) -> str:
+def _to_json(value: Any) -> str:
     try:
         return to_json(value, indent=2, inf_nan_mode="null").decode()
     except PydanticSerializationError:  # an unpaired surrogate, which UTF-8 cannot encode
@@ -156,7 +156,7 @@ def _case_result(
         "session_details": session_details(trial) if trial else None,
         "user_id": trial.user_id or None if trial else None,
         "proctor_outcome": outcome.value,
-        "proctor": _beside(case, index, result),
+        "proctor": _proctor_data(case, index, result),
     }
 
 
@@ -262,12 +262,12 @@ def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [{name: one.get(name) for name in ("rubric_id", "rationale", "score")} for one in scores]
 
 
-def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[str, Any]:
+def _proctor_data(case: CaseResult, index: int, result: TrialResult | None) -> dict[str, Any]:
     """Return the data that has no place in ADK's form."""
     return {
         "trial": result.number if result is not None else None,
         "failure": result.failure.model_dump(mode="json") if result is not None and result.failure else None,
-        "metrics": {name: _metric_beside(metric, index) for name, metric in case.metrics.items()},
+        "metrics": {name: _metric_data(metric, index) for name, metric in case.metrics.items()},
         "case": {
             "outcome": case.outcome.value,
             "reason": case.reason,
@@ -277,7 +277,7 @@ def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[st
     }
 
 
-def _metric_beside(metric: MetricVerdict, index: int) -> dict[str, Any]:
+def _metric_data(metric: MetricVerdict, index: int) -> dict[str, Any]:
     score = metric.per_trial[index] if index < len(metric.per_trial) else None
     return {
         "outcome": metric.outcome_in(index).value if score is not None else None,

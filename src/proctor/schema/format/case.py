@@ -106,7 +106,7 @@ class EvalCase(WireModel):
 
     `rubrics` apply to every invocation. `final_session_state`: every stated key must exist and be equal. `opening` is an
     extension of Proctor's (other readers of the format preserve it, and simulate the scenario without it): turns before a
-    scenario, in which the user sends the messages verbatim, whatever the agent answers. A text is a turn with only a user
+    scenario, in which the user sends the messages verbatim, regardless of the agent's answers. A text is a turn with only a user
     message. `id` is an alias of `eval_id`.
     """
 
@@ -135,7 +135,7 @@ class EvalCase(WireModel):
         if self.opening and self.conversation is not None:
             raise PydanticCustomError(
                 "opening_of_recorded",
-                "`opening` stands before a `conversation_scenario`; a recorded case has all its turns in `conversation`",
+                "`opening` precedes a `conversation_scenario`; a recorded case has all its turns in `conversation`",
             )
         return self
 
@@ -152,12 +152,12 @@ class Statement(IntEnum):
 # --- Extensions: keys beyond the format, where google-adk's readers allow them: in the case, or in its session input --
 
 
-BEYOND = ("expectations", "trajectory_rules", "response_schema")
+EXTENSION_KEYS = ("expectations", "trajectory_rules", "response_schema")
 """The keys that Proctor's metrics read; in this spelling, or in camelCase like any other key."""
 SESSION = "session_input"
 
 
-class Stated(NamedTuple):
+class CaseExtension(NamedTuple):
     """The value of an extension key, and its location."""
 
     where: str
@@ -165,40 +165,44 @@ class Stated(NamedTuple):
     value: Any
 
 
-def stated(case: EvalCase, key: str) -> Stated | None:
-    """Return the value of one of `BEYOND`: from the case itself, or else from its session input."""
-    return next(places_of(case, key), None)
+def find_extension(case: EvalCase, key: str) -> CaseExtension | None:
+    """Return the value of one of `EXTENSION_KEYS`: from the case itself, or else from its session input."""
+    return next(find_extensions(case, key), None)
 
 
-def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
+def find_extensions(case: EvalCase, key: str) -> Iterator[CaseExtension]:
     """Yield every location of `key` in a case, those of the case itself first."""
-    if not states_more(case):
+    if not has_unknown_keys(case):
         return
     spellings = {key: None, to_camel(key): None}
     session = case.session_input
     for inside, extra in (("", case.model_extra), (f"{SESSION}.", session and session.model_extra)):
-        yield from (Stated(f"{inside}{name}", extra[name]) for name in spellings if extra and name in extra)
+        yield from (
+            CaseExtension(f"{inside}{name}", extra[name]) for name in spellings if extra and name in extra
+        )
 
 
-def said_twice(case: EvalCase) -> Iterator[str]:
+def contradictory_extensions(case: EvalCase) -> Iterator[str]:
     """Yield a message for each key that a case states in two locations with different values."""
-    for key in BEYOND:
-        places = [*places_of(case, key)]
+    for key in EXTENSION_KEYS:
+        places = [*find_extensions(case, key)]
         for other in places[1:]:
             if _text(places[0].value) != _text(other.value):
-                yield f"{other.where}: `{places[0].where}` says something else; keep one of the two"
+                yield f"{other.where}: `{places[0].where}` has another value; keep one of the two"
 
 
-def all_stated(case: EvalCase) -> Mapping[str, Any] | None:
-    """Return all unknown keys of a case for metrics, with those of `BEYOND` in their standard spelling."""
-    if not states_more(case):
+def all_extensions(case: EvalCase) -> Mapping[str, Any] | None:
+    """Return all unknown keys of a case for metrics, with those of `EXTENSION_KEYS` in their standard spelling."""
+    if not has_unknown_keys(case):
         return None
     found = {**(case.model_extra or {})}
-    found |= {key: there.value for key in BEYOND if (there := stated(case, key)) is not None}
+    found |= {
+        key: extension.value for key in EXTENSION_KEYS if (extension := find_extension(case, key)) is not None
+    }
     return found
 
 
-def states_more(case: EvalCase) -> bool:
+def has_unknown_keys(case: EvalCase) -> bool:
     """Return quickly whether there is any unknown key; most cases have none, and every trial calls this."""
     session: Any = case.__dict__["session_input"]
     return bool(case.__pydantic_extra__ or (session is not None and session.__pydantic_extra__))

@@ -122,8 +122,8 @@ class LlmBackedUserSimulatorConfig(WireModel):
     @classmethod
     def _names_faults(cls, faults: Any) -> Any:
         """Accept only `false` as false: a fault must be excluded explicitly."""
-        says = [*faults.values()] if isinstance(faults, dict) else [] if faults is None else [faults]
-        if not all(isinstance(one, bool) for one in says):
+        switches = [*faults.values()] if isinstance(faults, dict) else [] if faults is None else [faults]
+        if not all(isinstance(switch, bool) for switch in switches):
             raise PydanticCustomError(
                 "faults",
                 "expected true, false, or an object from kinds of faults to true or false, got {got}",

@@ -109,10 +109,10 @@ class _Conversion:
             if session:
                 stated = _object(session, path, "an initial session", SESSION_KEYS)
                 kept = {key: stated[key] for key in stated if not self.compat_adk or key in SESSION_KEYS}
-                fields["session_input"] = _validated(
+                fields["session_input"] = _validate(
                     SessionInput, {"app_name": "", "user_id": "", **kept}, path
                 )
-            return _validated(EvalCase, fields, path)
+            return _validate(EvalCase, fields, path)
         except PathError as problem:
             self.problems.append(problem)
             return None
@@ -145,7 +145,7 @@ class _Conversion:
             fields["final_response"] = answer
         if (data := self._intermediate_data(turn, path)) is not None:
             fields["intermediate_data"] = data
-        return _validated(Invocation, fields, path)
+        return _validate(Invocation, fields, path)
 
     def _final_response(self, turn: Mapping[str, Any], path: Path) -> Content | None:
         reference = turn.get("reference")
@@ -172,7 +172,7 @@ class _Conversion:
     def _call(self, value: Any, path: Path) -> FunctionCall:
         item = _object(value, path, "a tool call", CALL_KEYS)
         kept = item if not self.compat_adk else {key: item[key] for key in item if key in CALL_KEYS}
-        call = _validated(FunctionCall, dict(kept), path)
+        call = _validate(FunctionCall, dict(kept), path)
         if call.name is None:
             raise PathError("expected `tool_name` (which tool is called), but it is missing", path)
         return call
@@ -193,7 +193,7 @@ def in_snake_case(value: Mapping[str, Any], known: Iterable[str]) -> dict[str, A
     return {camel.get(key, key): item for key, item in value.items()}
 
 
-def _validated(model: type[_Model], fields: dict[str, Any], path: Path) -> _Model:
+def _validate(model: type[_Model], fields: dict[str, Any], path: Path) -> _Model:
     try:
         return model.model_validate(fields)
     except ValidationError as error:

@@ -176,7 +176,7 @@ class WireModel(BaseModel):
 
 
 ALWAYS_STATED: dict[type[WireModel], frozenset[str]] = {}
-"""The fields of unvalidated models that count as set, whatever their value."""
+"""The fields of unvalidated models that count as set, even with their default."""
 
 
 def _stated_when_made(model: WireModel) -> set[str]:
@@ -376,7 +376,7 @@ _new = object.__new__
 def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
     """Return a function that builds a `model` from a dict with a value for each of its fields, in their order.
 
-    `stated` are the fields that count as set, whatever their value (all fields if none is named); any other field
+    `stated` are the fields that count as set, even with their default (all fields if none is named); any other field
     counts as set if its value is not its default. The model takes ownership of the dict. Two of a model's four slots
     stay empty until first access (see `WireModel.__getattr__`), which saves a third.
     """
@@ -393,7 +393,7 @@ def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]
 
 
 def count_as_given(model: type[WireModel], stated: Iterable[str]) -> None:
-    """Make fields count as set in models that are built here, whatever their value; see `maker`."""
+    """Make fields count as set in models that are built here, even with their default; see `maker`."""
     names = frozenset(stated)
     ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
 

@@ -150,7 +150,7 @@ class FaultRate:
         return wilson(self.faults, self.of)
 
 
-class WhoseFault:
+class FaultRates:
     """The fault rates of agent and user simulator over all simulated conversations, updated one case at a time.
     Every attempt is a conversation, including attempts that were retried. The simulator's rate covers all conversations: it
     counts those in which the simulated user went off script, or that ended because it gave no message. The agent's rate covers the
@@ -209,8 +209,8 @@ def _earlier(trial: TrialResult) -> Iterator[Failure | None]:
 
     for one in (*trial.earlier, trial):
         for attempt in (one.evidence_data() or {}).get("attempts") or ():
-            told = attempt.get("failure")
-            yield Failure.model_validate(told) if told else None
+            failure = attempt.get("failure")
+            yield Failure.model_validate(failure) if failure else None
         if one is not trial:
             yield one.failure
 

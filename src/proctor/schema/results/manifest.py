@@ -24,7 +24,7 @@ USER_CODE = "user_code"
 
 
 class RunState(StrEnum):
-    """Where a run stands."""
+    """The state of a run."""
 
     RUNNING = "running"
     """A process is running it."""
@@ -158,7 +158,7 @@ def counting(judgings: Sequence[Judging]) -> Judging:
     return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
 
 
-def was_added(manifest: Manifest, first: Judging) -> bool:
+def adds_trials(manifest: Manifest, first: Judging) -> bool:
     """Return whether trials were added until a decision, so that a case may have fewer than the maximum."""
     return bool(manifest.options.get("until_decided")) or any(
         (one.config.get("trials") or {}).get("until_decided") for one in first.sets

@@ -39,7 +39,7 @@ class Spent(WireModel):
         return None if self.unpriced else self.cost
 
 
-def together(spent: Iterable[Spent]) -> list[Spent]:
+def sum_usage(spent: Iterable[Spent]) -> list[Spent]:
     """Add up usage by purpose and model, in the order of purposes."""
     found: dict[tuple[str, str], Spent] = {}
     for one in spent:
@@ -55,9 +55,9 @@ def together(spent: Iterable[Spent]) -> list[Spent]:
 
 def without(spent: Iterable[Spent], part: Iterable[Spent]) -> list[Spent]:
     """Return `spent` minus `part`, for each purpose and model with more calls in `spent`."""
-    parts = {(one.purpose, one.model): one for one in together(part)}
+    parts = {(one.purpose, one.model): one for one in sum_usage(part)}
     left = []
-    for one in together(spent):
+    for one in sum_usage(spent):
         known = parts.get((one.purpose, one.model), Spent(purpose=one.purpose))
         if one.calls > known.calls:
             less = {name: max(0, getattr(one, name) - getattr(known, name)) for name in _COUNTS}

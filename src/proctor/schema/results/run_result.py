@@ -255,7 +255,7 @@ class RunResult:
     judged_by: list[JudgedBy] = field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     badges: dict[str, str] = field(default_factory=dict)
-    """Metric -> what its judge was found to be worth, or why that does not hold any more; as the store knows it."""
+    """The calibration of each metric's judge, or why it is invalid, according to the store."""
     failure: Failure | None = None
     """The failure that ended the run (for example of the store); its exit code is 3."""
     at_most: int = 0
@@ -274,7 +274,7 @@ class RunResult:
     def outcome(self) -> Outcome:
         """Failed before error before inconclusive; passed only when every case passed.
 
-        A run with a failure is an *error*, whatever the outcomes of its cases are.
+        A run with a failure is an *error*, regardless of the outcomes of its cases.
         """
         set_missing = any(summary.failure is not None for summary in self.sets)
         return outcome_of_run(self.counts, set_missing=set_missing, broken_off=self.failure is not None)

@@ -104,7 +104,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: bool) -> Outcome:
     """Combine the outcomes of a run's cases: skipped cases do not count, a set that was not run is an error.
 
-    A run that ended by a failure (`broken_off`) is an *error*, whatever the outcomes of its cases are.
+    A run that ended by a failure (`broken_off`) is an *error*, regardless of the outcomes of its cases.
     """
     if broken_off:
         return Outcome.ERROR
@@ -226,7 +226,7 @@ class JudgedBy:
     model: str
     """The requested model name."""
     prompt: str
-    """The hash of what it was told."""
+    """The hash of its prompt."""
 
 
 # --- Verdicts: scores under their criteria, for one case -------------------------------------------------------------

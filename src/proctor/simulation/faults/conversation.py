@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, PlayedUser, UserFault, UserReply
+from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
@@ -82,7 +82,7 @@ def new_fault(kind: FaultKind, turn: int, evidence: str, why: str) -> UserFault:
 def user_conversation(
     case: EvalCase,
     scenario: ConversationScenario,
-    user: PlayedUser,
+    user: SimulatedUser,
     turns: Sequence[Invocation],
     final_state: Mapping[str, object] | None,
     *,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from proctor.schema.evidence.trial import Trial, spoiled_by
+from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
 from proctor.stores.base import BriefVerdict, StoredTrial
@@ -284,7 +284,7 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
             found = Trial.model_validate_json(unpack(kept))
             failure = found.failure
             if failure is None and found.played_user is not None:  # then it was its user that went wrong
-                failure = spoiled_by(found.played_user.faults)
+                failure = simulator_failure(found.played_user.faults)
             yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.case_statistics import TrialRule
-from proctor.schema.results.manifest import JudgedSet, Judging, Manifest, RunSummary, SetManifest, was_added
+from proctor.schema.results.manifest import JudgedSet, Judging, Manifest, RunSummary, SetManifest, adds_trials
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.stores.sqlite.reader import RunReader, parts
 
@@ -117,7 +117,7 @@ def _set(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
 
 def _at_most(manifest: Manifest, judging: Judging) -> int:
     """Trials that there could have been, where they were added until it was decided, or 0."""
-    added = was_added(manifest, judging)
+    added = adds_trials(manifest, judging)
     return sum(one.cases * one.num_runs for one in manifest.sets) if added else 0
 
 

@@ -20,7 +20,7 @@ from proctor.schema.analysis.history import (
     Course,
     MetricPoint,
     RunHistory,
-    Turning,
+    VerdictChange,
 )
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.score import Outcome
@@ -172,7 +172,7 @@ def _case(found: RunHistory, case: CaseHistory) -> HistoryCase:
     )
 
 
-def _turning(case: CaseHistory, turn: Turning) -> TurningPart:
+def _turning(case: CaseHistory, turn: VerdictChange) -> TurningPart:
     before = turn.before
     command = ["proctor", "compare", before.short, turn.first.short, case.name] if before is not None else []
     return TurningPart(
