@@ -16,8 +16,8 @@ from proctor.schema.analysis.comparison import (
     ComparedRun,
     Comparison,
     Measured,
+    RunDifference,
     Trials,
-    Unlike,
 )
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.base import copy_fields
@@ -194,7 +194,7 @@ def comparison_page(
     )
 
 
-def difference_lines(differences: Sequence[Unlike]) -> list[UnlikeLine]:
+def difference_lines(differences: Sequence[RunDifference]) -> list[UnlikeLine]:
     """Return the page's model of the differences between two runs."""
     return [copy_fields(UnlikeLine, difference) for difference in differences]
 
