@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor import IntermediateData
-from proctor.compat.adk.sync_or_async import ForgottenAwaitError, forgotten
+from proctor.compat.adk.sync_or_async import ForgottenAwaitError, unawaited_messages
 from proctor.compat.adk_ts import (
     DEFAULT_METRIC_EVALUATOR_REGISTRY,
     AgentEvaluator,
@@ -124,7 +124,7 @@ def test_a_forgotten_await_is_never_green() -> None:
     with pytest.raises(BaseException, match="not awaited") as told:
         asyncio.run(main())
     assert isinstance(told.value, ForgottenAwaitError | asyncio.CancelledError)
-    assert forgotten()  # else pytest's plug-in fails this test for it
+    assert unawaited_messages()  # else pytest's plug-in fails this test for it
 
 
 def test_files_and_folders(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.common.async_tools import settle
-from proctor.compat.adk.argument_errors import a_model, a_path, refused, unexpected
+from proctor.compat.adk.argument_errors import a_model, a_path, setup_error, unexpected_argument
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.compat.adk_rs_metrics import BuiltIn, EvalScore, EvalStatus, ResponseMatch, TrajectoryMatch
 from proctor.errors import MetricError, SetupError
@@ -96,9 +96,9 @@ class EvalRunner:
         """Take the agent (of any kind that `proctor.evaluate` takes), the session's app and user, and the metrics."""
         for what, name in (("app_name", app_name), ("user_id", user_id)):
             if not isinstance(name, str):
-                raise unexpected(f"EvalRunner: {what}", "a text", name)
+                raise unexpected_argument(f"EvalRunner: {what}", "a text", name)
         self._agent, self._app_name, self._user_id = agent, app_name, user_id
-        self._evaluators = _checked(evaluators)
+        self._evaluators = _check_evaluators(evaluators)
 
     def run_set(self, eval_set: EvalSet) -> Evaluation[EvalReport]:
         """Run every case of a set.
@@ -113,7 +113,7 @@ class EvalRunner:
 
         async def run() -> EvalResult:
             if not isinstance(set_id, str):
-                raise unexpected("run_case: set_id", "a text", set_id)
+                raise unexpected_argument("run_case: set_id", "a text", set_id)
             one = a_model(EvalCase, case, "run_case: case")
             return (await self._run(EvalSet(eval_set_id=set_id, eval_cases=[one]))).results[0]
 
@@ -125,7 +125,7 @@ class EvalRunner:
         loaded = given.result if isinstance(given, Evaluation) else given  # of `load_eval_set_from_file`
         eval_set = a_model(EvalSet, loaded, "run_set")
         own = eval_set.model_copy(update={"eval_cases": [self._in_session(c) for c in eval_set.eval_cases]})
-        with _registered(self._evaluators) as criteria:
+        with _registration(self._evaluators) as criteria:
             run = await evaluate(self._agent, own, config={"criteria": criteria}, num_runs=1)
         return EvalReport([_result(case) for case in run.cases], run)
 
@@ -135,36 +135,38 @@ class EvalRunner:
         return case.model_copy(update={"session_input": session})
 
 
-def _checked(evaluators: Any) -> list[Evaluator | BuiltIn]:
+def _check_evaluators(evaluators: Any) -> list[Evaluator | BuiltIn]:
     """Return the evaluators of a runner, each with a unique name. Raises ValueError for unsuitable ones."""
     if not isinstance(evaluators, Sequence) or isinstance(evaluators, str):
-        raise unexpected("EvalRunner: evaluators", "a list such as [TrajectoryMatch(1.0)]", evaluators)
+        raise unexpected_argument(
+            "EvalRunner: evaluators", "a list such as [TrajectoryMatch(1.0)]", evaluators
+        )
     names = [_name_of(each) for each in evaluators]
     if not names:
-        raise refused("EvalRunner: no evaluators given, so nothing would decide")
+        raise setup_error("EvalRunner: no evaluators given, so nothing would decide")
     for name in names:
         if names.count(name) > 1:
-            raise refused(f"EvalRunner: two evaluators are called {name!r}")
+            raise setup_error(f"EvalRunner: two evaluators are called {name!r}")
     return list(evaluators)
 
 
 def _name_of(evaluator: Any) -> str:
     if isinstance(evaluator, type):
-        raise unexpected(
+        raise unexpected_argument(
             "EvalRunner: evaluators", f"an evaluator, such as {evaluator.__name__}(1.0)", evaluator
         )
     wanted = "an object with the methods name() and evaluate(expected, actual)"
     name_of = getattr(evaluator, "name", None)
     if not (callable(name_of) and callable(getattr(evaluator, "evaluate", None))):
-        raise unexpected("EvalRunner: evaluators", wanted, evaluator)
+        raise unexpected_argument("EvalRunner: evaluators", wanted, evaluator)
     name = name_of()
     if not isinstance(name, str) or not name:
-        raise refused(f"EvalRunner: name() of {type(evaluator).__name__} gives a text, got {name!r}")
+        raise setup_error(f"EvalRunner: name() of {type(evaluator).__name__} gives a text, got {name!r}")
     return name
 
 
 @contextmanager
-def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str, Any]]:
+def _registration(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str, Any]]:
     """Register evaluators as metrics while the context is active; yields the criteria by name."""
     from proctor.common.registry import METRICS
 
@@ -211,7 +213,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
             )
         reason = str((score.details or {}).get("reason") or "")
         if EvalStatus(score.status) is EvalStatus.ERROR:
-            raise MetricError(f"{name}: {reason or 'the evaluator says ERROR'}")
+            raise MetricError(f"{name}: {reason or 'the evaluator returned ERROR'}")
         passed = EvalStatus(score.status) is EvalStatus.PASSED
         return Score(float(passed), reason=reason, details={"score": score.score})
 
@@ -231,12 +233,12 @@ def _result(case: CaseResult) -> EvalResult:
         for name, score in told["scores"].items()
     }
     for name, score in scores.items():
-        _as_evaluated(score, case, name)
+        _restore_scores(score, case, name)
     return EvalResult(case.eval_set_id, case.eval_id, scores, EvalStatus(told["overall_status"]))
 
 
-def _as_evaluated(score: EvalScore, case: CaseResult, name: str) -> None:
-    """Replace the 1 and 0 that the engine decides by with the evaluator's own scores."""
+def _restore_scores(score: EvalScore, case: CaseResult, name: str) -> None:
+    """Replace the 1 and 0 on which the engine bases its verdict with the evaluator's own scores."""
     trial = next((each for each in case.metrics[name].per_trial if each is not None), None)
     turns = (
         [each.details.get("score") for each in trial.per_invocation if each.details]
@@ -254,7 +256,7 @@ def load_eval_set_from_str(text: str) -> EvalSet:
     from proctor.files.eval_sets.source import load_eval_set_text
 
     if not isinstance(text, str | bytes):
-        raise unexpected("load_eval_set_from_str", "JSON text", text)
+        raise unexpected_argument("load_eval_set_from_str", "JSON text", text)
     return load_eval_set_text(text)
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error, unexpected_argument
 from proctor.compat.adk.evaluation.agent_evaluator import NUM_RUNS, AgentEvaluator as _AdkEvaluator
 from proctor.compat.adk.evaluation.base_eval_service import (
     EvaluateConfig,
@@ -116,7 +116,9 @@ class AgentEvaluator:
 def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the criteria by name, with adk-ts's reading where a metric has one. Raises ValueError for invalid criteria."""
     if not isinstance(criteria, Mapping):
-        raise unexpected("criteria", "an object from metric to threshold, or to a criterion", criteria)
+        raise unexpected_argument(
+            "criteria", "an object from metric to threshold, or to a criterion", criteria
+        )
     named = {str(getattr(name, "value", name)): asked for name, asked in criteria.items()}
     for name, reading in _READING.items():
         if name in named:
@@ -252,7 +254,7 @@ class LocalEvalService:
         """
         sets = _either(request, "eval_cases", "evalCases")
         if not isinstance(sets, Sequence) or not sets:
-            raise refused("perform_inference: expected `eval_cases`, a list of eval sets")
+            raise setup_error("perform_inference: expected `eval_cases`, a list of eval sets")
         for given in sets:
             eval_set = a_model(EvalSet, given, "perform_inference: eval_cases")
             self._keep(eval_set)
@@ -270,7 +272,9 @@ class LocalEvalService:
         config: Any = _either(request, "evaluate_config", "evaluateConfig") or {}
         metrics = _either(config, "eval_metrics", "evalMetrics")
         if not (isinstance(results, Sequence) and results and isinstance(metrics, Sequence) and metrics):
-            raise refused("evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`")
+            raise setup_error(
+                "evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`"
+            )
         with set_up():
             named = [_with_its_judge(a_model(EvalMetric, each, "metric")) for each in metrics]
             asked = EvaluateRequest(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from proctor.common.async_tools import settle
 from proctor.common.registry import METRICS
-from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error, unexpected_argument
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult
 from proctor.errors import CriterionError
 from proctor.metrics.base import Metric, MetricFacts
@@ -60,7 +60,7 @@ class MetricEvaluatorRegistry:
         try:
             info = evaluator.get_metric_info()
         except NotImplementedError:
-            raise refused(
+            raise setup_error(
                 f"{evaluator.__name__}: expected a static method get_metric_info() that names the metric; "
                 "add it, or use register_evaluator(metric_info, evaluator)"
             ) from None
@@ -79,7 +79,9 @@ class MetricEvaluatorRegistry:
         info = _read_info(metric_info)
         name = info.metric_name
         if name in METRICS and name not in self._own:
-            raise refused(f"{evaluator.__name__}: {name!r} is the name of another metric; use another name")
+            raise setup_error(
+                f"{evaluator.__name__}: {name!r} is the name of another metric; use another name"
+            )
         with set_up():
             factory = EvaluatorFactory(info, evaluator)
         self._own[name] = factory
@@ -155,9 +157,9 @@ class EvaluatorFactory:
 
 def _check_class(evaluator: Any) -> None:
     if not (isinstance(evaluator, type) and issubclass(evaluator, Evaluator)):
-        raise unexpected("register", "a subclass of Evaluator", evaluator)
+        raise unexpected_argument("register", "a subclass of Evaluator", evaluator)
     if inspect.isabstract(evaluator):
-        raise refused(f"{evaluator.__name__}: expected a method evaluate_invocations(actual, expected)")
+        raise setup_error(f"{evaluator.__name__}: expected a method evaluate_invocations(actual, expected)")
 
 
 def _read_info(info: MetricInfo | Mapping[str, Any]) -> MetricInfo:

@@ -188,7 +188,7 @@ def _check(watch: Watch, item: pytest.Item, *, has_returned: bool) -> None:
 
 def _unawaited_adk_calls() -> list[str]:
     module = sys.modules.get("proctor.compat.adk.sync_or_async")
-    return module.forgotten() if module is not None else []
+    return module.unawaited_messages() if module is not None else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
-from proctor.compat.adk.sync_or_async import Evaluation, ForgottenAwaitError, forgotten
+from proctor.compat.adk.sync_or_async import Evaluation, ForgottenAwaitError, unawaited_messages
 from proctor.schema.results.run_result import RunResult
 
 CONFIG = {"criteria": {"response_match_score": 0.8}}
@@ -34,7 +34,7 @@ def forgetting(request: pytest.FixtureRequest) -> None:
         try:
             told(*args, **named)
         finally:
-            forgotten()
+            unawaited_messages()
 
     request.node.obj = silently
 
@@ -256,21 +256,21 @@ def test_one_that_is_held_beyond_its_test_is_told_to_the_test_runner() -> None:
     async def test() -> None:
         held.append(evaluate())
 
-    forgotten()
+    unawaited_messages()
     asyncio.run(test())
-    (said,) = forgotten()
+    (said,) = unawaited_messages()
     assert "Write: await AgentEvaluator.evaluate_eval_set(...)" in said
-    assert forgotten() == []
+    assert unawaited_messages() == []
 
 
 def test_one_that_was_awaited_is_not() -> None:
     async def test() -> object:
         return await evaluate()
 
-    forgotten()
+    unawaited_messages()
     held = asyncio.run(test())
     assert held
-    assert forgotten() == []
+    assert unawaited_messages() == []
 
 
 @pytest.mark.usefixtures("forgetting")

@@ -165,7 +165,7 @@ def raises(_events: Any) -> Any:
             "generated no message",
             id="nothing",
         ),
-        pytest.param(lambda _: object(), "no NextUserMessage", id="something else"),
+        pytest.param(lambda _: object(), "invalid NextUserMessage", id="something else"),
     ],
 )
 def test_its_failure_is_not_the_agents(say: Any, message: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.agents.import_user_code import import_folder
 from proctor.common.async_tools import settle
-from proctor.compat.adk.argument_errors import a_path, refused
+from proctor.compat.adk.argument_errors import a_path, setup_error
 
 __all__ = ["app_and_root_agent", "reset_function"]
 
@@ -19,7 +19,7 @@ async def app_and_root_agent(agent_folder: str | os.PathLike[str]) -> tuple[Any,
     """Return the app of an agent's package, or `None`, and its root agent.
 
     Raises:
-        ValueError: the folder is no package, or its module exposes no agent.
+        ValueError: the folder is not a package, or its module exposes no agent.
     """
     module = _agent_module(agent_folder)
     app: Any = getattr(module, "app", None)
@@ -30,13 +30,13 @@ async def app_and_root_agent(agent_folder: str | os.PathLike[str]) -> tuple[Any,
     if hasattr(module, "get_agent_async"):
         agent, _ = await settle(module.get_agent_async())
         return None, agent
-    raise refused(
+    raise setup_error(
         f"{agent_folder}: expected `app`, `root_agent` or `get_agent_async` in its module, got none"
     )
 
 
 def reset_function(agent_folder: str | os.PathLike[str]) -> Any:
-    """Return `reset_data` of an agent's module, or `None`. Raises ValueError: the folder is no package."""
+    """Return `reset_data` of an agent's module, or `None`. Raises ValueError: the folder is not a package."""
     return getattr(_agent_module(agent_folder), "reset_data", None)
 
 
@@ -44,7 +44,7 @@ def _agent_module(agent_folder: str | os.PathLike[str]) -> ModuleType:
     """Import an agent's folder; return its submodule `agent` where there is one."""
     folder = Path(a_path(agent_folder, "agent_module_file_path"))
     if not (folder / "__init__.py").is_file():
-        raise refused(f"agent_module_file_path: expected a folder with an __init__.py, got {folder}")
+        raise setup_error(f"agent_module_file_path: expected a folder with an __init__.py, got {folder}")
     package = import_folder(folder)
     module = getattr(package, "agent", None)
     if not isinstance(module, ModuleType) and (folder / "agent.py").is_file():

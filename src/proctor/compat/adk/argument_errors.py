@@ -21,7 +21,7 @@ class InvalidSetupError(SetupProblems, ValueError):
     """What is wrong with the set-up, before the first agent call. google-adk raises a ValueError for it."""
 
 
-def refused(message: str) -> InvalidSetupError:
+def setup_error(message: str) -> InvalidSetupError:
     """Build the error for one mistake."""
     return InvalidSetupError([SetupError(message)])
 
@@ -51,7 +51,7 @@ def a_model(kind: type[Model], given: Any, what: str) -> Model:
         return given if type(given) is kind else kind.model_validate(plain_data(given))
     except ValidationError as error:
         if not isinstance(given, dict | BaseModel):
-            raise unexpected(what, f"{_a(kind.__name__)} (or a dict of its fields)", given) from None
+            raise unexpected_argument(what, f"{_a(kind.__name__)} (or a dict of its fields)", given) from None
         raise InvalidSetupError(list(_problems(what, error))) from None
 
 
@@ -59,13 +59,13 @@ def a_path(given: Any, what: str) -> str:
     """Return an argument as the path that it is to be. Raises InvalidSetupError."""
     if isinstance(given, str | os.PathLike):
         return str(os.fspath(given))
-    raise unexpected(what, "a path", given)
+    raise unexpected_argument(what, "a path", given)
 
 
-def unexpected(what: str, wanted: str, given: Any) -> InvalidSetupError:
+def unexpected_argument(what: str, wanted: str, given: Any) -> InvalidSetupError:
     """Build the error for an argument of another kind than is asked for."""
     came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-    return refused(f"{what}: expected {wanted}, got {'None' if given is None else came}")
+    return setup_error(f"{what}: expected {wanted}, got {'None' if given is None else came}")
 
 
 def _a(name: str) -> str:

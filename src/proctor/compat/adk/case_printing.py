@@ -110,7 +110,7 @@ def _cell(metric: EvalMetricResult) -> str:
 
 
 def _field(label: str, value: str) -> Iterator[str]:
-    """Return a label with its value, which goes on below where it is long or has several lines."""
+    """Return a label with its value; a long or multi-line value continues on the next lines."""
     lines = [
         part
         for line in value.splitlines() or ["(none)"]

@@ -25,7 +25,7 @@ class CustomFunctionFactory(EvaluatorMetricFactory):
     """Builds the metric of a function from a criterion."""
 
     def __init__(self, name: str, custom: CustomMetricConfig) -> None:
-        """Take the metric's name, and what the config says about its function."""
+        """Set the metric's name and the config's entry for its function."""
         unit = MetricValueInfo(interval=Interval(min_value=0.0, max_value=1.0))
         info = custom.metric_info or MetricInfo(
             metric_name=name, description=custom.description, metric_value_info=unit

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from proctor.compat.adk.argument_errors import InvalidSetupError, a_model, refused, set_up
+from proctor.compat.adk.argument_errors import InvalidSetupError, a_model, set_up, setup_error
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.files.eval_sets.selectors import require_new_set_id, require_path_segment
@@ -28,7 +28,7 @@ class CasesInSets(EvalSetsManager):
         self._changing = threading.Lock()
 
     def _new_case(self, case: EvalCase) -> EvalCase:
-        """Return a new case as it is kept."""
+        """Return a new case in its stored form."""
         return case
 
     @abstractmethod
@@ -38,8 +38,8 @@ class CasesInSets(EvalSetsManager):
         """What changes whenever the set does, for those that cannot keep others away."""
         return ""
 
-    def _alone(self, app_name: str) -> AbstractContextManager[None]:
-        """Keep others from changing the app's sets, as far as that can be done."""
+    def _exclusive_access(self, app_name: str) -> AbstractContextManager[None]:
+        """Prevent other processes from changing the app's sets, if the storage can."""
         return nullcontext()
 
     def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
@@ -49,12 +49,12 @@ class CasesInSets(EvalSetsManager):
         return next((case for case in cases if case.eval_id == eval_case_id), None)
 
     def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase) -> None:
-        """Add a case. Raises NotFoundError: there is no such set; ValueError: it has a case of that id."""
+        """Add a case. Raises NotFoundError: the set does not exist; ValueError: it has a case with that id."""
         added = a_model(EvalCase, eval_case, "eval_case")
 
         def add(cases: list[EvalCase]) -> None:
             if any(case.eval_id == added.eval_id for case in cases):
-                raise refused(f"eval set {eval_set_id!r} has a case {added.eval_id!r} already")
+                raise setup_error(f"eval set {eval_set_id!r} has a case {added.eval_id!r} already")
             cases.append(self._new_case(added))
 
         self._change(app_name, eval_set_id, add)
@@ -77,18 +77,18 @@ class CasesInSets(EvalSetsManager):
         self._change(app_name, eval_set_id, remove)
 
     def _change(self, app_name: str, eval_set_id: str, change: Callable[[list[EvalCase]], None]) -> None:
-        """Change the cases of a set; where somebody else has changed it meanwhile, what is there now."""
+        """Change the cases of a set, based on its current content if another process has changed it."""
         for _ in range(_ATTEMPTS):
-            with self._changing, self._alone(app_name), suppress(ChangedMeanwhileError):
+            with self._changing, self._exclusive_access(app_name), suppress(ChangedMeanwhileError):
                 version = self._version(app_name, eval_set_id)
                 eval_set = self.get_eval_set(app_name, eval_set_id)
                 if eval_set is None:
-                    raise NotFoundError(f"there is no eval set {eval_set_id!r} of the app {app_name!r}")
+                    raise NotFoundError(f"no eval set {eval_set_id!r} of the app {app_name!r}")
                 cases = list(eval_set.eval_cases)
                 change(cases)
                 self._write(app_name, eval_set_id, eval_set.model_copy(update={"eval_cases": cases}), version)
                 return
-        raise refused(f"eval set {eval_set_id!r}: others change it all the time; nothing was written")
+        raise setup_error(f"eval set {eval_set_id!r}: others change it all the time; nothing was written")
 
 
 class SetsInDocuments(CasesInSets):
@@ -119,7 +119,7 @@ class SetsInDocuments(CasesInSets):
             require_new_set_id(eval_set_id)
             path = self._path(app_name, eval_set_id)
             if not self._documents.create(path, made):
-                raise refused(f"{self._documents.label(path)}: there is an eval set of that id already")
+                raise setup_error(f"{self._documents.label(path)}: there is an eval set of that id already")
         return made
 
     def list_eval_sets(self, app_name: str) -> list[str]:
@@ -131,7 +131,7 @@ class SetsInDocuments(CasesInSets):
         return [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
 
     def _nothing_of(self, app_name: str) -> list[str]:
-        """Say what there is where nothing is kept of an app: no set."""
+        """Return an empty list of sets for an app without storage."""
         return []
 
     def _new_case(self, case: EvalCase) -> EvalCase:
@@ -152,7 +152,7 @@ class SetsInDocuments(CasesInSets):
                 raise error.problems[0] from None
             raise
 
-    def _alone(self, app_name: str) -> AbstractContextManager[None]:
+    def _exclusive_access(self, app_name: str) -> AbstractContextManager[None]:
         with set_up():
             return self._documents.alone(self._app(app_name))
 

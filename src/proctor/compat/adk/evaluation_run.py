@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from proctor.agents.load import describe_ref
 from proctor.common.async_tools import settle
 from proctor.common.safe_text import clean, encodable
-from proctor.compat.adk.argument_errors import a_model, refused, set_up
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error
 from proctor.compat.adk.failure_messages import require_pass
-from proctor.compat.adk.initial_session import equipped, start_in
+from proctor.compat.adk.initial_session import load_with_services, start_in
 from proctor.compat.adk.result_rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.reports.evidence.trajectory_diff import call_text
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a call asks for beside the cases."""
+    """The arguments of a call, except the cases."""
 
     agent: Any
     num_runs: int
@@ -48,13 +48,13 @@ class Asked:
     """An `EvalSetResultsManager`, or `None`."""
 
     def check(self) -> None:
-        """Say what is wrong before the first agent call.
+        """Report configuration errors before the first agent call.
 
         Raises:
-            InvalidSetupError: there is no place for the results.
+            InvalidSetupError: no destination for the results is configured.
         """
         if self.keeper is not None and not self.app_name:
-            raise refused("eval_set_results_manager needs app_name, under which it keeps the results")
+            raise setup_error("eval_set_results_manager needs app_name, under which it keeps the results")
         if self.output_file is not None:
             check_csv(self.output_file)
 
@@ -64,10 +64,10 @@ async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunRe
     __tracebackhide__ = True
     with set_up():
         if config is None:
-            raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
+            raise setup_error("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
         given = eval_set if isinstance(eval_set, Mapping) else a_model(EvalSet, eval_set, "eval_set")
-        prepared = _prepared(asked, given, {"config": plain_data(config)})
-    return await _evaluated(asked, prepared)
+        prepared = _prepare(asked, given, {"config": plain_data(config)})
+    return await _evaluate(asked, prepared)
 
 
 async def evaluate_files(
@@ -76,19 +76,19 @@ async def evaluate_files(
     """Evaluate the sets in these files, each by the config found for it."""
     __tracebackhide__ = True
     with set_up():
-        prepared = _prepared(asked, files, {})
+        prepared = _prepare(asked, files, {})
         if initial_session_file is not None:
             start_in(prepared.plan, initial_session_file)
-    return await _evaluated(asked, prepared)
+    return await _evaluate(asked, prepared)
 
 
-def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepared:
+def _prepare(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepared:
     from proctor.api import prepare
 
     asked.check()
     agent, name = asked.agent, asked.agent_name
     if asked.artifact_service is not None:
-        agent, name = equipped(agent, name, {"artifact_service": asked.artifact_service}), None
+        agent, name = load_with_services(agent, name, {"artifact_service": asked.artifact_service}), None
     settings = load_settings(Path.cwd())
     strictness: EvaluateOptions = {
         "allow_unknown_keys": settings.options.get("allow_unknown_keys", False),
@@ -101,13 +101,13 @@ def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepare
     return prepared
 
 
-async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:
+async def _evaluate(asked: Asked, prepared: Prepared) -> RunResult:
     from proctor.runs.evaluate import carry_out
 
     __tracebackhide__ = True
     _warn_of_old_formats(prepared)
     result = await carry_out(prepared, None, None)
-    judged = list(_judged(result, prepared))
+    judged = list(_cases_with_results(result, prepared))
     if asked.keeper is not None:
         await _keep(asked, judged)
     if asked.output_file is not None:
@@ -135,7 +135,7 @@ def _warn_of_old_formats(prepared: Prepared) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case that was run, beside what it came to."""
+    """A case that was run, with its result."""
 
     chosen: SetPlan
     case: EvalCase
@@ -151,7 +151,7 @@ class Judged:
         return case_results_of(self.result, self.case, self.chosen.summary.criteria)
 
 
-def _judged(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
+def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
     """Return each result with its case, in their order."""
     results = iter(result.cases)
     for chosen in prepared.plan.sets:
@@ -176,7 +176,7 @@ COLUMNS = (
     "expected_tool_calls", "actual_tool_calls",
 )  # fmt: skip
 WIDEST = 25
-"""Characters in a line of a cell; the rest goes on below."""
+"""Maximum number of characters in a line of a cell; longer texts are wrapped."""
 
 
 def print_metric(metric: MetricVerdict, rows: Iterable[Row]) -> None:
@@ -190,7 +190,7 @@ def print_metric(metric: MetricVerdict, rows: Iterable[Row]) -> None:
         table.add_column(name, max_width=WIDEST, overflow="fold")
     for number, row in enumerate(rows if metric.gate else ()):
         figures = (f"EvalStatus.{row.status.name}", str(row.score), str(metric.threshold))
-        table.add_row(str(number), *figures, *map(_cell, row.said(_call)))
+        table.add_row(str(number), *figures, *map(_cell, row.text_columns(_call)))
     out = Console(file=sys.stdout, width=250, markup=False, highlight=False, emoji=False, color_system=None)
     out.print(_cell(summary(metric)), soft_wrap=True)
     if table.row_count:

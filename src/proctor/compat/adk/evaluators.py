@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from proctor.common.async_tools import settle
 from proctor.common.registry import METRICS
-from proctor.compat.adk.argument_errors import a_model, refused, set_up
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error
 from proctor.compat.adk.evaluation.evaluator import (
     EvaluationResult,
     Evaluator,
@@ -56,7 +56,7 @@ class EvaluationOfCases:
     def __init__(self, evaluator: type[Evaluator], asked: EvalMetric) -> None:
         self.judges: JudgeSource | None = None
         self._evaluator = evaluator
-        self._convert: Callable[[Any], Any] = _unchanged
+        self._convert: Callable[[Any], Any] = _identity
         if uses_adk_classes(evaluator):
             from proctor.metrics.custom.adk_functions import to_adk
 
@@ -64,7 +64,7 @@ class EvaluationOfCases:
         self._asked = self._convert(asked)
 
     def make(self, judges: JudgeSource | None = None) -> Evaluator:
-        """Return an evaluator; what it raises goes on to the caller."""
+        """Return an evaluator; its exceptions reach the caller."""
         made = self._evaluator(eval_metric=self._asked)  # type: ignore[call-arg]  # what subclasses take, by convention
         if judges is not None:
             cast("LlmAsJudge[Any]", made).use(judges)
@@ -79,7 +79,7 @@ class EvaluationOfCases:
         """Score one case."""
         evaluator = self.make(self.judges)
         values = (actual_invocations, expected_invocations, conversation_scenario)
-        result = await evaluated(evaluator, *map(self._convert, values))
+        result = await evaluate_with(evaluator, *map(self._convert, values))
         if self.judges is not None:
             cast("LlmAsJudge[Any]", evaluator).require_scores(result)
         return result
@@ -136,11 +136,11 @@ def _asks_a_judge(evaluator: type[Evaluator]) -> bool:
     return issubclass(evaluator, LlmAsJudge)
 
 
-def _unchanged(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
-async def evaluated(
+async def evaluate_with(
     evaluator: Evaluator,
     actual: list[Invocation],
     expected: list[Invocation] | None,
@@ -148,7 +148,7 @@ async def evaluated(
 ) -> EvaluationResult:
     """Ask an evaluator, plain or async, with as many arguments as it takes (older ones know no scenario)."""
     values = {
-        "actual_invocations": list(actual),  # a list of its own: what it does to it stays with it
+        "actual_invocations": list(actual),  # a copy, because the evaluator may change it
         "expected_invocations": None if expected is None else list(expected),
         "conversation_scenario": scenario,
     }
@@ -174,7 +174,7 @@ class PrebuiltEvaluator(Evaluator):
             ValueError: neither is given, or both, or the criterion does not fit.
         """
         if (eval_metric is None) == (threshold is None):
-            raise refused(f"{self.metric_name}: expected either eval_metric or threshold")
+            raise setup_error(f"{self.metric_name}: expected either eval_metric or threshold")
         with set_up():
             metric = None if eval_metric is None else a_model(EvalMetric, eval_metric, "eval_metric")
             criterion = (metric and _criterion(metric)) or BaseCriterion.model_validate(
@@ -189,7 +189,7 @@ class PrebuiltEvaluator(Evaluator):
         expected_invocations: list[Invocation] | None = None,
         conversation_scenario: ConversationScenario | None = None,
     ) -> EvaluationResult:
-        """Score what was done beside what was expected.
+        """Score the actual invocations against the expected ones.
 
         Raises:
             ValueError: the metric cannot be computed from these.
@@ -215,7 +215,7 @@ class PrebuiltEvaluator(Evaluator):
         """
         needs_expected = "expected" in METRICS.get(self.metric_name).facts.needs
         if needs_expected and expected is None:
-            raise refused(f"{self.metric_name} needs expected_invocations")
+            raise setup_error(f"{self.metric_name} needs expected_invocations")
         return not actual and not expected
 
 
@@ -258,7 +258,7 @@ def result_of(
         ValueError: the metric could not be computed.
     """
     if verdict.failure is not None:
-        raise refused(f"{verdict.name}: {verdict.failure.cause}")
+        raise setup_error(f"{verdict.name}: {verdict.failure.cause}")
     results = [
         _of_turn(actual[turn], expected[turn] if expected else None, found)
         for turn, found in enumerate(verdict.per_invocation)

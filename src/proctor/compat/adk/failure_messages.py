@@ -63,15 +63,15 @@ def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
 
 
 def _of_metric(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:
-    """Return what a metric that stands in the way of its case did, and why; `None` for others."""
+    """Return the reason why a metric makes its case fail; `None` for other metrics."""
     if metric.gate and metric.outcome is Outcome.FAILED:
         found = f"Expected {metric.threshold}, but got {metric.score}."
         return f"{metric.name} for {agent} Failed. {found}", metric.reason
-    if metric.gate and metric.outcome in (Outcome.ERROR, Outcome.INCONCLUSIVE) and _was_asked(metric):
+    if metric.gate and metric.outcome in (Outcome.ERROR, Outcome.INCONCLUSIVE) and _has_score(metric):
         return f"{metric.name} for {agent} was not evaluated.", metric.reason
     return None
 
 
-def _was_asked(metric: MetricVerdict) -> bool:
-    """Whether any trial got so far that this metric was asked."""
+def _has_score(metric: MetricVerdict) -> bool:
+    """Return whether this metric was computed for any trial."""
     return any(score is not None for score in metric.per_trial)

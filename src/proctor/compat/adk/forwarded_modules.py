@@ -42,7 +42,7 @@ def _google_name(name: str) -> str | None:
         if error.name is None or not (THEIRS + rest).startswith(error.name):
             raise  # the module exists, and a module that it imports does not
         raise ModuleNotFoundError(
-            f"there is no module {THEIRS + rest!r}, which {name!r} would be "
+            f"no module {THEIRS + rest!r}, which {name!r} would be "
             "(is google-adk installed? pip install 'proctor[adk]')",
             name=name,
         ) from None

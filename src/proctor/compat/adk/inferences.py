@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.compat.adk.evaluation.base_eval_service import InferenceResult
 from proctor.schema.evidence.convert_events import events_of
 from proctor.schema.evidence.trial import Failure, Trial, Turn
@@ -67,7 +67,7 @@ def config_of(metrics: Sequence[EvalMetric]) -> EvalConfig:
         if metric.criterion is not None or metric.threshold is not None:
             criteria[metric.metric_name] = metric.criterion or metric.threshold
         elif metric.metric_name not in ALWAYS:
-            raise refused(f"{metric.metric_name}: expected a criterion or a threshold")
+            raise setup_error(f"{metric.metric_name}: expected a criterion or a threshold")
         if metric.custom_function_path:
             code = CodeConfig(name=metric.custom_function_path)
             custom[metric.metric_name] = CustomMetricConfig(code_config=code)

@@ -11,18 +11,18 @@ from proctor.agents.adapt import using
 from proctor.agents.base import Agent
 from proctor.agents.load import describe_ref
 from proctor.api import load_agent
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.engine.planning.plan import CaseSource, Plan
 from proctor.files.eval_sets.convert import read_initial_session
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.schema.format.case import EvalCase, SessionInput
 
 
-def equipped(ref: Any, agent_name: str | None, services: Mapping[str, Any]) -> Agent:
+def load_with_services(ref: Any, agent_name: str | None, services: Mapping[str, Any]) -> Agent:
     """Load an agent of google-adk that is to run with these services.
 
     Raises:
-        AgentLoadError: it cannot be loaded, or is no agent of google-adk.
+        AgentLoadError: it cannot be loaded, or is not an agent of google-adk.
     """
     return using(load_agent(ref, agent_name=agent_name), services, label=describe_ref(ref))
 
@@ -31,7 +31,7 @@ def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
     """Let every case of the plan start in the session of this file.
 
     Raises:
-        SetupError: the file is none, or a set of the plan is no list of turns: others state their own sessions.
+        SetupError: the file is not a session, or a set of the plan is not a list of turns: other sets contain their own sessions.
     """
     given = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
     session = SessionInput.model_validate(given)
@@ -41,7 +41,7 @@ def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
             message = (
                 f"initial_session_file: it is for old lists of turns, and {named} is an {kind or 'eval set'}"
             )
-            raise refused(f"{message}, which has its sessions in its cases; leave it out")
+            raise setup_error(f"{message}, which has its sessions in its cases; leave it out")
         chosen.source = _StartingIn(chosen.source, session)
 
 

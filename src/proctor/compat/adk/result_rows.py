@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from proctor.common.safe_text import clean
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.errors import SetupError
 from proctor.reports.formats.csv import neutral
 from proctor.runs.output_guard import ADK_TABLE, OutputGuard, kept_stores
@@ -38,7 +38,7 @@ class Row:
     actual: Invocation | None
     expected: Invocation | None
 
-    def said(self, call_text: Callable[[FunctionCall], str]) -> tuple[str, ...]:
+    def text_columns(self, call_text: Callable[[FunctionCall], str]) -> tuple[str, ...]:
         """Return the columns of text, with calls written by `call_text`."""
         actual, expected = self.actual, self.expected
         asked = actual or expected
@@ -87,19 +87,19 @@ def check_csv(path: str | os.PathLike[str]) -> None:
     try:
         guard.check(path, ADK_TABLE, f"output_file {path}", appends=True)
     except SetupError as error:
-        raise refused(str(error)) from None
+        raise setup_error(str(error)) from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8", newline="") as file:
             if not path.stat().st_size:
                 csv.writer(file, lineterminator="\n").writerow(COLUMNS)
     except OSError as error:
-        raise refused(f"output_file {path}: cannot be written: {error.strerror or error}") from error
+        raise setup_error(f"output_file {path}: cannot be written: {error.strerror or error}") from error
 
 
 def _cells(case: CaseResult, row: Row) -> list[str | float | None]:
     metric = row.metric
-    said = (neutral(clean(text, lines=True)) for text in row.said(_call))
+    said = (neutral(clean(text, lines=True)) for text in row.text_columns(_call))
     where = neutral(clean(case.eval_set_id)), neutral(clean(case.eval_id)), neutral(clean(metric.name))
     return [*where, metric.threshold, row.score, row.status.name, *said]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error, unexpected_argument
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResultsManager
 from proctor.compat.adk.results import case_results_of
@@ -54,9 +54,9 @@ class ResultsInDocuments(EvalSetResultsManager):
         """
         if isinstance(app_name, str):
             if eval_set_id is None or eval_case_results is None:
-                raise refused("save_eval_set_result: expected (app_name, eval_set_id, eval_case_results)")
+                raise setup_error("save_eval_set_result: expected (app_name, eval_set_id, eval_case_results)")
             if not isinstance(eval_case_results, Iterable):
-                raise unexpected("eval_case_results", "a list of EvalCaseResult", eval_case_results)
+                raise unexpected_argument("eval_case_results", "a list of EvalCaseResult", eval_case_results)
             return Saved([self._save(app_name, _result(app_name, eval_set_id, eval_case_results))])
         result = app_name.result if isinstance(app_name, Evaluation) else app_name
         if isinstance(result, RunResult):
@@ -64,7 +64,7 @@ class ResultsInDocuments(EvalSetResultsManager):
             return Saved([self._save(app, one) for one in _results(app, result)])
         if not isinstance(result, EvalSetResult):
             kind = type(result).__name__
-            raise refused(
+            raise setup_error(
                 f"save_eval_set_result: expected the result of an evaluation, or (app_name, eval_set_id, "
                 f"eval_case_results); got {kind}"
             )
@@ -78,7 +78,7 @@ class ResultsInDocuments(EvalSetResultsManager):
             data = self._documents.read(path)
             if data is not None:
                 return read_results(read_json(data, self._documents.label(path)))
-        raise NotFoundError(f"there is no result {eval_set_result_id!r} of the app {app_name!r}")
+        raise NotFoundError(f"no result {eval_set_result_id!r} of the app {app_name!r}")
 
     def list_eval_set_results(self, app_name: str) -> list[str]:
         """Return the ids of an app's results, sorted."""

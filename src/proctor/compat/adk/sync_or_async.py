@@ -1,7 +1,7 @@
-"""One call for both forms of the documents: awaited in an `async def`, plain in a `def`; never forgotten in silence.
+"""One call for both documented forms: awaited in an `async def`, plain in a `def`; a missing `await` is an error.
 
-Outside of an event loop the work is done when the call returns. Inside one it is done when it is awaited. What is never
-awaited in there cancels the task that made it, so that the test (or script) it stands in fails and says why.
+Outside of an event loop the evaluation runs during the call, inside one when it is awaited. An evaluation that is never
+awaited cancels the task that created it, so that the test (or script) fails and the error names the reason.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
 
     @property
     def result(self) -> Answer:
-        """What came of it.
+        """Return the result.
 
         Raises:
             ForgottenAwaitError: it was not awaited yet.
@@ -71,18 +71,18 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
     def __await__(self) -> Generator[Any, Any, Answer]:
         __tracebackhide__ = True
         if not self._answer:
-            yield from self._begun().__await__()
+            yield from self._start().__await__()
         return self.result
 
     def send(self, value: Any) -> Any:
         """Go on, as a coroutine does: for `asyncio.run` and tasks."""
         if self._answer and self._inner is None:  # done when it was called
             raise StopIteration(self._answer[0])
-        return self._begun().send(value)
+        return self._start().send(value)
 
     def throw(self, *error: Any) -> Any:
         """Raise inside it, as a coroutine does."""
-        return self._begun().throw(*error)
+        return self._start().throw(*error)
 
     def close(self) -> None:
         """Leave it undone on purpose."""
@@ -90,7 +90,7 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
         if self._inner is not None:
             self._inner.close()
 
-    def _begun(self) -> Coroutine[Any, Any, Answer]:
+    def _start(self) -> Coroutine[Any, Any, Answer]:
         if self._inner is None:
             work, self._work, self._task = self._work, None, None
             self._inner = self._keep(work)
@@ -111,7 +111,9 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
         self._work, task = None, self._task
         _lost.append(self._message())
         if task is None or task.done() or self._loop.is_closed():
-            raise ForgottenAwaitError(self._message())  # printed by the interpreter; there is no one to fail
+            raise ForgottenAwaitError(
+                self._message()
+            )  # printed by the interpreter: no test can fail any more
         if threading.get_ident() == self._thread:
             task.cancel(self._message())
         else:  # collected from another thread
@@ -122,11 +124,11 @@ _waiting: weakref.WeakSet[Evaluation[Any]] = weakref.WeakSet()
 _lost: list[str] = []
 
 
-def forgotten() -> list[str]:
-    """Return what is to be said about evaluations that were begun in an event loop and not awaited; each once.
+def unawaited_messages() -> list[str]:
+    """Return the messages about evaluations that were started in an event loop and not awaited; each message once.
 
-    Where a test is over there is nobody left to await them. pytest's plug-in asks after each test: a runner of
-    coroutines may swallow a cancellation, and an evaluation may be held where it is never let go.
+    After the end of a test, nothing can await them. The pytest plug-in calls this after each test, because a runner of
+    coroutines may swallow a cancellation, and a reference may keep an evaluation alive.
     """
     found, _lost[:] = list(_lost), []
     for one in list(_waiting):
@@ -137,7 +139,7 @@ def forgotten() -> list[str]:
 
 
 def _done_at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-    """Do it on an event loop of its own; what is said about the evaluation comes without the engine's frames."""
+    """Run it on a new event loop; raise its errors without the frames of the engine."""
     from proctor.engine.execution.event_loop import run_sync
 
     __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""User simulators of google-adk's shape as those of a run: somebody's own provider plays the users of scenarios."""
+"""Adapter for user simulators of google-adk's interface: a custom provider can simulate the users of scenarios."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class ProvidedUsers:
         self._provider = provider
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
-        """Say why nobody plays the user of a case: the provider gives nobody, or raises."""
+        """Return the reason why the user of a case cannot be simulated: the provider returns nothing, or raises."""
         try:
             made = self._provider.provide(case)
         except SetupError as problem:
             return [problem]
-        except Exception as error:  # noqa: BLE001 - somebody's own code: what it raises is what is wrong
+        except Exception as error:  # noqa: BLE001 - custom code: its exception is the problem
             return [SetupError(f"user_simulator_provider: {type(error).__name__}: {safe_str(error)}")]
         if callable(getattr(made, "get_next_user_message", None)):
             return []
@@ -109,7 +109,7 @@ class Provided:
         if len(so_far) < len(self._opening):
             return NextUserMessage(self._opening[len(so_far)], NextStatus.SUCCESS)
         reply, began = UserReply(turn=len(so_far)), time.monotonic()
-        found = await self._asked(so_far, reply)
+        found = await self._request_message(so_far, reply)
         reply.seconds = round(time.monotonic() - began, 3)
         try:
             status = NextStatus(getattr(found.status, "value", found.status))
@@ -118,7 +118,7 @@ class Provided:
             told = NextUserMessage(said, status, reply)
         except (AttributeError, ValueError) as error:
             raise simulator_error(
-                f"{self.simulated_user.model} returned what is no NextUserMessage: {safe_str(error)}",
+                f"{self.simulated_user.model} returned an invalid NextUserMessage: {safe_str(error)}",
                 kind=FailureKind.BROKE_CONTRACT,
                 reply=reply,
             ) from error
@@ -132,10 +132,10 @@ class Provided:
     def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> Sequence[UserFault]:
-        """Nothing is looked for: what it was told is not known."""
+        """Detect no faults: the instructions of the simulator are not known."""
         return ()
 
-    async def _asked(self, so_far: Sequence[Invocation], reply: UserReply) -> Any:
+    async def _request_message(self, so_far: Sequence[Invocation], reply: UserReply) -> Any:
         name = self.simulated_user.model
         try:
             async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""As `google.adk.agents`: google-adk's own names where it is installed. Proctor runs its agents, and has none of its own."""
+"""As `google.adk.agents`: google-adk's own names if it is installed. Proctor runs its agents and defines none itself."""
 
 from importlib import import_module
 from typing import Any

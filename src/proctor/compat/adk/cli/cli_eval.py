@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.compat.adk.agent_modules import app_and_root_agent, reset_function
-from proctor.compat.adk.argument_errors import a_model, refused
+from proctor.compat.adk.argument_errors import a_model, setup_error
 from proctor.compat.adk.case_printing import print_case_result
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
@@ -48,7 +48,7 @@ async def get_app_or_root_agent(agent_module_file_path: str) -> tuple[Any, Any]:
     """Return the app of the agent in a folder, or `None`, and its root agent.
 
     Raises:
-        ValueError: the folder is no package, or its module exposes no agent.
+        ValueError: the folder is not a package, or its module exposes no agent.
     """
     return await app_and_root_agent(agent_module_file_path)
 
@@ -59,7 +59,7 @@ async def get_root_agent(agent_module_file_path: str) -> Any:
 
 
 def try_get_reset_func(agent_module_file_path: str) -> Any:
-    """Return `reset_data` of the agent's module, or `None`. Raises ValueError: the folder is no package."""
+    """Return `reset_data` of the agent's module, or `None`. Raises ValueError: the folder is not a package."""
     return reset_function(agent_module_file_path)
 
 
@@ -69,7 +69,7 @@ def parse_and_get_evals_to_run(evals_to_run_info: Sequence[str]) -> dict[str, li
 
 
 def pretty_print_eval_result(eval_result: EvalCaseResult) -> None:
-    """Print the result of a case: its metrics, and what was said and called in each invocation."""
+    """Print the result of a case: its metrics, and the messages and tool calls of each invocation."""
     print_case_result(a_model(EvalCaseResult, eval_result, "eval_result"))
 
 
@@ -93,4 +93,4 @@ def get_eval_sets_manager(
         from proctor.compat.adk.evaluation.s3_eval_sets_manager import S3EvalSetsManager
 
         return S3EvalSetsManager(bucket)
-    raise refused(f"eval_storage_uri: expected gs://BUCKET or s3://BUCKET, got {eval_storage_uri!r}")
+    raise setup_error(f"eval_storage_uri: expected gs://BUCKET or s3://BUCKET, got {eval_storage_uri!r}")

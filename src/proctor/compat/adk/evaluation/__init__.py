@@ -9,7 +9,7 @@ __all__ = ["AgentEvaluator"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "AgentEvaluator":  # it loads on first use: the models beside it are light
+    if name != "AgentEvaluator":  # loaded on first use: the other modules of this package are light
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
 

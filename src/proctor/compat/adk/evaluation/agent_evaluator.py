@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api import load_config
-from proctor.compat.adk.argument_errors import a_path, refused, set_up
+from proctor.compat.adk.argument_errors import a_path, set_up, setup_error
 from proctor.compat.adk.evaluation_run import Asked, evaluate_files, evaluate_set
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.files.eval_sets.convert import migrate
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 NUM_RUNS = 2
-"""How often each case is run unless said otherwise."""
+"""Number of runs of each case by default."""
 
 TOOL_TRAJECTORY_SCORE_KEY = PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value
 RESPONSE_EVALUATION_SCORE_KEY = PrebuiltMetrics.RESPONSE_EVALUATION_SCORE.value
@@ -122,7 +122,7 @@ class AgentEvaluator:
     ) -> Evaluation[RunResult]:
         """Run the eval set in a file, or those in every `*.test.json` of a folder and below.
 
-        Each is judged by the `test_config.json` beside it (or above it, within the project), else by the defaults.
+        The `test_config.json` in its folder (or above it, within the project) applies to each file, otherwise the defaults.
         `initial_session_file` is the session that old lists of turns start in. The rest as for `evaluate_eval_set`.
         """
         __tracebackhide__ = True
@@ -160,13 +160,13 @@ class AgentEvaluator:
         """
         with set_up():
             if not old_eval_data_file or not new_eval_data_file:
-                raise refused("both old_eval_data_file and new_eval_data_file are needed")
+                raise setup_error("both old_eval_data_file and new_eval_data_file are needed")
             session = Path(initial_session_file) if initial_session_file is not None else None
             migrate(Path(old_eval_data_file), Path(new_eval_data_file), initial_session=session)
 
 
 def _files(path: str) -> list[str]:
-    """The test files of a folder, sorted; anything else is taken as it is.
+    """Return the test files of a folder, sorted; return any other path unchanged.
 
     Raises:
         ValueError: the folder has none.
@@ -174,13 +174,13 @@ def _files(path: str) -> list[str]:
     if not Path(path).is_dir():
         return [path]
     found = sorted(
-        os.path.join(folder, name)  # noqa: PTH118 - as it was given: `./tests` stays `./tests`
+        os.path.join(folder, name)  # noqa: PTH118 - the unchanged spelling: `./tests` stays `./tests`
         for folder, _, names in os.walk(path)
         for name in names
         if name.endswith(TEST_FILES)
     )
     if not found:
-        raise refused(
+        raise setup_error(
             f"{path}: no *{TEST_FILES} in this folder and below; *.evalset.json files are named one by one"
         )
     return found

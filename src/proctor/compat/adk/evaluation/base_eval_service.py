@@ -52,7 +52,7 @@ class InferenceRequest(WireModel):
 
 
 class InferenceResult(WireModel):
-    """What the agent did with one case; `inferences` is null and `error_message` says why where it broke."""
+    """The recorded inferences of one case; after an error `inferences` is null and `error_message` has the reason."""
 
     app_name: str
     eval_set_id: str
@@ -86,4 +86,4 @@ class BaseEvalService(ABC):
 
     @abstractmethod
     def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
-        """Judge the inferences; yields the result of each as it is done."""
+        """Evaluate the inferences; yields each result when it is available."""

@@ -27,7 +27,7 @@ def get_evaluation_criteria_or_default(
     """Read a config; without a path, return what judges when there is none.
 
     Raises:
-        ValueError: there is no such file (google-adk takes the defaults then, in silence), or it is no config.
+        ValueError: the file does not exist (google-adk silently uses the defaults), or is not a config.
     """
     if not eval_config_file_path:
         return EvalConfig.default()

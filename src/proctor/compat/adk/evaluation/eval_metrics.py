@@ -58,7 +58,7 @@ Threshold: TypeAlias = float
 
 
 class MetricInfoProvider(ABC):
-    """Tells what there is to know of a metric."""
+    """Provides the description of a metric."""
 
     @abstractmethod
     def get_metric_info(self) -> MetricInfo:

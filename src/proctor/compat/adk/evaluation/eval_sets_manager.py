@@ -22,7 +22,7 @@ class EvalSetsManager(ABC):
 
     @abstractmethod
     def list_eval_sets(self, app_name: str) -> list[str]:
-        """Return the ids of an app's eval sets. Raises NotFoundError: there is no such app."""
+        """Return the ids of an app's eval sets. Raises NotFoundError: the app does not exist."""
 
     @abstractmethod
     def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
@@ -30,7 +30,7 @@ class EvalSetsManager(ABC):
 
     @abstractmethod
     def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase) -> None:
-        """Add a case. Raises NotFoundError: there is no such set; ValueError: it has a case of that id."""
+        """Add a case. Raises NotFoundError: the set does not exist; ValueError: it has a case with that id."""
 
     @abstractmethod
     def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase) -> None:

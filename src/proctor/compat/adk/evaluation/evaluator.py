@@ -65,4 +65,4 @@ class Evaluator(ABC):
         expected_invocations: list[Invocation] | None = None,
         conversation_scenario: ConversationScenario | None = None,
     ) -> Evaluated:
-        """Score what was done, beside what was expected where that is known. Plain or async."""
+        """Score the actual invocations against the expected ones, if these are known. Plain or async."""

@@ -10,6 +10,6 @@ __all__ = ["RougeEvaluator"]
 
 
 class RougeEvaluator(PrebuiltEvaluator):
-    """`response_match_score`: ROUGE-1 of the final response beside the expected one."""
+    """`response_match_score`: ROUGE-1 between the final response and the expected one."""
 
     metric_name: ClassVar[str] = "response_match_score"

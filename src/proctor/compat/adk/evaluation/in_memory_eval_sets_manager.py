@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from proctor.compat.adk.argument_errors import refused, set_up
+from proctor.compat.adk.argument_errors import set_up, setup_error
 from proctor.compat.adk.eval_set_storage import CasesInSets
 from proctor.schema.format.case import EvalSet
 
@@ -26,7 +26,7 @@ class InMemoryEvalSetsManager(CasesInSets):
         """Create an empty eval set. Raises ValueError: the id will not do, or there is one."""
         sets = self._sets.setdefault(app_name, {})
         if eval_set_id in sets:
-            raise refused(f"the app {app_name!r} has an eval set {eval_set_id!r} already")
+            raise setup_error(f"the app {app_name!r} has an eval set {eval_set_id!r} already")
         with set_up():
             made = EvalSet(eval_set_id=eval_set_id, eval_cases=[], creation_timestamp=time.time())
         sets[eval_set_id] = made

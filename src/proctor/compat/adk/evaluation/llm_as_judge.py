@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 from pydantic import ValidationError
 
 from proctor.common.async_tools import gather_all
-from proctor.compat.adk.argument_errors import refused, set_up
+from proctor.compat.adk.argument_errors import set_up, setup_error
 from proctor.compat.adk.evaluation.evaluator import (
     EvalStatus,
     EvaluationResult,
@@ -77,13 +77,13 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         """
         name = eval_metric.metric_name
         if eval_metric.criterion is None:
-            raise refused(f"{name}: expected a criterion of the type {criterion_type.__name__}, got none")
+            raise setup_error(f"{name}: expected a criterion of the type {criterion_type.__name__}, got none")
         stated = eval_metric.criterion.model_dump(exclude_unset=True)
         try:
             self._criterion: CriterionT = criterion_type.model_validate(plain_data(stated))
         except ValidationError as error:
             message = error.errors()[0]["msg"]
-            raise refused(
+            raise setup_error(
                 f"{name}: expected a criterion of the type {criterion_type.__name__}: {message}"
             ) from None
         self._eval_metric = eval_metric
@@ -139,15 +139,15 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         Raises:
             ValueError: expected invocations are needed, or not as many as actual ones; the judge cannot be asked.
         """
-        expected = self._expected(actual_invocations, expected_invocations)
+        expected = self._expected_turns(actual_invocations, expected_invocations)
         if self._judge is not None:
-            return await self._evaluated(actual_invocations, expected, self._judge)
+            return await self._evaluate(actual_invocations, expected, self._judge)
         judges = JudgesOnDemand()
         with set_up():
             self.use(judges)
         assert self._judge is not None  # noqa: S101 - `use` sets it
         try:
-            return await self._evaluated(actual_invocations, expected, self._judge)
+            return await self._evaluate(actual_invocations, expected, self._judge)
         finally:
             self._judge = None
             await judges.close()
@@ -168,21 +168,21 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
             where = f" (turn {', '.join(unscored)})" if unscored else ""
             raise JudgeError(f"the judge could not decide{where}: {reasons}")
 
-    def _expected(
+    def _expected_turns(
         self, actual: Sequence[Invocation], expected: Sequence[Invocation] | None
     ) -> Sequence[Invocation | None]:
         name = self._eval_metric.metric_name
         if expected is None:
             if self._expected_invocations_required:
-                raise refused(f"{name} needs expected_invocations")
+                raise setup_error(f"{name} needs expected_invocations")
             return [None] * len(actual)
         if len(expected) != len(actual):
-            raise refused(
+            raise setup_error(
                 f"{name}: expected as many expected_invocations as actual_invocations, got {len(expected)} and {len(actual)}"
             )
         return expected
 
-    async def _evaluated(
+    async def _evaluate(
         self, actual: Sequence[Invocation], expected: Sequence[Invocation | None], judge: PromptedJudge
     ) -> EvaluationResult:
         self._problems = []
@@ -213,7 +213,7 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
     def _sample(
         self, actual: Invocation, expected: Invocation | None, reply: Reply | ModelError
     ) -> PerInvocationResult | None:
-        """Return what one reply means; `None`, with the reason noted, where there is no reply that can be read."""
+        """Return the meaning of one reply; `None`, with the reason recorded, if the reply is not readable."""
         if isinstance(reply, ModelError):
             self._problems.append(str(reply))
             return None

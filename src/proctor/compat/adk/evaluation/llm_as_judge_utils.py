@@ -43,7 +43,7 @@ class Label(Enum):
 def get_text_from_content(
     content: Any, *, include_intermediate_responses_in_final: bool = False
 ) -> str | None:
-    """Return the text of a content, or of an invocation's final response; `None` where there is no content with parts.
+    """Return the text of a content, or of an invocation's final response; `None` without a content that has parts.
 
     `include_intermediate_responses_in_final`: put the texts before the final response in front of it.
     """
@@ -89,7 +89,7 @@ def get_average_rubric_score(rubric_scores: Sequence[RubricScore]) -> float | No
 def get_tool_declarations_as_json_str(app_details: AppDetails) -> str:
     """Return the tools of each agent as JSON text, for a prompt."""
     tools = a_model(AppDetails, app_details, "app_details").get_tools_by_agent_name()
-    return _json({"tool_declarations": _stated(tools)})
+    return _json({"tool_declarations": _without_nulls(tools)})
 
 
 def get_tool_calls_and_responses_as_json_str(intermediate_data: IntermediateDataType | None) -> str:
@@ -100,8 +100,8 @@ def get_tool_calls_and_responses_as_json_str(intermediate_data: IntermediateData
     steps = [
         {
             "step": step,
-            "tool_call": _stated(call),
-            "tool_response": "None" if answer is None else _stated(answer),
+            "tool_call": _without_nulls(call),
+            "tool_response": "None" if answer is None else _without_nulls(answer),
         }
         for step, (call, answer) in enumerate(pairs)
     ]
@@ -114,20 +114,20 @@ def get_grounding_metadata_as_json_str(intermediate_data: IntermediateDataType |
     data = invocation.intermediate_data
     events = data.invocation_events if isinstance(data, InvocationEvents) else []
     entries = [
-        {"step": step, "author": event.author, "grounding_metadata": _stated(event.grounding_metadata)}
+        {"step": step, "author": event.author, "grounding_metadata": _without_nulls(event.grounding_metadata)}
         for step, event in enumerate(events)
         if event.grounding_metadata is not None
     ]
     return _json({"grounding_metadata": entries}) if entries else "No grounding metadata was provided."
 
 
-def _stated(value: Any) -> Any:
+def _without_nulls(value: Any) -> Any:
     """Return models as JSON data, without nulls."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, dict):
-        return {key: _stated(item) for key, item in value.items()}
-    return [_stated(item) for item in value] if isinstance(value, list) else plain_data(value)
+        return {key: _without_nulls(item) for key, item in value.items()}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else plain_data(value)
 
 
 def _json(value: Any) -> str:

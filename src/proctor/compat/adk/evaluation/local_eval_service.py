@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from proctor.common.async_tools import settle
-from proctor.compat.adk.argument_errors import a_model, refused, set_up, unexpected
+from proctor.compat.adk.argument_errors import a_model, set_up, setup_error, unexpected_argument
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.base_eval_service import (
     BaseEvalService,
@@ -20,7 +20,7 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvalua
 from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
 from proctor.compat.adk.evaluation.simulation.user_simulator_provider import UserSimulatorProvider
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
-from proctor.compat.adk.initial_session import equipped
+from proctor.compat.adk.initial_session import load_with_services
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.user_simulators import ProvidedUsers
 from proctor.errors import did_you_mean
@@ -40,8 +40,8 @@ class LocalEvalService(BaseEvalService):
 
     `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
     anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change. An
-    `app` of google-adk brings its plug-ins and settings to the root agent. `user_simulator_provider` says who plays the
-    users of scenarios; what is recorded is said by Proctor itself.
+    `app` of google-adk adds its plug-ins and settings to the root agent. `user_simulator_provider` provides the simulated
+    users of scenarios; Proctor itself sends recorded messages.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - google-adk's signature
@@ -67,13 +67,15 @@ class LocalEvalService(BaseEvalService):
             if service is not None
         }
         if session_id_supplier is not None:
-            raise refused("session_id_supplier: Proctor names sessions itself; leave it out")
+            raise setup_error("session_id_supplier: Proctor names sessions itself; leave it out")
         if user_simulator_provider is not None and not hasattr(user_simulator_provider, "provide"):
-            raise unexpected("user_simulator_provider", "a UserSimulatorProvider", user_simulator_provider)
+            raise unexpected_argument(
+                "user_simulator_provider", "a UserSimulatorProvider", user_simulator_provider
+            )
         self._provider = user_simulator_provider
         self._agent = root_agent if app is None else app.model_copy(update={"root_agent": root_agent})
         if not hasattr(eval_sets_manager, "get_eval_set"):
-            raise unexpected("eval_sets_manager", "an EvalSetsManager", eval_sets_manager)
+            raise unexpected_argument("eval_sets_manager", "an EvalSetsManager", eval_sets_manager)
         self._sets = eval_sets_manager
         self._keeper = eval_set_results_manager
         self._own = metric_evaluator_registry.factories if metric_evaluator_registry is not None else {}
@@ -89,9 +91,9 @@ class LocalEvalService(BaseEvalService):
             ValueError: the set or a case is not there or cannot be run, or the agent cannot be loaded.
         """
         asked = a_model(InferenceRequest, inference_request, "inference_request")
-        eval_set = self._set(asked)
+        eval_set = self._load_set(asked)
         with set_up():
-            agent = equipped(self._agent, None, self._services)
+            agent = load_with_services(self._agent, None, self._services)
         parallelism = asked.inference_config.parallelism
         trials = infer(
             agent,
@@ -107,14 +109,14 @@ class LocalEvalService(BaseEvalService):
                 yield inference_of(trial, asked.app_name)
 
     async def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
-        """Judge the inferences; yields the result of each as it is done. The results of each set are kept at the end.
+        """Evaluate the inferences; yields each result when it is available. Stores the results of each set at the end.
 
         Raises:
             ValueError: a metric does not exist or does not fit, or a case is not there.
         """
         asked = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
         if not asked.inference_results:
-            raise refused("inference_results: there are none, so there is nothing to judge")
+            raise setup_error("inference_results: there are none, so there is nothing to judge")
         config = config_of(asked.evaluate_config.eval_metrics)
         with set_up():
             metrics = Metrics.of(config, self._own)
@@ -128,10 +130,10 @@ class LocalEvalService(BaseEvalService):
             yield result
         await self._keep(kept)
 
-    def _set(self, asked: InferenceRequest) -> EvalSet:
+    def _load_set(self, asked: InferenceRequest) -> EvalSet:
         found = self._sets.get_eval_set(asked.app_name, asked.eval_set_id)
         if found is None:
-            raise NotFoundError(f"there is no eval set {asked.eval_set_id!r} of the app {asked.app_name!r}")
+            raise NotFoundError(f"no eval set {asked.eval_set_id!r} of the app {asked.app_name!r}")
         found = EvalSet.model_validate(plain_data(found))  # a manager of google-adk has its own models
         there = [case.eval_id for case in found.eval_cases]
         for eval_id in asked.eval_case_ids or ():
@@ -139,20 +141,18 @@ class LocalEvalService(BaseEvalService):
                 hint = did_you_mean(eval_id, there)
                 raise NotFoundError(f"eval set {asked.eval_set_id!r} has no case {eval_id!r}.{hint}")
         if not there:
-            raise refused(f"the eval set {asked.eval_set_id!r} has no cases")
+            raise setup_error(f"the eval set {asked.eval_set_id!r} has no cases")
         return found
 
     def _case(self, inference: InferenceResult) -> EvalCase:
         where = inference.app_name, inference.eval_set_id, inference.eval_case_id
         found = self._sets.get_eval_case(*where)
         if found is None:
-            raise NotFoundError(
-                "there is no case {2!r} in the eval set {1!r} of the app {0!r}".format(*where)
-            )
+            raise NotFoundError("no case {2!r} in the eval set {1!r} of the app {0!r}".format(*where))
         return EvalCase.model_validate(plain_data(found))
 
     def _trial(self, inference: InferenceResult) -> Trial:
-        """The evidence behind an inference: as it was recorded here, or what the inference itself has."""
+        """Return the evidence of an inference: as recorded here, otherwise the content of the inference itself."""
         where = inference.eval_set_id, inference.eval_case_id, inference.session_id or ""
         known = self._recorded.get(where)
         if known is not None and (known.failure or known.invocations == inference.inferences):
@@ -168,7 +168,7 @@ class LocalEvalService(BaseEvalService):
 
 
 def _playing(provider: Any) -> dict[str, Any]:
-    """Who plays the users of scenarios: our own simulator by the provider's config, or whom the provider makes."""
+    """Return the user simulator for scenarios: Proctor's own with the provider's config, or that of the provider."""
     if provider is None:
         return {}
     if type(provider) is UserSimulatorProvider and type(provider.config) is LlmBackedUserSimulatorConfig:

@@ -1,10 +1,10 @@
-"""As `google.adk.evaluation.local_eval_set_results_manager`: results beside the agents, or in a folder of their own."""
+"""As `google.adk.evaluation.local_eval_set_results_manager`: results in the agents' folders, or in a separate folder."""
 
 from __future__ import annotations
 
 import os
 
-from proctor.compat.adk.argument_errors import a_path, refused
+from proctor.compat.adk.argument_errors import a_path, setup_error
 from proctor.compat.adk.result_storage import ResultsInDocuments
 from proctor.schema.format.adk_results import HISTORY
 from proctor.stores.object_store import FolderDocuments
@@ -36,4 +36,4 @@ class LocalEvalSetResultsManager(ResultsInDocuments):
         elif results_dir is not None and agents_dir is None:
             super().__init__(FolderDocuments(a_path(results_dir, "results_dir")), "{app_name}")
         else:
-            raise refused("LocalEvalSetResultsManager: expected either agents_dir or results_dir")
+            raise setup_error("LocalEvalSetResultsManager: expected either agents_dir or results_dir")

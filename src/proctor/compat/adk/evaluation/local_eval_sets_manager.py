@@ -27,7 +27,7 @@ class LocalEvalSetsManager(SetsInDocuments):
 
     def _nothing_of(self, app_name: str) -> list[str]:
         label = self._documents.label(app_name)
-        raise NotFoundError(f"there is no app {app_name!r}: no folder {label}")
+        raise NotFoundError(f"no app {app_name!r}: no folder {label}")
 
 
 def load_eval_set_from_file(eval_set_file_path: str | os.PathLike[str], eval_set_id: str) -> EvalSet:

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class MetricEvaluatorRegistry:
-    """Evaluators by the name of their metric. What is registered here is known to whoever is given this registry."""
+    """Evaluators by the name of their metric. A registration is visible only to users of this registry."""
 
     def __init__(self) -> None:
         self._own: dict[str, EvaluatorMetricFactory] = {}
@@ -82,7 +82,7 @@ class _WithThoseOfTheEngine(MetricEvaluatorRegistry):
 
 
 class _Fork(_WithThoseOfTheEngine):
-    """What the default registry knew when it was forked; what is registered here, nobody else knows."""
+    """Entries of the default registry when it was forked, and registrations that no other registry has."""
 
     def __init__(self, own: dict[str, EvaluatorMetricFactory], names: list[str]) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def register_custom_metrics_from_config(
     """Register the functions in `custom_metrics` of a config; return the registry, by default the one of the process.
 
     Raises:
-        ValueError: it is no config.
+        ValueError: it is not a config.
     """
     from proctor.compat.adk.custom_functions import CustomFunctionFactory
 

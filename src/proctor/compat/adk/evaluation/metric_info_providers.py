@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.compat.adk.evaluation.eval_metrics import MetricInfo, MetricInfoProvider, PrebuiltMetrics
 from proctor.runs.metric_facts import metric_infos
 
@@ -51,7 +51,7 @@ class ResponseEvaluatorMetricInfoProvider(MetricInfoProvider):
         """Return its description. Raises ValueError for another metric."""
         known = (PrebuiltMetrics.RESPONSE_EVALUATION_SCORE.value, PrebuiltMetrics.RESPONSE_MATCH_SCORE.value)
         if self._metric_name not in known:
-            raise refused(f"metric_name: expected {' or '.join(known)}, got {self._metric_name!r}")
+            raise setup_error(f"metric_name: expected {' or '.join(known)}, got {self._metric_name!r}")
         return _info(self._metric_name)
 
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocationResult
 from proctor.compat.adk.evaluation.llm_as_judge import AutoRaterScore, LlmAsJudge, LlmResponse
 from proctor.compat.adk.evaluation.llm_as_judge_utils import (
@@ -49,7 +49,7 @@ class AutoRaterResponseParser(ABC):
 
     @abstractmethod
     def parse(self, auto_rater_response: str) -> list[RubricResponse]:
-        """Return what it says about each rubric."""
+        """Return the verdict for each rubric."""
 
 
 _LINE = re.compile(r"^\s*(ID|Property): (.*)$|(Rationale|Verdict): (.*)$", re.MULTILINE)
@@ -59,7 +59,7 @@ class DefaultAutoRaterResponseParser(AutoRaterResponseParser):
     """Reads blocks of lines `ID:` (optional), `Property:`, `Rationale:` and `Verdict: yes` or `no`."""
 
     def parse(self, auto_rater_response: str) -> list[RubricResponse]:
-        """Return what it says about each rubric; nothing where a property, a rationale or a verdict is missing."""
+        """Return the verdict for each rubric; nothing if a property, a rationale or a verdict is missing."""
         matches = _LINE.finditer(auto_rater_response)
         lines = [(match[1] or match[3], (match[2] or match[4] or "").strip()) for match in matches]
         counts = {
@@ -172,7 +172,7 @@ class MeanInvocationResultsSummarizer(InvocationResultsSummarizer):
                 RubricScore(
                     rubric_id=rubric_id,
                     score=get_average_rubric_score(scores),
-                    rationale="The mean over the invocations; each of them has the rationale of its own verdict.",
+                    rationale="The mean over the invocations; each invocation has its own rationale.",
                 )
                 for rubric_id, scores in by_rubric.items()
             ],
@@ -185,7 +185,7 @@ _TYPOGRAPHY = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014", "''\"\"--")
 _DECORATION = " *_`#>-\u2022\"'"
 
 
-def _normalized(text: str | None) -> str:
+def _normal_form(text: str | None) -> str:
     """Return a rubric's text without what models add when they repeat it: markup, typographic marks, other spaces and case."""
     plain = unicodedata.normalize("NFKC", text or "").translate(_TYPOGRAPHY)
     return " ".join(plain.split()).strip(_DECORATION).lower()
@@ -234,27 +234,29 @@ class RubricBasedEvaluator(LlmAsJudge[RubricsBasedCriterion]):
         by_id: dict[str, Rubric] = {}
         for rubric in [*self._rubrics, *chosen]:
             if rubric.rubric_id in by_id:
-                raise refused(f"two rubrics of an invocation have the id {rubric.rubric_id!r}")
+                raise setup_error(f"two rubrics of an invocation have the id {rubric.rubric_id!r}")
             by_id[rubric.rubric_id] = rubric
         if not by_id:
-            raise refused(f"{self._eval_metric.metric_name} needs rubrics, in its criterion or in the case")
+            raise setup_error(
+                f"{self._eval_metric.metric_name} needs rubrics, in its criterion or in the case"
+            )
         self._effective_rubrics_list = list(by_id.values())
 
     def get_effective_rubrics_list(self) -> list[Rubric]:
         """Return the rubrics of the invocation. Raises ValueError: `create_effective_rubrics_list` was not called."""
         if self._effective_rubrics_list is None:
-            raise refused("call create_effective_rubrics_list before get_effective_rubrics_list")
+            raise setup_error("call create_effective_rubrics_list before get_effective_rubrics_list")
         return self._effective_rubrics_list
 
     def convert_auto_rater_response_to_score(self, auto_rater_response: LlmResponse) -> AutoRaterScore:
         """Return the verdicts on the invocation's rubrics, and their mean."""
         rubrics = self.get_effective_rubrics_list()
         by_id = {rubric.rubric_id: rubric for rubric in rubrics}
-        by_text = {_normalized(rubric.rubric_content.text_property): rubric for rubric in rubrics}
+        by_text = {_normal_form(rubric.rubric_content.text_property): rubric for rubric in rubrics}
         text = get_text_from_content(auto_rater_response.content)
         scores = []
         for answer in self._auto_rater_response_parser.parse(text) if text else ():
-            rubric = by_id.get(answer.rubric_id or "") or by_text.get(_normalized(answer.property_text))
+            rubric = by_id.get(answer.rubric_id or "") or by_text.get(_normal_form(answer.property_text))
             if rubric is not None:
                 score = RubricScore(
                     rubric_id=rubric.rubric_id, rationale=answer.rationale, score=answer.score

@@ -45,7 +45,7 @@ class LlmBackedUserSimulator(UserSimulator):
         self._player: Player = self._users.play(case, asked)
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
-        """Return the starting prompt, and then what the model says.
+        """Return the starting prompt, then the messages of the model.
 
         Raises:
             SimulatorError: it gave no message that can be used. (google-adk raises a RuntimeError.)
@@ -56,7 +56,7 @@ class LlmBackedUserSimulator(UserSimulator):
         return NextUserMessage(status=found.status, user_message=found.message)
 
     def get_simulation_evaluator(self) -> None:
-        """Return nothing: `per_turn_user_simulator_quality_v1` is a metric of its own."""
+        """Return nothing: `per_turn_user_simulator_quality_v1` is a separate metric."""
         return
 
 

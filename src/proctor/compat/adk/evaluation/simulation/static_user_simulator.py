@@ -1,4 +1,4 @@
-"""As `google.adk.evaluation.simulation.static_user_simulator`: says what is recorded."""
+"""As `google.adk.evaluation.simulation.static_user_simulator`: sends the recorded messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["StaticUserSimulator"]
 
 
 class StaticUserSimulator(UserSimulator):
-    """Says the messages of a recorded conversation, whatever the agent answers."""
+    """Sends the messages of a recorded conversation, independent of the agent's answers."""
 
     def __init__(self, *, static_conversation: Sequence[Invocation]) -> None:
         super().__init__(BaseUserSimulatorConfig(), config_type=BaseUserSimulatorConfig)
@@ -25,7 +25,7 @@ class StaticUserSimulator(UserSimulator):
         self.invocation_idx = 0
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
-        """Return the next message of the conversation; behind the last one the status says that it is over."""
+        """Return the next message of the conversation; after the last one the status reports the end."""
         if self.invocation_idx >= len(self.static_conversation):
             return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
         said = self.static_conversation[self.invocation_idx].user_content

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ConfigDict, ValidationError, model_validator
 
-from proctor.compat.adk.argument_errors import refused
+from proctor.compat.adk.argument_errors import setup_error
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.simulated_user import NextStatus as Status
 from proctor.schema.format.content import Content
@@ -29,7 +29,7 @@ class BaseUserSimulatorConfig(WireModel):
 
 
 class NextUserMessage(WireModel):
-    """What the user says next, or why nothing: a message is there if, and only if, the status is SUCCESS."""
+    """The next message of the user, or the reason for its absence: it has a message if and only if the status is SUCCESS."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,16 +44,18 @@ class NextUserMessage(WireModel):
 
 
 class UserSimulator:
-    """Plays the user of one case; subclasses say what it says next."""
+    """Simulates the user of one case; subclasses generate its messages."""
 
     def __init__(self, config: Any, config_type: type[Any]) -> None:
         try:
             self._config = config_type.model_validate(plain_data(config))
         except ValidationError as error:
-            raise refused(f"config: expected a {config_type.__name__}: {error.errors()[0]['msg']}") from None
+            raise setup_error(
+                f"config: expected a {config_type.__name__}: {error.errors()[0]['msg']}"
+            ) from None
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
-        """Return what the user says next. `events`: the whole conversation, the user's own messages included."""
+        """Return the next message of the user. `events`: the whole conversation, including the user's own messages."""
         raise NotImplementedError
 
     def get_simulation_evaluator(self) -> Any:
@@ -69,6 +71,6 @@ def register_user_simulator(config_type: type[Any], simulator_type: type[Any]) -
     _BY_CONFIG[config_type] = simulator_type
 
 
-def registered(config_type: type[Any]) -> type[Any] | None:
+def simulator_type_for(config_type: type[Any]) -> type[Any] | None:
     """Return the simulator of configs of this type, if there is one."""
     return _BY_CONFIG.get(config_type)

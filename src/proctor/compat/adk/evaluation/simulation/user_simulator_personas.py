@@ -17,7 +17,7 @@ class UserPersonaRegistry:
     def get_persona(self, persona_id: str) -> UserPersona:
         """Return a persona. Raises NotFoundError: there is none of that id."""
         if persona_id not in self._own:
-            raise NotFoundError(f"there is no persona {persona_id!r}")
+            raise NotFoundError(f"no persona {persona_id!r}")
         return self._own[persona_id]
 
     def register_persona(self, persona_id: str, user_persona: UserPersona) -> None:

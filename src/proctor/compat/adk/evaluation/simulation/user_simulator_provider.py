@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.compat.adk.argument_errors import refused, unexpected
+from proctor.compat.adk.argument_errors import setup_error, unexpected_argument
 from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
 from proctor.compat.adk.evaluation.simulation.static_user_simulator import StaticUserSimulator
 from proctor.compat.adk.evaluation.simulation.user_simulator import (
     BaseUserSimulatorConfig,
     UserSimulator,
-    registered,
+    simulator_type_for,
 )
 from proctor.schema.format.case import EvalCase
 
@@ -24,7 +24,9 @@ class UserSimulatorProvider:
         if user_simulator_config is None:
             user_simulator_config = LlmBackedUserSimulatorConfig()
         elif not isinstance(user_simulator_config, BaseUserSimulatorConfig | LlmBackedUserSimulatorConfig):
-            raise unexpected("user_simulator_config", "the config of a user simulator", user_simulator_config)
+            raise unexpected_argument(
+                "user_simulator_config", "the config of a user simulator", user_simulator_config
+            )
         self._user_simulator_config = user_simulator_config
 
     @property
@@ -37,9 +39,9 @@ class UserSimulatorProvider:
         if eval_case.conversation is not None:
             return StaticUserSimulator(static_conversation=eval_case.conversation)
         kind = type(self._user_simulator_config)
-        simulator = registered(kind)
+        simulator = simulator_type_for(kind)
         if simulator is None:
-            raise refused(
+            raise setup_error(
                 f"no user simulator is registered for configs of the type {kind.__name__}; register_user_simulator does it"
             )
         made: UserSimulator = simulator(
