@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.web.server.adk.app_state import AgentLoop
 from proctor.web.server.adk.wire import json_bytes, jsonable
+from proctor.web.server.agent_loop import AgentLoop
 from tests.web.adk.adk_apps import client_of
 
 ECHO = "def echo(text: str) -> str:\n    return 'you said ' + text\n\n\nroot_agent = echo\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import logging
 import os
@@ -69,12 +70,12 @@ def find_address(host: str, port: int) -> Address:
         SetupError: it cannot be resolved.
     """
     try:
-        found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise SetupError(f"--host {host}: not an address of this machine: {error}") from None
     family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
     ip = str(place[0]).partition("%")[0]
-    return Address(host, family, ip, port, place[3] if len(place) > 3 else 0)
+    return Address(host, family, ip, port, int(place[3]) if len(place) > 3 else 0)
 
 
 def listen(address: Address, *, has_token: bool) -> socket.socket:
@@ -102,14 +103,12 @@ def listen(address: Address, *, has_token: bool) -> socket.socket:
     return listening
 
 
-def _place(address: Address) -> tuple[Any, ...]:
+def _place(address: Address) -> tuple[str | int, ...]:
     place = (address.ip, address.port)
     return (*place, 0, address.scope) if address.family == socket.AF_INET6 else place
 
 
 def _why_not(address: Address, error: OSError) -> str:
-    import errno
-
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken by another program (maybe by another `proctor web`): "
@@ -157,17 +156,15 @@ def serve_page(
     address = find_address(given["host"], given["port"])
     listening = listen(address, has_token=access.token is not None)
     port = listening.getsockname()[1]
-    url = link = address.url(port)
+    url = address.url(port)
+    link = f"{url}login#token={access.token}" if access.token is not None else url
     ending = ExitStack()
-    if access.token is not None:
-        link = f"{url}login#token={access.token}"
-    if access.token is None or sys.stdout.isatty():
-        tell(f"Proctor is at {link}  (Ctrl-C ends it)")
-    else:  # other people may read the output
-        tell(f"Proctor is at {url}  (Ctrl-C ends it)")
+    hides_token = access.token is not None and not sys.stdout.isatty()  # other people may read the output
+    tell(f"Proctor is at {url if hides_token else link}  (Ctrl-C ends it)")
+    if hides_token:
         tell(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
     if adk_page is not None:
-        tell(f"google-adk's own page is at {address.url(listening.getsockname()[1])}dev-ui/")
+        tell(f"google-adk's own page is at {url}dev-ui/")
     if not is_built():
         warn(HOW_TO_BUILD)
     if given["opens"]:

@@ -9,7 +9,6 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from proctor.common.secrets import hide_secrets
@@ -17,6 +16,7 @@ from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_m
 from proctor.runs.setup.settings import load_settings, prepare_process
 from proctor.schema.format.case import SessionInput
 from proctor.web.server.adk.apps import apps_of
+from proctor.web.server.agent_loop import AgentLoop
 from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat
 from proctor.web.server.context import ServerContext
 from proctor.web.server.security.allowed_names import guard_targets_now
@@ -47,8 +47,8 @@ class Chats:
         self._open: dict[str, Chat] = {}
         self._opening = 0
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._loop = AgentLoop("proctor-chats", last_seconds=2 * CLOSING)
+        self._sweeping: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     def all(self) -> list[Chat]:
@@ -96,6 +96,7 @@ class Chats:
         return chat
 
     async def _begin(self, agent: str, reference: str, session_input: SessionInput | None) -> Chat:
+        self._sweeping = self._sweeping or asyncio.get_running_loop().create_task(self._sweep())
         settings = load_settings(self._context.root)
         prepare_process(settings)
         guard_targets_now(self._context)
@@ -125,38 +126,18 @@ class Chats:
 
     async def close_all(self) -> None:
         """End all conversations, including those that are closing already, and the loop."""
-        await asyncio.gather(*(self.close(chat) for chat in self.all()), return_exceptions=True)
-        with self._lock:
-            loop, self._loop = self._loop, None
-            thread, self._thread = self._thread, None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            await asyncio.to_thread(thread.join, 2 * CLOSING)
+        await asyncio.to_thread(self._loop.close, self._end)
+
+    async def _end(self) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        chats = self.all()
+        self._open.clear()
+        await asyncio.gather(*map(self._close, chats), *self._closing, return_exceptions=True)
 
     async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
         """Run a coroutine on the loop of the conversations, and return its result."""
-        future: Future[_Found] = asyncio.run_coroutine_threadsafe(work, self._running())
-        return await asyncio.wrap_future(future)
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._run, args=(self._loop,), name="proctor-chats", daemon=True
-                )
-                self._thread.start()
-            return self._loop
-
-    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        asyncio.set_event_loop(loop)
-        sweeping = loop.create_task(self._sweep())
-        try:
-            loop.run_forever()
-        finally:
-            sweeping.cancel()
-            loop.run_until_complete(asyncio.gather(sweeping, *self._closing, return_exceptions=True))
-            loop.close()
+        return await self._loop.run(work)
 
     async def _sweep(self) -> None:
         """Close idle conversations."""

@@ -51,7 +51,12 @@ class Chat:
     """One conversation. Its coroutines run on the loop of all conversations."""
 
     def __init__(
-        self, agent: str, reference: str, session_input: SessionInput | None, memory: Any, timeout: float
+        self,
+        agent: str,
+        reference: str,
+        session_input: SessionInput | None,
+        memory: str | int | None,
+        timeout: float,
     ) -> None:
         """`reference`: the AGENT string; `session_input`: the initial session."""
         self.id = secrets.token_urlsafe(12)

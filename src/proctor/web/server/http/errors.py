@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ def _sentence(problems: Sequence[Any]) -> str:
     return "; ".join(texts) or "the request is invalid"
 
 
-def _input_text(problem: Any) -> str:
+def _input_text(problem: Mapping[str, object]) -> str:
     value = problem.get("input")
     return f", got {value!r:.80}" if isinstance(value, str | int | float | bool) else ""
 

@@ -61,7 +61,7 @@ class ChildRun:
 class NotStartedError(SetupError):
     """Nothing was run, because of the problems that the command reports."""
 
-    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, problems: Sequence[Mapping[str, object]]) -> None:
         self.problems = list(problems)
         super().__init__("\n".join(str(problem["message"]) for problem in self.problems))
 
@@ -209,7 +209,7 @@ class ChildRuns:
         raise AssertionError("unreachable")
 
     @staticmethod
-    def _give_up(child: ChildRun, problems: Sequence[Mapping[str, Any]]) -> None:
+    def _give_up(child: ChildRun, problems: Sequence[Mapping[str, object]]) -> None:
         try:
             child.process.wait(5)
         except subprocess.TimeoutExpired:  # nothing was run, and no one would wait for its end
@@ -320,7 +320,7 @@ def _json(text: bytes) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _problem(output: bytes) -> dict[str, Any]:
+def _problem(output: bytes) -> dict[str, object]:
     lines = output.decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
     text = "\n".join(lines).removeprefix("error: ").removeprefix("nothing to run: ")
     return {"message": text or "it ended without a message", "kind": ""}

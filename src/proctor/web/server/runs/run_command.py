@@ -14,7 +14,6 @@ import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
@@ -282,16 +281,20 @@ async def problems_response(_request: Request, error: Exception) -> JSONResponse
     return JSONResponse(body.model_dump(), status_code=422)
 
 
-def attribute_problems(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[StartProblem]:
+def attribute_problems(
+    problems: Sequence[Mapping[str, object]], asked: StartRun | None
+) -> list[StartProblem]:
     """Return the command's problems, each with its field; without `asked` there is no form."""
     return [_attribute(problem, asked) for problem in problems]
 
 
-def _attribute(problem: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
+def _attribute(problem: Mapping[str, object], asked: StartRun | None) -> StartProblem:
     message, kind = _OUR_FILE.sub("", str(problem["message"])), str(problem.get("kind", ""))
     if asked is None:
         return StartProblem(field="", message=message, metric="")
-    metric = _metric(message, [str(part) for part in problem.get("path") or ()], asked.criteria or {})
+    path = problem.get("path")
+    parts = list(map(str, path)) if isinstance(path, list) else []
+    metric = _metric(message, parts, asked.criteria or {})
     signs = _signs(message, kind, metric, asked)
     return StartProblem(
         field=next((field for field, holds in signs if holds), ""), message=message, metric=metric
