@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -118,15 +118,23 @@ def _plain(parameter: inspect.Parameter) -> str:
 
 
 def _decide(name: str, found: Mapping[str, str], parameters: list[inspect.Parameter]) -> Signature:
-    whole = [each for each in found.values() if each in WHOLE]
-    turn = [each for each in found.values() if each in TURN]
+    known = {**_form(name, found.values()), **EITHER}
+    values = {parameter: known[key] for parameter, key in found.items()}
+    if "actual" not in values.values():
+        raise _misfit(name, "it takes no actual invocation")
+    whole = "eval_metric" in known
+    required = (each.name for each in parameters if not _may_be_none(each))
+    needs_expected = not whole and any(values[each] == "expected" for each in required)
+    return Signature(whole, values, needs_expected)
+
+
+def _form(name: str, parameters: Collection[str]) -> Mapping[str, str]:
+    """Return the form that has these parameters."""
+    whole = [each for each in parameters if each in WHOLE]
+    turn = [each for each in parameters if each in TURN]
     if whole and turn:
         raise _misfit(name, f"it mixes both forms ({', '.join(whole)} with {', '.join(turn)})")
-    known = {**(WHOLE if whole else TURN), **EITHER}
-    if "actual" not in {known[each] for each in found.values()}:
-        raise _misfit(name, "it takes no actual invocation")
-    needs = any(known[_plain(each)] == "expected" and not _may_be_none(each) for each in parameters)
-    return Signature(bool(whole), {each: known[key] for each, key in found.items()}, needs and not whole)
+    return WHOLE if whole else TURN
 
 
 def _may_be_none(parameter: inspect.Parameter) -> bool:

@@ -107,7 +107,7 @@ class CallPattern:
 
     def may_have(self, name: str) -> bool:
         """Return whether a matching call may have an argument of this name."""
-        return self.args is None or self.other_args or name in self.args
+        return self.takes_other_args or name in (self.args or {})
 
     def takes_any_call(self) -> bool:
         """Return whether the pattern matches every call of every tool."""
@@ -121,19 +121,22 @@ class CallPattern:
         tools = ANY_TOOL in self.tools or ({*other.tools} <= {*self.tools} and ANY_TOOL not in other.tools)
         if not tools or self.takes_any():
             return tools
-        args, others = self.args or {}, other.args or {}
-        required = {
-            name: each for name, each in args.items() if name not in ignored and not each.fits(ABSENT)
-        }
-        if not all(name in others and _is_within(others[name], each) for name, each in required.items()):
-            return False
-        if not (
-            self.args is None or self.other_args or (not other.other_args and others.keys() <= args.keys())
-        ):
-            return False
-        return self.response is None or (
+        has_response = self.response is None or (
             other.response is not None and _is_within(other.response, self.response)
         )
+        return has_response and self._covers_args(other, ignored)
+
+    def _covers_args(self, other: CallPattern, ignored: Collection[str]) -> bool:
+        args, others = self.args or {}, other.args or {}
+        if not self.takes_other_args and (other.other_args or not others.keys() <= args.keys()):
+            return False
+        required = (name for name, each in args.items() if name not in ignored and not each.fits(ABSENT))
+        return all(name in others and _is_within(others[name], args[name]) for name in required)
+
+    @property
+    def takes_other_args(self) -> bool:
+        """Whether a matching call may have arguments that the pattern does not name."""
+        return self.args is None or self.other_args
 
     def tell_tools(self) -> str:
         """Return the tools in words."""

@@ -29,25 +29,28 @@ class Drawn(NamedTuple):
 
 def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[Drawn]]:
     """Return the sentences and steps of the cheapest alignment, then those of broken limits."""
-    sentences: list[str] = []
-    steps: list[Drawn] = []
     several = any(call.turn for call in calls)
     broken = broken_limits(expectation, calls)
     over = {_place(call): call for limit, matches in broken for call in limit.over(matches)}
-    if expectation.calls is not None:
-        fits = read_as(expectation.calls, calls, others_allowed=expectation.others_allowed)
-        for fit in fits or ():
-            if fit.cost and not (fit.kind == "extra" and _place(fit.made) in over):
-                sentences.append(_sentence(fit, several=several))
-            steps.append(_draw(fit, over))
-        if fits is None:
-            sentences.append(TOO_MANY)
+    sentences, steps = _explain_alignment(expectation, calls, over, several=several)
     for limit, matches in broken:
         sentences.append(_limit_sentence(limit, matches, several=several))
         if len(matches) < limit.least:
             steps.append(_draw(Fit("missing", limit.pattern), over))
     steps += [_draw(Fit("extra", made=call), over) for call in over.values()]
     return and_more(sentences), steps
+
+
+def _explain_alignment(
+    expectation: Expectation, calls: Sequence[Made], over: Container[Place | None], *, several: bool
+) -> tuple[list[str], list[Drawn]]:
+    if expectation.calls is None:
+        return [], []
+    fits = read_as(expectation.calls, calls, others_allowed=expectation.others_allowed)
+    if fits is None:
+        return [TOO_MANY], []
+    wrong = [fit for fit in fits if fit.cost and not (fit.kind == "extra" and _place(fit.made) in over)]
+    return [_sentence(fit, several=several) for fit in wrong], [_draw(fit, over) for fit in fits]
 
 
 def drawn_once(several: Iterable[Drawn]) -> list[dict[str, object]]:
@@ -122,17 +125,15 @@ def _often(number: int) -> str:
 
 def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
     place = _place(fit.made)
-    kind = "matched" if fit.kind == "allowed" else fit.kind
-    if place in over and kind == "matched":
-        kind = "extra"
-    made = fit.made and {"index": fit.made.index, "name": fit.made.name, "args": fit.made.args}
-    expected = fit.pattern.to_data() if fit.pattern else None
-    if fit.kind == "allowed" and fit.made:
-        expected = {"name": fit.made.name, "args": fit.made.args}
+    kind = fit.kind
+    if kind in ("allowed", "matched"):
+        kind = "extra" if place in over else "matched"
+    call = {"name": fit.made.name, "args": fit.made.args} if fit.made else None
+    expected = fit.pattern.to_data() if fit.pattern else call if fit.kind == "allowed" else None
     data: dict[str, object] = {
         "kind": kind,
         "expected": None if kind == "extra" else expected,
-        "actual": made,
+        "actual": {"index": fit.made.index, **call} if fit.made and call else None,
     }
     if fit.differences:
         data["arguments"] = [each.to_data() for each in fit.differences]

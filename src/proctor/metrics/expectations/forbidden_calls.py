@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
@@ -98,18 +99,17 @@ def read_declared_tools(metric: str, option: object) -> list[Declaration]:
     """
     if option is None:
         return []
-    items = option if isinstance(option, list) else [option]
-    problems = [f"declarations[{at}]: {slip}" for at, each in enumerate(items) for slip in misspelled(each)]
+    if not isinstance(option, list):
+        raise misfit(metric, [f"declarations: expected a list of tools, got {show_value(option)}"])
+    problems = [f"declarations[{at}]: {slip}" for at, each in enumerate(option) for slip in misspelled(each)]
     problems += [
         f"declarations[{at}]: expected a tool's name, or its declaration, got {show_value(each)}"
-        for at, each in enumerate(items)
+        for at, each in enumerate(option)
         if not isinstance(each, Mapping | str) or not each
     ]
-    if problems or not isinstance(option, list):
-        raise misfit(
-            metric, problems or [f"declarations: expected a list of tools, got {show_value(option)}"]
-        )
-    return [*read_declarations(items)]
+    if problems:
+        raise misfit(metric, problems)
+    return [*read_declarations(option)]
 
 
 def impossible_guards(
@@ -142,14 +142,11 @@ class Guards:
         self._case, self._calls, self._declarations = case, calls, declarations
         self._expected = _arguments_by_tool(call for turn in case.expected or () for call in turn.tool_calls)
         self._made = _arguments_by_tool(calls)
-        self._tools: Tools | None = None
 
-    @property
+    @cached_property
     def tools(self) -> Tools:
-        """The declared tools, read when they are first needed."""
-        if self._tools is None:
-            self._tools = tools_of_trial(self._case, self._declarations)
-        return self._tools
+        """The declared tools."""
+        return tools_of_trial(self._case, self._declarations)
 
     def doubts(self, guards: Iterable[Guard], also: Iterable[CallPattern] = ()) -> str:
         """Return the names that are probably misspelled; `also` are patterns that are not guards. Usually empty.
@@ -332,26 +329,25 @@ def _of_matcher(schema: Mapping[str, object], template: Matched, path: tuple[str
     return _of_type(schema, types, template.tell(), path) if types else ""
 
 
-def _of_plain(schema: object, value: object, path: tuple[str, ...]) -> str:
-    if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
-        return ""
+def _of_plain(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
     types = [name for name in _CLASSES if _is(value, name)]
-    if problem := _of_type(schema, types, show_value(value), path):
+    if problem := _of_type(schema, types, show_value(value), path) or _of_enum(schema, value, path):
         return problem
-    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if isinstance(allowed, list) and not any(equal_json(each, value) for each in allowed):
-        hint = (
-            did_you_mean(value, [each for each in allowed if isinstance(each, str)])
-            if isinstance(value, str)
-            else ""
-        )
-        choices = ", ".join(and_more([show_value(each) for each in allowed], 6))
-        return f"declares `{_place(path)}` as one of {choices}, not {show_value(value)}.{hint}"
     if isinstance(value, Mapping):
         return _of_keys(schema, {name: Plain(each) for name, each in value.items()}, path)
     if isinstance(value, list | tuple) and "items" in schema:
-        return next((problem for each in value if (problem := _of_plain(schema["items"], each, path))), "")
+        return next(filter(None, (_of_value(schema["items"], Plain(each), path) for each in value)), "")
     return ""
+
+
+def _of_enum(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if not isinstance(allowed, list) or any(equal_json(each, value) for each in allowed):
+        return ""
+    words = [each for each in allowed if isinstance(each, str)]
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    choices = ", ".join(and_more([show_value(each) for each in allowed], 6))
+    return f"declares `{_place(path)}` as one of {choices}, not {show_value(value)}.{hint}"
 
 
 def _of_keys(schema: Mapping[str, object], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:

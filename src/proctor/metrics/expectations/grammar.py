@@ -264,12 +264,16 @@ def _expand(head: object, rest: Stack) -> Iterator[Stack]:
         yield rest
     else:
         group, done = head if isinstance(head, tuple) else (head, 0)
-        remaining = [index for index in range(len(group.items)) if not done >> index & 1]
-        if not remaining:
-            yield rest
-        for index in remaining:
-            now = done | 1 << index
-            yield (group.items[index], ((group, now), rest))
+        yield from _expand_group(group, done, rest)
+
+
+def _expand_group(group: AnyOrder, done: int, rest: Stack) -> Iterator[Stack]:
+    """Yield the stacks that begin with one of the items that are not finished; `done` has a bit for each finished one."""
+    remaining = [index for index in range(len(group.items)) if not done >> index & 1]
+    if not remaining:
+        yield rest
+    for index in remaining:
+        yield (group.items[index], ((group, done | 1 << index), rest))
 
 
 def _difference_cost(step: Fit) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from proctor.metrics.base import Survey
 from proctor.metrics.expectations.call_patterns import ANY_TOOL, CallPattern, Made
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Plain, Subset, Template
@@ -16,7 +15,6 @@ from proctor.metrics.reason_text import show_name, show_value
 from proctor.schema.format.case import EvalCase
 
 __all__ = [
-    "JoinedSurvey",
     "NameSurvey",
     "Slip",
     "describe",
@@ -45,22 +43,25 @@ def slips_between(pattern: CallPattern, made: Made, known: Collection[str]) -> l
 
     `known`: arguments that are certainly spelled correctly.
     """
-    args, remaining = pattern.args or {}, dict(made.args or {})
-    slips: list[Slip | None] = []
+    remaining = dict(made.args or {})
+    slips = [*_argument_slips(pattern.args or {}, remaining, known)]
+    slips += _value_slips("response", pattern.response, made.response) if pattern.response else []
+    has_others = bool(remaining) and not pattern.takes_other_args
+    return [] if has_others or None in slips else [*filter(None, slips)]
+
+
+def _argument_slips(
+    args: Mapping[str, Template], remaining: dict[str, object], known: Collection[str]
+) -> Iterator[Slip | None]:
+    """Yield the slips in expected arguments, and remove their counterparts from the `remaining` actual ones."""
     for name, template in args.items():
-        if name not in remaining and not template.fits(ABSENT):
-            other = None if name in known else _intended_argument(name, remaining, template, args)
-            remaining.pop(other or "", None)
-            slips.append(
-                Slip(f"its argument is called `{show_name(other)}`", is_sure=True) if other else None
-            )
-        elif not template.fits(value := remaining.pop(name, ABSENT)):
-            slips.append(_value_slip(f"`{show_name(name)}`", template, value))
-    if pattern.response is not None and not pattern.response.fits(made.response):
-        slips.append(_value_slip("response", pattern.response, made.response))
-    if pattern.args is not None and remaining and not pattern.other_args:
-        return []
-    return [] if None in slips else [slip for slip in slips if slip is not None]
+        if name in remaining or template.fits(ABSENT):
+            yield from _value_slips(f"`{show_name(name)}`", template, remaining.pop(name, ABSENT))
+            continue
+        intended = None if name in known else _intended_argument(name, remaining, template, args)
+        remaining.pop(intended or "", None)
+        text = f"its argument is called `{show_name(intended)}`"
+        yield Slip(text, is_sure=True) if intended else None
 
 
 def _intended_argument(
@@ -70,27 +71,26 @@ def _intended_argument(
     return next((other for other in candidates if template.fits(actual[other])), None)
 
 
-def _value_slip(name: str, template: Template, actual: object) -> Slip | None:
-    """Return the slip if a value is the expected one except for its type, its case, or further keys."""
+def _value_slips(name: str, template: Template, actual: object) -> list[Slip | None]:
+    """Return the slip of a value that does not fit: its type, its case, or further keys; `None` if there is another reason."""
+    if template.fits(actual):
+        return []
     shown = show_value(actual) if actual is not ABSENT else "missing"
-    if (other := next((each for each in _other_types(actual) if template.fits(each)), None)) is not None:
-        return Slip(
-            f"its {name} is {shown}, of another type",
-            is_sure=isinstance(actual, str) or isinstance(other, str),
-        )
+    other = next((each for each in _other_types(actual) if template.fits(each)), None)
+    if other is not None:
+        is_sure = isinstance(actual, str) or isinstance(other, str)
+        return [Slip(f"its {name} is {shown}, of another type", is_sure=is_sure)]
     if not isinstance(template, Plain):
-        return None
-    expected = template.source
-    if (
-        isinstance(expected, Mapping)
-        and isinstance(actual, Mapping)
-        and expected
-        and Subset().fits(expected, actual)
-    ):
-        return Slip(f"its {name}, {shown}, has more keys (`subset` allows them)", is_sure=False)
-    if isinstance(expected, str) and isinstance(actual, str) and _fold(expected) == _fold(actual):
-        return Slip(f"its {name} is {shown} (`text` ignores case and white space)", is_sure=False)
-    return None
+        return [None]
+    if _has_more_keys(template.source, actual):
+        return [Slip(f"its {name}, {shown}, has more keys (`subset` allows them)", is_sure=False)]
+    if _fold(template.source) == _fold(actual) is not None:
+        return [Slip(f"its {name} is {shown} (`text` ignores case and white space)", is_sure=False)]
+    return [None]
+
+
+def _has_more_keys(expected: object, actual: object) -> bool:
+    return isinstance(expected, Mapping) and bool(expected) and Subset().fits(expected, actual)
 
 
 def _other_types(value: object) -> Iterator[object]:
@@ -108,8 +108,9 @@ def _other_types(value: object) -> Iterator[object]:
             yield read
 
 
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _fold(value: object) -> str | None:
+    """Return a text without its case and white space; `None` for any other value."""
+    return " ".join(value.casefold().split()) if isinstance(value, str) else None
 
 
 def is_one_slip_from(name: str, other: str) -> bool:
@@ -120,13 +121,13 @@ def is_one_slip_from(name: str, other: str) -> bool:
     one, two = (each.casefold().replace("_", "").replace("-", "") for each in (name, other))
     if max(len(one), len(two)) < SHORTEST or _numbers(one) != _numbers(two):
         return False
-    if len(one) > len(two):
-        one, two = two, one
-    start = next((at for at in range(len(one)) if one[at] != two[at]), len(one))
-    rest, others = one[start:], two[start:]
-    if len(one) < len(two):
-        return len(two) - len(one) == 1 and rest == others[1:]
-    return rest[1:] == others[1:] or (rest[1::-1] == others[:2] and rest[2:] == others[2:])
+    start = next(
+        (at for at, pair in enumerate(zip(one, two, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(two)),
+    )
+    one, two = one[start:], two[start:]
+    is_swapped = one[1::-1] == two[:2] and one[2:] == two[2:]
+    return is_swapped or one[1:] == two[1:] or one[1:] == two or one == two[1:]
 
 
 def _numbers(name: str) -> str:
@@ -219,23 +220,3 @@ def _doubts(where: str, name: str, known: Collection[str]) -> Iterator[str]:
         return
     if intended := next((each for each in sorted(known) if is_one_slip_from(name, each)), None):
         yield f"{where}: no call of `{show_name(name)}` is expected. Did you mean `{show_name(intended)}`?"
-
-
-class JoinedSurvey:
-    """Several surveys as one."""
-
-    def __init__(self, surveys: Iterable[Survey]) -> None:
-        self._surveys = list(surveys)
-
-    def see(self, case: EvalCase) -> None:
-        """Pass a case to each survey."""
-        for survey in self._surveys:
-            survey.see(case)
-
-    def problems(self) -> Iterator[str]:
-        """Yield the problems of all surveys."""
-        return (problem for survey in self._surveys for problem in survey.problems())
-
-    def doubts(self) -> Iterator[str]:
-        """Yield the warnings of all surveys."""
-        return (doubt for survey in self._surveys for doubt in survey.doubts())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import did_you_mean
@@ -20,11 +20,12 @@ from proctor.metrics.expectations.grammar import (
     optional,
     takes_everything,
 )
+from proctor.metrics.expectations.misspelled_calls import NameSurvey
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
 
-__all__ = ["Expectation", "Limit", "TurnSurvey", "read_expectations", "turns_lacking"]
+__all__ = ["Expectation", "ExpectationSurvey", "Limit", "guarded_names", "read_expectations", "turns_lacking"]
 
 KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
 GROUPS: Mapping[str, Callable[[tuple[Node, ...]], Node]] = {
@@ -193,13 +194,11 @@ class _Block:
         return tuple(self._item(each, f"{where}[{index}]") for index, each in enumerate(given))
 
     def _item(self, given: object, where: str) -> Node:
-        kinds = [kind for kind in GROUPS if isinstance(given, Mapping) and kind in given]
-        if not kinds or not isinstance(given, Mapping):
+        if not isinstance(given, Mapping) or not GROUPS.keys() & given.keys():
             return self._call(given, where)
-        kind = kinds[0]
-        for key in given:
-            if key not in (kind, "optional"):
-                self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
+        kind = next(kind for kind in GROUPS if kind in given)
+        for key in (each for each in given if each not in (kind, "optional")):
+            self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
         read = self._alternatives if kind == "any_of" else self._items
         items = read(given[kind], f"{where}.{kind}")
         if kind == "any_order" and len(items) > LARGEST_GROUP:
@@ -322,16 +321,20 @@ class _Block:
 # --- Expectations of a criterion are for every case; those of a turn that a case lacks do not apply to it ---
 
 
-class TurnSurvey:
-    """Finds the cases that lack the turns which a criterion's expectations name."""
+class ExpectationSurvey(NameSurvey):
+    """Finds misspelled names, and the cases that lack the turns which a criterion's expectations name."""
 
-    def __init__(self, common: Sequence[Expectation]) -> None:
+    def __init__(
+        self, common: Sequence[Expectation], stated_by: Callable[[EvalCase], Iterable[Expectation]]
+    ) -> None:
+        super().__init__(guarded_names(common), lambda case: guarded_names(stated_by(case)))
         self._turns_by_place = {each.where: each.turn + 1 for each in common if each.turn is not None}
         self._without: Counter[str] = Counter()
         self._seen = self._most = 0
 
     def see(self, case: EvalCase) -> None:
-        """Count the turns of one case; a scenario may have any number."""
+        """Record one case; a scenario may have any number of turns."""
+        super().see(case)
         self._seen += 1
         if case.conversation is None:
             return
@@ -340,17 +343,24 @@ class TurnSurvey:
         self._without.update(where for where, turn in self._turns_by_place.items() if turn > turns)
 
     def problems(self) -> Iterator[str]:
-        """Yield turns that no case has."""
+        """Yield turns that no case has, and misspelled names."""
         for where, turn in self._turns_by_place.items():
             if self._seen and self._without[where] == self._seen:
                 yield f"{where}.turn: it is about turn {turn}, and no case has more than {self._most} turn(s)"
+        yield from super().problems()
 
     def doubts(self) -> Iterator[str]:
-        """Yield turns that some cases do not have."""
+        """Yield turns that some cases do not have, and names that are probably misspelled."""
         for where, turn in self._turns_by_place.items():
             if 0 < self._without[where] < self._seen:
                 cases = f"{self._without[where]} of {self._seen} cases"
                 yield f"{where} is about turn {turn}, which {cases} do not have: it does not apply to them"
+        yield from super().doubts()
+
+
+def guarded_names(expectations: Iterable[Expectation]) -> Iterator[tuple[str, str]]:
+    """Yield the tools of forbidden calls and limits, each with its place."""
+    return (name for each in expectations for guard in each.guards() for name in guard.tool_names())
 
 
 def turns_lacking(common: Sequence[Expectation], turns: int) -> str:

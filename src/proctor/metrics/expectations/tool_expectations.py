@@ -19,12 +19,16 @@ from proctor.metrics.expectations.forbidden_calls import (
 )
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.misspelled_calls import (
-    JoinedSurvey,
-    NameSurvey,
     expected_names,
     lookalike_problems,
 )
-from proctor.metrics.expectations.parse import Expectation, TurnSurvey, read_expectations, turns_lacking
+from proctor.metrics.expectations.parse import (
+    Expectation,
+    ExpectationSurvey,
+    guarded_names,
+    read_expectations,
+    turns_lacking,
+)
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import and_more
 from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
@@ -100,11 +104,9 @@ class ToolExpectations:
         """Return what the case lacks."""
         return turns_lacking(self._common, len(case.conversation or ())) if self._common else NOTHING_STATED
 
-    def survey(self) -> Survey | None:
+    def survey(self) -> Survey:
         """Return the survey for turns that cases do not have, and for names that are probably misspelled."""
-        names = NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
-        turns = any(each.turn is not None for each in self._common)
-        return JoinedSurvey([TurnSurvey(self._common), names]) if turns else names
+        return ExpectationSurvey(self._common, self._stated_by)
 
     def check(self, case: EvalCase) -> list[str]:
         """Return the problems of a case's expectations."""
@@ -118,7 +120,10 @@ class ToolExpectations:
         names = {
             name for each in expectations for pattern in each.unguarded_patterns() for name in pattern.tools
         }
-        return [*reader.problems, *lookalike_problems(_names(expectations), expected_names(case) | names)]
+        return [
+            *reader.problems,
+            *lookalike_problems(guarded_names(expectations), expected_names(case) | names),
+        ]
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
         """Yield forbidden or limited calls that this agent can never make, according to its tool declarations."""
@@ -180,11 +185,6 @@ class ToolExpectations:
         if reader.problems:
             raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
         return [*own, *common]
-
-
-def _names(expectations: Iterable[Expectation]) -> Iterator[tuple[str, str]]:
-    """Yield the tools of forbidden calls and limits, each with its place."""
-    return (name for each in expectations for guard in each.guards() for name in guard.tool_names())
 
 
 def _turn_score(results: Sequence[bool]) -> Score:

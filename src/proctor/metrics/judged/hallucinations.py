@@ -278,12 +278,13 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
         return Score(reason=NO_TEXT, not_applicable=True)
     asked = [each for answer in answers for each in answer.asked]
     results = [each for answer in answers for each in answer.found]
-    agreement = sum(each.agreement for each in results) / len(results) if results else None
+    agreements = [each.agreement for each in results]
+    agreement = sum(agreements) / len(agreements) if agreements else None
     details: dict[str, object] = {
         "sentences": [each.as_data() for each in results],
         "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
     }
-    if failure := next((each.failure for each in asked if each.failure), None):
+    if failure := next(filter(None, (each.failure for each in asked)), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
     shares = [share for each in answers if (share := _share(each.found)) is not None]
     return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))

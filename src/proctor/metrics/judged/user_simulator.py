@@ -66,23 +66,21 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         """Compare the first message with the scenario, and ask about each later one and about the end, all concurrently."""
         scenario = case.scenario
         if scenario is None or not case.actual:
-            reason = NO_TURNS if scenario else NO_SCENARIO
-            scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
-            return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
+            return _not_applicable(case, NO_TURNS if scenario else NO_SCENARIO)
         begin = min(len(case.opening), len(case.actual))
-        has_prompt = begin < len(case.actual) and (not begin or bool(scenario.starting_prompt.strip()))
-        first = [_first(case, scenario, begin)] if has_prompt else []
+        first = [*_first(case, scenario, begin)]
         start = begin + len(first)
         questions = [self._question(case, scenario, index) for index in range(start, len(case.actual) + 1)]
         *asked, end = await self._ask(questions, _is_final)
         names = self._names(scenario)
         recorded = [Score(reason=RECORDED, not_applicable=True) for _ in range(begin)]
         scores = [*recorded, *first, *(_score(each, names) for each in asked)]
-        faults = list(_faults(case, start, asked, end, names))
         scores[-1] = _with_end(scores[-1], end, names, [each.ballot for each in (*asked[-1:], end)])
         result = case_score(scores, [each.failure for each in (*asked, end)])
-        if has_prompt and not first[0].value:
-            faults.insert(0, _fault(FaultKind.LEFT_PLAN, case, begin, NOT_AS_PLANNED))
+        faults = [
+            _fault(FaultKind.LEFT_PLAN, case, begin, NOT_AS_PLANNED) for each in first if not each.value
+        ]
+        faults += _faults(case, start, asked, end, names)
         if faults and result.failure is None:
             result.details = {USER_FAULTS: faults}
         return result
@@ -114,10 +112,18 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         return [each.name for each in _behaviors(scenario)] or POINTS
 
 
-def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Score:
-    message = text_of(case.actual[index].user_content, thoughts=False)
-    is_same = message.strip() == scenario.starting_prompt.strip()
-    return Score(float(is_same), AS_PLANNED if is_same else NOT_AS_PLANNED)
+def _not_applicable(case: CaseView, reason: str) -> MetricScore:
+    scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
+    return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
+
+
+def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Iterator[Score]:
+    """Yield the score of the first simulated message, if there is one and the scenario has a starting prompt for it."""
+    prompt = scenario.starting_prompt.strip()
+    if index >= len(case.actual) or (index and not prompt):
+        return
+    is_same = text_of(case.actual[index].user_content, thoughts=False).strip() == prompt
+    yield Score(float(is_same), AS_PLANNED if is_same else NOT_AS_PLANNED)
 
 
 def _faults(

@@ -170,8 +170,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         return [*lists_of_case(case, in_criterion, self.rubric_type)]
 
     def _missing(self, case: EvalCase) -> str:
-        turns = case.conversation or case.opening or ()
-        others = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
+        others = _stated_rubrics(case)
         kinds = ", ".join(sorted({each.type or "none" for each in others}))
         count = f"there are {len(others)}" if len(others) > 1 else "there is one"
         hint = f"; {count}, of type {kinds}" if others else ""
@@ -193,12 +192,9 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         questions = [self._question(case, index, lists[index]) for index in turns]
         asked = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
         results = {index: rubric_results(lists[index], each.votes) for index, each in asked.items()}
-        scores = [
-            _turn_score(asked[index], results[index])
-            if index in asked
-            else Score(reason=NO_RUBRICS, not_applicable=True)
-            for index in range(len(lists))
-        ]
+        scores = [Score(reason=NO_RUBRICS, not_applicable=True) for _ in lists]
+        for index in turns:
+            scores[index] = _turn_score(asked[index], results[index])
         overall = share(each for of_turn in results.values() for each in of_turn)
         score = case_score(scores, [each.failure for each in asked.values()], value=overall)
         score.details = {"overall_rubrics": by_id(results.values())}
@@ -261,11 +257,7 @@ class RubricSurvey:
         weights = [weight for each in self._lists(case) for weight in weights_of(each)]
         if weights and len({*weights}) == 1:
             self._totals[len(weights)] = None
-        stated = [
-            *(case.rubrics or ()),
-            *(r for turn in case.conversation or case.opening or () for r in turn.rubrics or ()),
-        ]
-        self._untyped += any(rubric.type is None for rubric in stated)
+        self._untyped += any(rubric.type is None for rubric in _stated_rubrics(case))
 
     def problems(self) -> Iterable[str]:
         """Return nothing: a problem of a list is reported with its case."""
@@ -285,6 +277,12 @@ class RubricSurvey:
                 f"{self._untyped} case(s) state rubrics without `type`, which are ignored (as in google-adk); "
                 f'those for this metric have "type": "{self._kind}"'
             )
+
+
+def _stated_rubrics(case: EvalCase) -> list[Rubric]:
+    """Return the rubrics of a case and of its turns."""
+    turns = case.conversation or case.opening or ()
+    return [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
 
 
 def excluded_fraction(threshold: float, total: int) -> Fraction | None:
