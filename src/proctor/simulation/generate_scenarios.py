@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from proctor.common.json_values import whole_json
 from proctor.common.prompts import read_prompt
@@ -285,16 +285,7 @@ def _parse_answer(reply: Reply, *, has_schemas: bool) -> list[_Item]:
     Raises:
         _UnusableError: the answer does not have the requested form.
     """
-    if reply.finish in _UNUSABLE_ENDS:
-        raise _UnusableError(_UNUSABLE_ENDS[reply.finish])
-    answer = reply.structured
-    if answer is None and has_schemas:
-        raise _UnusableError("it does not have the requested form")
-    if answer is None:
-        try:
-            answer = whole_json(reply.text)
-        except (ValueError, RecursionError):
-            raise _UnusableError("it must be one JSON object and nothing else") from None
+    answer = _answer_json(reply, has_schemas=has_schemas)
     items = answer["scenarios"] if isinstance(answer, dict) and answer.keys() == {"scenarios"} else None
     if not isinstance(items, list):
         raise _UnusableError('it must be an object {"scenarios": [...]} and nothing else')
@@ -302,7 +293,20 @@ def _parse_answer(reply: Reply, *, has_schemas: bool) -> list[_Item]:
         raise _UnusableError("it has no scenario")
     for number, item in enumerate(items):
         _check_item(item, f"scenarios[{number}]")
-    return items
+    return cast("list[_Item]", items)
+
+
+def _answer_json(reply: Reply, *, has_schemas: bool) -> object:
+    if reply.finish in _UNUSABLE_ENDS:
+        raise _UnusableError(_UNUSABLE_ENDS[reply.finish])
+    if reply.structured is not None:
+        return reply.structured
+    if has_schemas:
+        raise _UnusableError("it does not have the requested form")
+    try:
+        return whole_json(reply.text)
+    except (ValueError, RecursionError):
+        raise _UnusableError("it must be one JSON object and nothing else") from None
 
 
 _UNUSABLE_ENDS = {

@@ -9,13 +9,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proctor.common.optional_packages import import_extra
 from proctor.errors import SetupError
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.format.persona import UserPersona
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 __all__ = ["HISTORY", "PLACEHOLDERS", "check_template", "fill", "paragraphs", "persona_text"]
 
@@ -75,7 +78,7 @@ class _Persona:
     def __init__(self, persona: UserPersona | None, text: str) -> None:
         self._persona, self._text = persona, text
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._persona, name)
 
     def __bool__(self) -> bool:
@@ -86,14 +89,15 @@ class _Persona:
 
 
 @cache
-def _jinja(text: str) -> Any:
+def _jinja(text: str) -> Template:
     jinja2 = import_extra("jinja2", extra="jinja2", feature=_NEEDS_JINJA)
     sandbox = import_extra("jinja2.sandbox", extra="jinja2", feature=_NEEDS_JINJA)
     # instructions are text for a model, not HTML; their last line break is kept
     environment = sandbox.ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
     )
-    return environment.from_string(text)
+    template: Template = environment.from_string(text)
+    return template
 
 
 def persona_text(persona: UserPersona | None, stop_signal: str) -> str:

@@ -90,7 +90,7 @@ def user_conversation(
 ) -> UserConversation:
     """Return a conversation as its user experienced it."""
     initial_state = case.session_input.state if case.session_input is not None else None
-    messages = [_shortened(text_of(turn.user_content, thoughts=False)) for turn in turns]
+    messages = [_shorten(text_of(turn.user_content, thoughts=False)) for turn in turns]
     simulated = {reply.turn for reply in user.replies}
     description, behavior = _persona_texts(scenario)
     recorded = [text for turn, text in enumerate(messages) if turn not in simulated]
@@ -99,16 +99,20 @@ def user_conversation(
         briefing="\n".join([description, *recorded]),
         behavior=behavior,
         user_messages=messages,
-        answers=[_shortened(_visible_answer(turn, with_calls=with_calls)) for turn in turns],
+        answers=[_shorten(_visible_answer(turn, with_calls=with_calls)) for turn in turns],
         replies=user.replies,
         expected_state=case.final_session_state or {},
         initial_state=initial_state or {},
         final_state=final_state or {},
-        rubrics=[text for rubric in case.rubrics or () if (text := rubric.rubric_content.text_property)],
+        rubrics=_rubric_texts(case),
     )
 
 
-def _shortened(text: str) -> str:
+def _rubric_texts(case: EvalCase) -> list[str]:
+    return [text for rubric in case.rubrics or () if (text := rubric.rubric_content.text_property)]
+
+
+def _shorten(text: str) -> str:
     """Return a text without very long words and, if it is very long, without its middle.
 
     The rules' time grows with the square of a word's length.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
@@ -143,14 +143,18 @@ def _is_answer(question: str, answer: str) -> bool:
 def _ignored_questions(conversation: UserConversation) -> Iterator[UserFault]:
     facts = [sentence for sentence in sentences(conversation.plan) if not depends(sentence)]
     for turn, text in conversation.own_turns():
-        asked = questions(conversation.answer_before(turn))
-        asked = [each for each in asked if is_english(each) or _SLOT.search(each)]
+        asked = _checkable_questions(conversation.answer_before(turn))
         if not asked or _RELUCTANT.search(text) or _answers_any(text, asked[:-1]):
             continue
         fact = _fact_for(asked[-1], facts)
         if fact and not _is_response(asked[-1], fact, text, conversation.user_messages[:turn]):
             why = f"the agent asked {asked[-1]!r}; the plan contains the answer: {fact!r}"
             yield new_fault(FaultKind.IGNORED_QUESTION, turn, text, why)
+
+
+def _checkable_questions(answer: str) -> list[str]:
+    """Return the questions of an answer that are English, or that ask for an identifier."""
+    return [question for question in questions(answer) if is_english(question) or _SLOT.search(question)]
 
 
 def _answers_any(text: str, asked: list[str]) -> bool:
@@ -163,13 +167,18 @@ def _fact_for(question: str, facts: list[str]) -> str:
     """Return the sentence of the plan that answers a question; empty if there is none."""
     if _ASKS_YES_OR_NO.match(question):
         return ""
+    answers = _fact_test(question)
+    return next((fact for fact in facts if answers(fact)), "")
+
+
+def _fact_test(question: str) -> Callable[[str], bool]:
+    """Return the function that tests whether a sentence answers a question."""
     if (kind := _expected_kind(question)) is not None:
-        return next((fact for fact in facts if kind.search(fact)), "")
-    slot = _SLOT.search(question)
-    if slot is not None:
-        return next((fact for fact in facts if _values(fact) and _names_slot(fact, slot[0])), "")
+        return lambda fact: kind.search(fact) is not None
+    if (slot := _SLOT.search(question)) is not None:
+        return lambda fact: bool(_values(fact)) and _names_slot(fact, slot[0])
     about = content_words(question)
-    return next((fact for fact in facts if len(about) > 1 and len(_common_words(about, fact)) > 1), "")
+    return lambda fact: len(about) > 1 and len(_common_words(about, fact)) > 1
 
 
 def _expected_kind(question: str) -> re.Pattern[str] | None:
@@ -195,12 +204,15 @@ def _values(text: str) -> list[str]:
 
 def _is_response(question: str, fact: str, text: str, earlier: Sequence[str]) -> bool:
     """Whether a message contains the fact or anything else that may be an answer, or an earlier message did."""
-    if (kind := _expected_kind(question)) is not None:
-        was_answered = any(kind.search(message) for message in earlier[-1:])
-        return was_answered or bool(kind.search(text)) or "?" in text or len(content_words(text)) <= 3
-    if _SLOT.search(question):
-        values = [normalize(value) for value in _values(fact)]
-        messages = normalize("\n".join([*earlier, text]))
-        return bool(_values(text)) or "?" in text or any(value in messages for value in values)
     about = content_words(text)
+    if (kind := _expected_kind(question)) is not None:
+        is_stated = any(kind.search(message) for message in (*earlier[-1:], text))
+        return is_stated or "?" in text or len(about) <= 3
+    if _SLOT.search(question):
+        return bool(_values(text)) or "?" in text or _states_value_of(fact, [*earlier, text])
     return len(about) <= 3 or shares_word(about, content_words(question) | content_words(fact))
+
+
+def _states_value_of(fact: str, messages: Sequence[str]) -> bool:
+    stated = normalize("\n".join(messages))
+    return any(normalize(value) in stated for value in _values(fact))

@@ -21,40 +21,33 @@ from proctor.simulation.faults.values import numbers_in, references
 
 __all__ = ["left_plan"]
 
-_OUT_OF_ROLE = (
-    (
+_OUT_OF_ROLE = {
+    "speaks as a model": (
         r"\bas an? (?:ai|artificial|(?:large )?language model|llm|virtual assistant|chat ?bot)\b",
-        "speaks as a model",
-    ),
-    (
         r"\bi(?:['’]m| am) (?:just |only )?(?:an? )?(?:ai\b|(?:large )?language model|chat ?bot|simulat\w+|played user)",
-        "speaks as a model",
     ),
-    (r"\bhow (?:can|may) i (?:help|assist) you\b", "speaks as the agent"),
-    (r"\banything else (?:that )?i can (?:help|assist|do)\b", "speaks as the agent"),
-    (r"\bi(?:['’]d| would|['’]ll| will) be (?:happy|glad) to (?:help|assist) you\b", "speaks as the agent"),
-    (
+    "speaks as the agent": (
+        r"\bhow (?:can|may) i (?:help|assist) you\b",
+        r"\banything else (?:that )?i can (?:help|assist|do)\b",
+        r"\bi(?:['’]d| would|['’]ll| will) be (?:happy|glad) to (?:help|assist) you\b",
         r"\bi(?:['’]ve| have) (?:now |just )?(?:processed|booked|issued|scheduled|updated|cancell?ed)\b[^.?!]{0,40}\byour?\b",
-        "speaks as the agent",
     ),
-    (r"\b(?:conversation|user) plan\b", "speaks of its instructions"),
-    (
+    "speaks of its instructions": (
+        r"\b(?:conversation|user) plan\b",
         r"\b(?:system prompt|test case|user simulat\w+|simulated user|stop signal|role[- ]?play\w*)\b",
-        "speaks of its instructions",
-    ),
-    (
         r"\baccording to (?:the|my) (?:plan|script|scenario|instructions|persona)\b",
-        "speaks of its instructions",
-    ),
-    (
         r"\bmy (?:instructions|persona|script) (?:say|says|tell|tells|state|states|is|are)\b",
-        "speaks of its instructions",
+        r"\bthe (?:plan|scenario|script) (?:says|tells|states|requires)\b",
+        r"\bthe agent (?:should|must|needs to|has to|is supposed to)\b",
     ),
-    (r"\bthe (?:plan|scenario|script) (?:says|tells|states|requires)\b", "speaks of its instructions"),
-    (r"\bthe agent (?:should|must|needs to|has to|is supposed to)\b", "speaks of its instructions"),
-    (r"</?\s*finish(?!ed>)\w*|<finished>", "garbles the signal that ends the conversation"),
-)
-_PATTERNS = [(re.compile(pattern, re.IGNORECASE), why) for pattern, why in _OUT_OF_ROLE]
+    "garbles the signal that ends the conversation": (r"</?\s*finish(?!ed>)\w*|<finished>",),
+}
+"""What the user does, and the patterns that show it."""
+_PATTERNS = [
+    (re.compile(pattern, re.IGNORECASE), why)
+    for why, patterns in _OUT_OF_ROLE.items()
+    for pattern in patterns
+]
 _PLACEHOLDER = re.compile(
     r"[\[<{]+\s*(?:your|insert|enter|my|user|customer|order|full|first|last|name|date|e-?mail|phone|number|address|city|"
     r"account|booking|x{2,})\b[^\]>}\n]{0,40}[\]>}]+",

@@ -67,37 +67,41 @@ def stopped_early(conversation: UserConversation) -> Iterator[UserFault]:
     allows an early end.
     """
     end = conversation.end
-    if end is None or not conversation.answers or conversation.has_expected_state:
+    if end is None or not conversation.answers or _may_end(conversation):
         return
-    last = conversation.answers[-1]
-    if (
-        is_giving_up(last)
-        or _SIGNAL.search(last)
+    fault = _open_question(conversation) or _missing_step(conversation)
+    if fault is not None:
+        evidence, why = fault
+        yield new_fault(FaultKind.STOPPED_EARLY, end.turn, evidence, why)
+
+
+def _may_end(conversation: UserConversation) -> bool:
+    *earlier, last = conversation.answers
+    return (
+        conversation.has_expected_state is True
+        or is_giving_up(last)
+        or _SIGNAL.search(last) is not None
         or may_end_early(conversation.plan)
         or not is_english(conversation.plan)
-    ):
-        return
-    if any(are_similar(last, each, 0.8) for each in conversation.answers[:-1]):
-        return
-    why = _open_question(conversation, last) or _missing_step(conversation)
-    if why:
-        yield new_fault(FaultKind.STOPPED_EARLY, end.turn, why[0], why[1])
+        or any(are_similar(last, answer, 0.8) for answer in earlier)
+    )
 
 
-def _open_question(conversation: UserConversation, last: str) -> tuple[str, str] | None:
+def _open_question(conversation: UserConversation) -> tuple[str, str] | None:
+    last = conversation.answers[-1]
     known = content_words("\n".join([conversation.plan, conversation.briefing, *conversation.user_messages]))
     asked = questions(last)
     is_done = any(_IS_DONE.search(sentence) for sentence in sentences(last) if sentence not in asked)
-    asked = [
+    ignored = (_COURTESY, _OFFER) if conversation.has_expected_state is None else (_COURTESY,)
+    is_open = [
         question
         for question in asked
-        if not _COURTESY.search(question) and _needs_answer(question, known, is_done=is_done)
+        if not any(pattern.search(question) for pattern in ignored)
+        and _needs_answer(question, known, is_done=is_done)
     ]
-    if conversation.has_expected_state is None:
-        asked = [question for question in asked if not _OFFER.search(question)]
-    if not asked or not is_english(last):
+    if not is_open or not is_english(last):
         return None
-    return asked[-1], "it ended the conversation without answering this question of the agent"
+    return is_open[-1], "it ended the conversation without answering this question of the agent"
 
 
 def _needs_answer(question: str, known: Collection[str], *, is_done: bool) -> bool:

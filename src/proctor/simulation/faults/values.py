@@ -124,12 +124,23 @@ def is_made_of(reference: str, numbers: Collection[float]) -> bool:
 
 
 def _is_derived(number: float, known: Collection[float]) -> bool:
-    if number in known or _is_other_clock(number, known):
-        return True
-    if any(
+    return (
+        number in known
+        or _is_other_clock(number, known)
+        or _is_share(number, known)
+        or _is_sum(number, known)
+    )
+
+
+def _is_share(number: float, known: Collection[float]) -> bool:
+    """Whether a number is a multiple of a known one, or a part."""
+    return any(
         _is_close(number * times, one) or _is_close(number, one * times) for one in known for times in _SHARES
-    ):
-        return True
+    )
+
+
+def _is_sum(number: float, known: Collection[float]) -> bool:
+    """Whether a number is the sum, the difference or the product of two known ones; an amount also in two steps."""
     some = sorted(known)[:_MOST]
     results = [
         each for one, other in combinations(some, 2) for each in (one + other, abs(one - other), one * other)
