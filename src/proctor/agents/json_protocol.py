@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from pydantic import ValidationError
 
 from proctor.agents.base import Session
 from proctor.agents.function_results import events_of, first_problem
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentRaisedError, did_you_mean
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
@@ -37,13 +38,13 @@ class Answer:
     events: Sequence[Event] = ()
     done: bool = False
     """Whether the turn is over, and the answer whole."""
-    state: dict[str, Any] | None = None
+    state: JsonObject | None = None
     """The session's state after the turn, if the agent returns it."""
     durations: dict[str, float] | None = None
     """Seconds of model and tool calls in this turn, for `session.memory["durations"]`."""
-    app_details: dict[str, Any] | None = None
+    app_details: JsonObject | None = None
     """Instructions and tools of the agents of this turn, for `session.memory["app_details"]`."""
-    spans: list[Any] | None = None
+    spans: list[Json] | None = None
     """What was traced in this turn, for `session.memory["spans"]`."""
 
     def keep(self, session: Session) -> None:
@@ -59,7 +60,7 @@ class Answer:
 # --- to the agent ----------------------------------------------------------------------------------------------------
 
 
-def session_data(session: Session) -> dict[str, Any]:
+def session_data(session: Session) -> JsonObject:
     """Return the session data for the agent."""
     return {
         "id": session.id,
@@ -70,7 +71,7 @@ def session_data(session: Session) -> dict[str, Any]:
     }
 
 
-def turn_request(message: Content, session: Session, turn: int) -> dict[str, Any]:
+def turn_request(message: Content, session: Session, turn: int) -> JsonObject:
     """Return the request of one turn (they count from 0): the message whole, and its text."""
     return {
         "type": "turn",
@@ -82,7 +83,7 @@ def turn_request(message: Content, session: Session, turn: int) -> dict[str, Any
     }
 
 
-def notice(kind: str, session: Session) -> dict[str, Any]:
+def notice(kind: str, session: Session) -> JsonObject:
     """Return the request before a trial's first turn (`begin`) or after its last (`end`)."""
     return {"type": kind, "protocol": PROTOCOL, "session": session_data(session)}
 
@@ -90,18 +91,19 @@ def notice(kind: str, session: Session) -> dict[str, Any]:
 # --- from the agent --------------------------------------------------------------------------------------------------
 
 
-def read_json(text: str | bytes, what: str) -> Any:
+def read_json(text: str | bytes, what: str) -> Json:
     """Parse one JSON value; `what` names it in the message (`a line`, `the data of an event`).
 
     Raises:
         AgentError: it is not JSON; the message shows its beginning.
     """
     try:
-        return json.loads(text)
+        value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = "nested too deep" if isinstance(error, RecursionError) else str(error)
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         raise AgentError(f"{what} is not JSON ({why}): {safe_repr(shown, MOST_SHOWN)}") from None
+    return value
 
 
 def read_answer(data: object, *, kind: str = "") -> Answer:
@@ -115,8 +117,10 @@ def read_answer(data: object, *, kind: str = "") -> Answer:
     kind = _kind(stated if stated is not None else kind)
     if kind == "error":
         raise _error(data)
-    if kind == "done":
-        return _parse_done(data)
+    return _parse_done(data) if kind == "done" else _parse_events(data)
+
+
+def _parse_events(data: object) -> Answer:
     if isinstance(data, Mapping) and "type" in data:
         data = {key: value for key, value in data.items() if key != "type"}
     if isinstance(data, Mapping) and set(data) == {"event"}:
@@ -134,14 +138,7 @@ def read_body(data: object) -> Answer:
     if any(answer.done for answer in answers[:-1]):
         raise AgentError("the agent's answer continues after its 'done'; nothing may follow it")
     last = answers[-1] if answers and answers[-1].done else Answer()
-    return Answer(
-        [event for answer in answers for event in answer.events],
-        done=True,
-        state=last.state,
-        durations=last.durations,
-        app_details=last.app_details,
-        spans=last.spans,
-    )
+    return replace(last, events=[event for answer in answers for event in answer.events], done=True)
 
 
 _KINDS = ("event", "done", "error")
@@ -191,14 +188,14 @@ def _parse_done(data: object) -> Answer:
     )
 
 
-def _spans(fields: Mapping[str, Any]) -> list[Any] | None:
+def _spans(fields: Mapping[str, Json]) -> list[Json] | None:
     spans = fields.get("spans")
     if spans is not None and not isinstance(spans, list):
         raise AgentError(f"'spans' of the agent's done is {safe_repr(spans, MOST_SHOWN)}; expected a list")
     return spans
 
 
-def _optional_object(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+def _optional_object(fields: Mapping[str, Json], name: str) -> JsonObject | None:
     value = fields.get(name)
     if value is not None and not isinstance(value, dict):
         raise AgentError(
@@ -207,16 +204,23 @@ def _optional_object(fields: Mapping[str, Any], name: str) -> dict[str, Any] | N
     return value
 
 
-def _durations(fields: Mapping[str, Any]) -> dict[str, float] | None:
+def _durations(fields: Mapping[str, Json]) -> dict[str, float] | None:
     durations = _optional_object(fields, "durations")
-    for name, seconds in (durations or {}).items():
-        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-        if name not in ("model", "tool") or not is_number or not 0 <= seconds < float("inf"):
+    if durations is None:
+        return None
+    seconds: dict[str, float] = {}
+    for name, value in durations.items():
+        if name not in ("model", "tool") or not _is_duration(value):
             raise AgentError(
-                f"'durations' of the agent's done has {name!r}: {safe_repr(seconds, MOST_SHOWN)}; "
+                f"'durations' of the agent's done has {name!r}: {safe_repr(value, MOST_SHOWN)}; "
                 "expected seconds of 'model' and 'tool'"
             )
-    return durations
+        seconds[name] = value
+    return seconds
+
+
+def _is_duration(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 def _whole_event(fields: object) -> Event:

@@ -12,11 +12,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from proctor.agents.json_protocol import MOST_SHOWN, read_json
 from proctor.agents.process.line_reader import MOST_LINE, Lines, LineTooLongError, Tail
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json
 from proctor.common.secrets import hide_in, hide_in_value
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
 
@@ -114,7 +114,7 @@ class Child:
         """Whether it has ended."""
         return self._process.returncode is not None
 
-    def send(self, data: Mapping[str, Any]) -> None:
+    def send(self, data: Mapping[str, object]) -> None:
         """Write one object; unread data is buffered."""
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(json.dumps(data).encode() + b"\n")
@@ -123,7 +123,7 @@ class Child:
         """Begin a conversation and discard the earlier standard error output, which belongs to another one."""
         self._tail.forget()
 
-    async def receive(self) -> Any:
+    async def receive(self) -> Json:
         """Return the next object that it writes.
 
         Raises:

@@ -10,11 +10,11 @@ import os
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from proctor.agents import json_protocol
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.process.child_process import Child, Guardian
+from proctor.common.json_values import Json, JsonObject
 from proctor.common.secrets import redact_text, secrets_in
 from proctor.errors import AgentCrashedError, AgentLoadError
 from proctor.schema.evidence.event import Event
@@ -116,7 +116,7 @@ class ProcessAgent:
             if answer.done:
                 answer.keep(session)
 
-    async def _ask(self, child: Child, request: dict[str, Any]) -> AsyncIterator[json_protocol.Answer]:
+    async def _ask(self, child: Child, request: JsonObject) -> AsyncIterator[json_protocol.Answer]:
         """Send a request and yield the answers, `done` last. Any other end makes the process unusable."""
         child.is_busy = True
         child.send(request)
@@ -128,10 +128,10 @@ class ProcessAgent:
             child.is_busy, done = not answer.done, answer.done
             yield answer
 
-    async def _receive(self, child: Child) -> Any:
+    async def _receive(self, child: Child) -> Json:
         return await child.receive()
 
-    def _parse_answer(self, child: Child, data: Any) -> json_protocol.Answer:
+    def _parse_answer(self, child: Child, data: Json) -> json_protocol.Answer:
         """Convert the output of a process."""
         return json_protocol.read_answer(data)
 

@@ -27,10 +27,14 @@ from proctor.agents.process.line_reader import Lines
 from proctor.agents.process.worker_agent import PATH_VARIABLE, error_data, event_data, json_value
 from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str
+from proctor.common.json_values import JsonObject
 from proctor.common.process_exit import contained_exits
 from proctor.errors import AgentError, AgentLoadError, ProctorError
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
+
+Request = dict[str, Any]
+"""A request of the parent process, which is Proctor, too."""
 
 
 class Channel:
@@ -50,12 +54,12 @@ class Channel:
         pipe = os.fdopen(self._in, "rb", 0)
         await asyncio.get_running_loop().connect_read_pipe(lambda: self._lines, pipe)
 
-    async def receive(self) -> dict[str, Any] | None:
+    async def receive(self) -> Request | None:
         """Return the next request; `None` when there will be none."""
         line = await self._lines.next()
         return None if line is None else json.loads(line)
 
-    def send(self, data: Mapping[str, Any]) -> None:
+    def send(self, data: Mapping[str, object]) -> None:
         """Write an answer; wait until the pipe accepts it."""
         line = memoryview(json.dumps(data).encode() + b"\n")
         while line:
@@ -92,18 +96,18 @@ class Worker:
                 answer = error_data(error)
             self._channel.send(answer)
 
-    async def _begin(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def _begin(self, request: Request) -> JsonObject:
         self._session = Session(**request["session"])
         begin = getattr(self._agent, "begin", None)
         if begin is not None:
             await settle(begin(self._session, EvalCase.model_validate(request["case"])))
         return {"type": "done"}
 
-    async def _turn(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def _turn(self, request: Request) -> JsonObject:
         session = self._session
         for name in TOLD_AT_END:
             session.memory.pop(name, None)
-        events: Any = self._agent.answer(Content.model_validate(request["message"]), session)
+        events: object = self._agent.answer(Content.model_validate(request["message"]), session)
         if not hasattr(events, "__aiter__"):
             raise AgentError(
                 f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
@@ -111,8 +115,8 @@ class Worker:
         async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
             async for event in events:
                 data = event_data(event)
-                if event.state_delta:
-                    session.state.update(json_value(event.state_delta))
+                if isinstance(delta := json_value(event.state_delta), dict):
+                    session.state.update(delta)
                 self._channel.send(data)
         told = {name: session.memory.get(name) for name in TOLD_AT_END}
         return {
@@ -120,12 +124,12 @@ class Worker:
             **{name: json_value(value) for name, value in told.items() if value is not None},
         }
 
-    async def _final_state(self, _request: dict[str, Any]) -> dict[str, Any]:
+    async def _final_state(self, _request: Request) -> JsonObject:
         ask = getattr(self._agent, "final_state", None)
         state = self._session.state if ask is None else await settle(ask(self._session))
         return {"type": "done", "final_state": json_value(state)}
 
-    async def _end(self, _request: dict[str, Any]) -> dict[str, Any]:
+    async def _end(self, _request: Request) -> JsonObject:
         end = getattr(self._agent, "end", None)
         try:
             if end is not None:
@@ -135,7 +139,7 @@ class Worker:
             is_clean = self._before.restore()
         return {"type": "done", "is_clean": is_clean}
 
-    async def _close(self, _request: dict[str, Any]) -> dict[str, Any]:
+    async def _close(self, _request: Request) -> JsonObject:
         if (close := getattr(self._agent, "close", None)) is not None:
             await settle(close())
         return {"type": "done"}
@@ -158,7 +162,9 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
         channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
         return 2
     begins = getattr(agent, "begin", None) is not None
-    channel.send({"type": "ready", "begins": begins, "info": None if info is None else _info_data(info)})
+    channel.send(
+        {"type": "ready", "begins": begins, "info": None if info is None else json_value(asdict(info))}
+    )
     await Worker(agent, channel).serve()
     return 0
 
@@ -168,11 +174,6 @@ async def _open_agent(agent: Agent) -> AgentInfo | None:
         await settle(opener())
     describe = getattr(agent, "describe", None)
     return None if describe is None else await settle(describe())
-
-
-def _info_data(info: AgentInfo) -> dict[str, Any]:
-    data: dict[str, Any] = json_value(asdict(info))
-    return data
 
 
 def _why(error: BaseException, reference: str) -> str:
@@ -231,7 +232,7 @@ class Surroundings:
     environment: dict[str, str]
     mask: int
     locale: str
-    signals: Mapping[Any, Any]
+    signals: Mapping[signal.Signals, signal._HANDLER]
     threads: int
     tasks: int
 

@@ -10,10 +10,9 @@ import sys
 from collections.abc import Mapping
 from inspect import getsourcefile
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, NoneType
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from proctor import errors
 from proctor.agents import json_protocol
@@ -24,6 +23,7 @@ from proctor.agents.process.process_agent import MEMORY, ProcessAgent, Talk
 from proctor.agents.reference import read_reference
 from proctor.common.error_text import safe_repr, safe_str, traceback_text
 from proctor.common.infrastructure_errors import is_infrastructure
+from proctor.common.json_values import Json, JsonObject
 from proctor.common.limits import MAX_DEPTH
 from proctor.common.option_kinds import EXPECTED_SIZE, read_size, size_text
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentRaisedError
@@ -139,13 +139,13 @@ class IsolatedAgent(ProcessAgent):
         finally:
             await super().close()
 
-    async def final_state(self, session: Session) -> dict[str, Any]:
+    async def final_state(self, session: Session) -> Json:
         """Return the session's state as the agent's worker has it."""
         talk: Talk | None = session.memory.get(MEMORY)
         if talk is None:
             return session.state
         told = await self._tell(talk.child, {"type": "final_state"})
-        state: dict[str, Any] = told.get("final_state", {})
+        state = told.get("final_state", {})
         if isinstance(state, dict):
             session.state = state
         return state
@@ -153,7 +153,7 @@ class IsolatedAgent(ProcessAgent):
     async def _start(self, guardian: Guardian) -> Child:
         child = await Child.start(self._command(), guardian, name=self._name, env=_environment())
         try:
-            ready = await asyncio.wait_for(child.receive(), _PATIENCE)
+            received = await asyncio.wait_for(child.receive(), _PATIENCE)
         except TimeoutError:
             child.kill()
             raise AgentLoadError(f"{self._name} has not loaded it within {_PATIENCE:g} s.") from None
@@ -163,13 +163,15 @@ class IsolatedAgent(ProcessAgent):
         except BaseException:
             child.kill()
             raise
+        ready = received if isinstance(received, dict) else {}
         if ready.get("type") != "ready":
             child.kill()
             raise AgentLoadError(
                 f"{ready.get('message')}{self._about_memory() if ready.get('memory') else ''}"
             )
         self._begins = bool(ready["begins"])
-        self._info = None if ready["info"] is None else AgentInfo(**ready["info"])
+        info = ready["info"]
+        self._info = None if info is None else TypeAdapter(AgentInfo).validate_python(info)
         return child
 
     def _command(self) -> list[str]:
@@ -193,33 +195,36 @@ class IsolatedAgent(ProcessAgent):
         told = await self._tell(child, json_protocol.notice("end", session))
         child.is_busy = not told.get("is_clean", False)  # it is replaced
 
-    async def _tell(self, child: Child, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def _tell(self, child: Child, request: Mapping[str, object]) -> JsonObject:
         """Send something that has one answer, and return that."""
         child.is_busy = True
         child.send(request)
-        data: dict[str, Any] = await self._receive(child)
+        data = await self._receive(child)
         child.is_busy = False
         if data.get("type") == "error":
             raise self._agent_exception(child, data)
         return data
 
-    def _parse_answer(self, child: Child, data: Any) -> json_protocol.Answer:
-        if data.get("type") == "error":
+    def _parse_answer(self, child: Child, data: Json) -> json_protocol.Answer:
+        if isinstance(data, dict) and data.get("type") == "error":
             raise self._agent_exception(child, data)
         return json_protocol.read_answer(data)
 
-    def _agent_exception(self, child: Child, data: Mapping[str, Any]) -> AgentError:
+    def _agent_exception(self, child: Child, data: Mapping[str, Json]) -> AgentError:
         if data.get("code") != "MemoryError":
             return raised_from(data)
         child.is_busy = True  # its state is unknown
         message = str(data.get("message") or "out of memory")
         return raised_from({**data, "message": f"{message}{self._about_memory()}"})
 
-    async def _receive(self, child: Child) -> Any:
+    async def _receive(self, child: Child) -> JsonObject:
         try:
-            return await child.receive()
+            data = await child.receive()
         except AgentCrashedError as error:
             raise AgentCrashedError(f"{error}{self._about_memory()}") from None
+        if not isinstance(data, dict):
+            raise AgentError(f"{self._name} wrote {safe_repr(data)}; expected an object")
+        return data
 
 
 def _environment() -> dict[str, str]:
@@ -232,7 +237,7 @@ def _environment() -> dict[str, str]:
 _LONGEST_NUMBER = 13_000  # bits, about 4,000 digits: Python writes no longer ones
 
 
-def event_data(event: object) -> dict[str, Any]:
+def event_data(event: object) -> JsonObject:
     """Return an agent's event as JSON, as `wire.read_answer` parses it.
 
     Raises:
@@ -246,14 +251,15 @@ def event_data(event: object) -> dict[str, Any]:
     return {"type": "event", "event": json_value(fields)}
 
 
-def _write_bytes(part: dict[str, Any]) -> None:
+def _write_bytes(part: dict[str, object]) -> None:
     """Write media as text; bytes anywhere else are no JSON."""
-    if isinstance(part.get("thought_signature"), bytes):
-        part["thought_signature"] = _as_text(part["thought_signature"])
+    if isinstance(signature := part.get("thought_signature"), bytes):
+        part["thought_signature"] = _as_text(signature)
     blob = part.get("inline_data")
     if isinstance(blob, dict) and isinstance(blob.get("data"), bytes):
         blob["data"] = _as_text(blob["data"])
-    for inside in (part.get("function_response") or {}).get("parts") or ():
+    response = part.get("function_response")
+    for inside in (response.get("parts") or ()) if isinstance(response, dict) else ():
         _write_bytes(inside)
 
 
@@ -261,20 +267,16 @@ def _as_text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode()
 
 
-def json_value(value: Any, depth: int = 0) -> Any:
+def json_value(value: object, depth: int = 0) -> Json:
     """Return a value as JSON; NaN and Infinity stay, as Python reads and writes them.
 
     Raises:
         AgentError: it is not JSON, nested too deep or in a circle, or too long a number.
     """
-    if value is None or isinstance(value, bool | float | str):
+    if isinstance(value, NoneType | bool | float | str):
         return value
     if isinstance(value, int):
-        if value.bit_length() > _LONGEST_NUMBER:
-            raise AgentError(
-                "a tool argument, tool response or state value is a whole number of more than 4000 digits"
-            )
-        return int(value)
+        return _whole_number(value)
     if depth > MAX_DEPTH + 10:  # the engine reports smaller excesses
         raise AgentError(
             f"a tool argument, tool response or state value is nested deeper than {MAX_DEPTH} levels"
@@ -291,12 +293,20 @@ def json_value(value: Any, depth: int = 0) -> Any:
     raise AgentError(f"{safe_repr(value)} in a tool argument, tool response or state value is not JSON")
 
 
+def _whole_number(value: int) -> int:
+    if value.bit_length() > _LONGEST_NUMBER:
+        raise AgentError(
+            "a tool argument, tool response or state value is a whole number of more than 4000 digits"
+        )
+    return int(value)
+
+
 # --- exceptions ------------------------------------------------------------------------------------------------------
 
 _OURS = ("AgentError", "AgentUnreachableError", "AgentTruncatedError", "AgentCrashedError")
 
 
-def error_data(error: BaseException) -> dict[str, Any]:
+def error_data(error: BaseException) -> JsonObject:
     """Return an exception as JSON: an `error` of the protocol, with further fields for `raised_from`."""
     told = isinstance(error, AgentError | errors.SetupError)
     raised = error if isinstance(error, AgentRaisedError) else None
@@ -312,15 +322,16 @@ def error_data(error: BaseException) -> dict[str, Any]:
     }
 
 
-def raised_from(data: Mapping[str, Any]) -> AgentError:
+def raised_from(data: Mapping[str, Json]) -> AgentError:
     """Return an exception of a worker in this process; its description equals that of the original."""
     message, ours = str(data.get("message", "")), data.get("ours")
+    traceback = data.get("traceback")
     if ours in _OURS:
         found: AgentError = getattr(errors, str(ours))(message)
         return found
     return AgentRaisedError(
         message,
         type=str(data.get("code", "")),
-        traceback=data.get("traceback"),
+        traceback=traceback if isinstance(traceback, str) else None,
         infrastructure=bool(data.get("infrastructure")),
     )

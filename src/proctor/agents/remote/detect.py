@@ -16,7 +16,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from proctor.agents.adapt import FactoryAgent
 from proctor.agents.base import Agent
@@ -24,6 +23,7 @@ from proctor.agents.json_protocol import PROTOCOL
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
+from proctor.common.json_values import Json
 from proctor.common.registry import AGENTS
 from proctor.errors import AgentError, AgentLoadError
 
@@ -40,26 +40,26 @@ class _Look:
     """The prefix that goes with it."""
     path: Callable[[str], str]
     """From the URL's path to the one to look at."""
-    is_it: Callable[[Any], bool]
+    is_it: Callable[[Json], bool]
     """Returns whether the JSON indicates this kind."""
     meant: Callable[[str], str] = str
     """From the URL's path to that of the agent."""
 
 
-def _is_card(data: Any) -> bool:
+def _is_card(data: Json) -> bool:
     return isinstance(data, dict) and "name" in data and not _CARD.isdisjoint(data)
 
 
-def _are_apps(data: Any) -> bool:
+def _are_apps(data: Json) -> bool:
     return isinstance(data, list) and bool(data) and all(isinstance(name, str) for name in data)
 
 
-def _are_models(data: Any) -> bool:
+def _are_models(data: Json) -> bool:
     listed = data.get("data") if isinstance(data, dict) else None
     return isinstance(listed, list) and all(isinstance(one, dict) and "id" in one for one in listed)
 
 
-def _is_ours(data: Any) -> bool:
+def _is_ours(data: Json) -> bool:
     return isinstance(data, dict) and data.get("protocol") == PROTOCOL
 
 
@@ -99,7 +99,7 @@ async def find(text: str) -> Agent:
     return agent
 
 
-async def _look(address: Address, look: _Look) -> tuple[Any, str]:
+async def _look(address: Address, look: _Look) -> tuple[Json, str]:
     """Return the JSON at one path (`None`: there is none), and a description of the response.
 
     Raises:

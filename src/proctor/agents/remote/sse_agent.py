@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.function_results import first_problem
@@ -12,6 +11,7 @@ from proctor.agents.json_protocol import Answer, read_answer, read_body, read_js
 from proctor.agents.remote.http.address import read_address
 from proctor.agents.remote.http.client import EVENTS, HttpClient
 from proctor.agents.remote.http.response_reader import Reply
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
@@ -28,7 +28,7 @@ class SseAgent:
     def __init__(self, http: HttpClient) -> None:
         """Take the client of its address."""
         self._http = http
-        self._told: Any = None
+        self._description: Json = None
 
     async def open(self) -> None:
         """Check that the server answers, and request its description with a GET, which it need not support.
@@ -36,7 +36,7 @@ class SseAgent:
         Raises:
             AgentLoadError: nothing is there.
         """
-        self._told = self._http.address.hide_in_answer(await self._http.glance())
+        self._description = self._http.address.hide_in_answer(await self._http.glance())
 
     async def close(self) -> None:
         """Close the connections."""
@@ -44,7 +44,7 @@ class SseAgent:
 
     def describe(self) -> AgentInfo:
         """Return the server's description, if it has one."""
-        return info_of(self._told, f"{_KIND}:{self._http.address.shown}")
+        return info_of(self._description, f"{_KIND}:{self._http.address.shown}")
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Post the turn, and yield the server's answers.
@@ -85,24 +85,25 @@ async def _stream_answers(reply: Reply) -> AsyncGenerator[Answer, None]:
     raise reply.truncation_error("ended its stream without 'done': its answer is truncated")
 
 
-def info_of(told: Any, name: str) -> AgentInfo:
+def info_of(description: Json, name: str) -> AgentInfo:
     """Parse a server's description: `{"name", "description", "version", "app_details"}`, all optional.
 
     `app_details` has the shape of AppDetails; with it all tools count as declared, unless `"has_more_tools": true`.
     Other values are ignored.
     """
-    fields = told if isinstance(told, dict) else {}
+    fields = description if isinstance(description, dict) else {}
+    texts = {key: value for key, value in fields.items() if isinstance(value, str)}
     details = fields.get("app_details")
-    texts = {key: fields[key] for key in ("description", "version") if isinstance(fields.get(key), str)}
     return AgentInfo(
-        name=said if isinstance(said := fields.get("name"), str) and said else name,
+        name=texts.get("name") or name,
+        description=texts.get("description", ""),
+        version=texts.get("version"),
         app_details=_valid_details(details) if details is not None else None,
         has_more_tools=details is None or fields.get("has_more_tools") is True,
-        **texts,
     )
 
 
-def _valid_details(details: Any) -> dict[str, Any]:
+def _valid_details(details: Json) -> JsonObject:
     from pydantic import ValidationError
 
     from proctor.schema.format.invocation import AppDetails

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -26,12 +25,14 @@ from proctor.agents.remote.a2a.protocol import (
     kind_of,
     objects_of,
     part_of,
+    parts_of,
     read_card,
     state_of,
 )
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient, Reply
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
@@ -149,7 +150,7 @@ class A2AAgent:
             raise AgentError(f"the agent at {self._given.shown} is not open")
         return self._card
 
-    async def _events(self, card: Card, params: dict[str, Any], turn: A2ATurn) -> AsyncGenerator[Event, None]:
+    async def _events(self, card: Card, params: JsonObject, turn: A2ATurn) -> AsyncGenerator[Event, None]:
         stream = self._via == "stream" or (card.streams and self._via != "send")
         request = _request(card.dialect.stream if stream else card.dialect.send, params)
         accept = EVENTS if stream else JSON
@@ -163,21 +164,25 @@ class A2AAgent:
                         break
             if not turn.is_over and (stream or not turn.task_id):
                 raise reply.truncation_error("ended its answer before its task was done")
+        async for event in self._poll(card, turn):
+            yield event
+
+    async def _poll(self, card: Card, turn: A2ATurn) -> AsyncGenerator[Event, None]:
+        """Request a task that was not done at once until it is over."""
         while not turn.is_over:
             await asyncio.sleep(_ASK_AGAIN)
-            async with self._http.send(
-                "", _request(card.dialect.get, {"id": turn.task_id}), headers=card.dialect.headers
-            ) as reply:
+            request = _request(card.dialect.get, {"id": turn.task_id})
+            async with self._http.send("", request, headers=card.dialect.headers) as reply:
                 task = result_of(await reply.answer(), reply)
                 for event in turn.take({"result": {"task": task}}, reply):
                     yield event
 
-    async def _call(self, card: Card, method: str, params: dict[str, Any]) -> Any:
+    async def _call(self, card: Card, method: str, params: JsonObject) -> Json:
         async with self._http.send("", _request(method, params), headers=card.dialect.headers) as reply:
             return result_of(await reply.answer(), reply)
 
 
-async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
+async def _answers(reply: Reply) -> AsyncGenerator[Json, None]:
     """Yield the JSON-RPC responses of a stream, or the only response."""
     if not reply.is_stream:
         yield await reply.answer()
@@ -187,24 +192,24 @@ async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
             yield reply.data_of(sent)
 
 
-async def _ending(answers: AsyncGenerator[Any, None]) -> None:
+async def _ending(answers: AsyncGenerator[Json, None]) -> None:
     """Wait briefly for the end of a stream, so that its connection can be reused."""
     with suppress(TimeoutError, StopAsyncIteration, AgentError):
         async with asyncio.timeout(_AFTER_END):
             await anext(answers)
 
 
-def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+def _request(method: str, params: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "id": str(uuid.uuid4()), "method": method, "params": params}
 
 
-def _params(card: Card, message: Content, session: Session, talk: _Talk, message_id: str) -> dict[str, Any]:
+def _params(card: Card, message: Content, session: Session, talk: _Talk, message_id: str) -> JsonObject:
     ids = {"messageId": message_id}
     if context_id := (talk.turn.context_id if talk.turn else "") or talk.context_id:
         ids["contextId"] = context_id
     if talk.open_task:
         ids["taskId"] = talk.open_task
-    params: dict[str, Any] = {"message": card.dialect.message(message, ids)}
+    params: JsonObject = {"message": card.dialect.message(message, ids)}
     if talk.turn is None:
         told = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
         params["metadata"] = {"proctor": {**told, "state": session.state}}
@@ -234,7 +239,7 @@ class A2ATurn:
         self._message_id = message_id
         self._reply: Reply | None = None
         self._seen: set[str] = set()
-        self._held: dict[str, list[Any]] = {}
+        self._held: dict[str, list[Json]] = {}
         self._last_parts: list[Part] = []
         self._error = ""
         self.context_id = ""
@@ -247,7 +252,7 @@ class A2ATurn:
         """Whether nothing more will come for this message."""
         return self.state not in ("", *_UNDER_WAY)
 
-    def take(self, answer: Any, reply: Reply) -> Iterator[Event]:
+    def take(self, answer: Json, reply: Reply) -> Iterator[Event]:
         """Read one JSON-RPC response.
 
         Raises:
@@ -255,8 +260,8 @@ class A2ATurn:
         """
         self._reply = reply
         result = result_of(answer, reply)
-        kind, thing = kind_of(result) if isinstance(result, Mapping) else ("", None)
-        if not isinstance(thing, Mapping):
+        kind, thing = kind_of(result)
+        if thing is None:
             raise reply.broke(f"sent {safe_repr(result)} where a task, a message or an update was expected")
         read = {"message": self._direct, "task": self._task, "status-update": self._status}.get(kind)
         if read is None and kind != "artifact-update":
@@ -268,22 +273,22 @@ class A2ATurn:
 
     # --- results
 
-    def _direct(self, message: Mapping[str, Any]) -> Iterator[Event]:
+    def _direct(self, message: Mapping[str, Json]) -> Iterator[Event]:
         self._note_ids(message)
         yield from self._message(message, {})
         self.state = "message"
 
-    def _task(self, task: Mapping[str, Any]) -> Iterator[Event]:
+    def _task(self, task: Mapping[str, Json]) -> Iterator[Event]:
         self._note_ids({**task, "taskId": task.get("id")})
         since = self._new_messages(task.get("history"))
         last = len(since) - 1
         for number, message in enumerate(since):
             yield from self._message(message, task if number == last else {})
         for artifact in objects_of(task.get("artifacts")):
-            self._held[str(either(artifact, "artifact_id"))] = list(artifact.get("parts") or ())
+            self._held[str(either(artifact, "artifact_id"))] = parts_of(artifact)
         yield from self._end(task.get("status"), {})
 
-    def _new_messages(self, history: Any) -> list[Mapping[str, Any]]:
+    def _new_messages(self, history: Json) -> list[Mapping[str, Json]]:
         """Return the agent's messages after the answered one; a continued task has older ones."""
         messages = objects_of(history)
         ids = [either(one, "message_id") for one in messages]
@@ -291,16 +296,16 @@ class A2ATurn:
             messages = messages[ids.index(self._message_id) + 1 :]
         return [one for one in messages if not str(one.get("role", "")).lower().endswith("user")]
 
-    def _status(self, update: Mapping[str, Any]) -> Iterator[Event]:
+    def _status(self, update: Mapping[str, Json]) -> Iterator[Event]:
         self._note_ids(update)
         yield from self._end(update.get("status"), update)
 
-    def _artifact_update(self, update: Mapping[str, Any]) -> Iterator[Event]:
+    def _artifact_update(self, update: Mapping[str, Json]) -> Iterator[Event]:
         self._note_ids(update)
         artifact = update.get("artifact")
         if not isinstance(artifact, Mapping):
             return
-        parts = list(artifact.get("parts") or ())
+        parts = parts_of(artifact)
         metadata = adk_metadata(update)
         its_id = str(either(artifact, "artifact_id"))
         is_last = bool(either(update, "last_chunk"))
@@ -312,7 +317,7 @@ class A2ATurn:
         if not is_last:
             yield from self._event(parts, update, is_piece=True)
 
-    def _end(self, status: Any, update: Mapping[str, Any]) -> Iterator[Event]:
+    def _end(self, status: Json, update: Mapping[str, Json]) -> Iterator[Event]:
         """Process a status: its message and, if it ends the turn, the pending messages."""
         state = state_of(status)
         message = status.get("message") if isinstance(status, Mapping) else None
@@ -330,42 +335,41 @@ class A2ATurn:
 
     # --- into events
 
-    def _message(self, message: Mapping[str, Any], update: Mapping[str, Any]) -> Iterator[Event]:
+    def _message(self, message: Mapping[str, Json], update: Mapping[str, Json]) -> Iterator[Event]:
         message_id = str(either(message, "message_id") or "")
         if message_id and message_id in self._seen:
             return
         self._seen.add(message_id)
         about = update if adk_metadata(update) else message
-        yield from self._event(list(message.get("parts") or ()), about)
+        yield from self._event(parts_of(message), about)
 
     def _event(
-        self, raw_parts: list[Any], about: Mapping[str, Any], *, is_piece: bool = False
+        self, raw_parts: list[Json], about: Mapping[str, Json], *, is_piece: bool = False
     ) -> Iterator[Event]:
         metadata = adk_metadata(about)
-        converted = [part_of(each) for each in raw_parts]
-        parts = [part for part, _ in converted if part is not None]
-        if not is_piece and parts and parts == self._last_parts:
-            return  # the same message again, as an artifact
+        converted = [(part, waits) for part, waits in map(part_of, raw_parts) if part is not None]
+        parts = [part for part, _ in converted]
+        is_repeated = bool(parts) and parts == self._last_parts  # the same message again, as an artifact
+        if is_repeated and not is_piece:
+            return
         if not (parts or metadata.get("actions") or metadata.get("error_code")):
             return
-        waiting = [
-            part.function_call.id for part, waits in converted if waits and part and part.function_call
-        ]
+        waiting = [part.function_call.id for part, waits in converted if waits and part.function_call]
         event = event_of_json(
             {
                 **self._event_fields(parts, metadata),
                 "author": metadata.get("author") or self._name,
                 "long_running_tool_ids": waiting or None,
-                "partial": True if is_piece else None,
+                "partial": is_piece or None,
             }
         )
-        if not is_piece and parts:
-            self._last_parts = parts
+        if not is_piece:
+            self._last_parts = parts or self._last_parts
         yield event
 
-    def _event_fields(self, parts: list[Part], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    def _event_fields(self, parts: list[Part], metadata: Mapping[str, Json]) -> JsonObject:
         """Return google-adk's fields of an event, and its content or its error."""
-        fields: dict[str, Any] = {name: metadata[name] for name in _KEPT if name in metadata}
+        fields: JsonObject = {name: metadata[name] for name in _KEPT if name in metadata}
         if metadata.get("error_code"):
             self._error = str(metadata["error_code"])
             fields["error_message"] = "\n".join(part.text for part in parts if part.text)
@@ -374,17 +378,15 @@ class A2ATurn:
             fields["content"] = content.model_dump(mode="json", exclude_none=True)
         return fields
 
-    def _failure(self, state: str, message: Any) -> AgentError:
-        parts = (
-            [part_of(one)[0] for one in message.get("parts") or ()] if isinstance(message, Mapping) else []
-        )
-        text = "\n".join(part.text for part in parts if part and part.text)
-        if isinstance(message, Mapping):
-            self._error = str(adk_metadata(message).get("error_code") or self._error)
+    def _failure(self, state: str, message: Json) -> AgentError:
+        fields = message if isinstance(message, dict) else {}
+        parts = [part for part, _ in map(part_of, parts_of(fields)) if part is not None]
+        text = "\n".join(part.text for part in parts if part.text)
+        self._error = str(adk_metadata(fields).get("error_code") or self._error)
         self.state = state
         return AgentRaisedError(text or f"its task ended as {state}", type=self._error or state)
 
-    def _note_ids(self, given: Mapping[str, Any]) -> None:
+    def _note_ids(self, given: Mapping[str, Json]) -> None:
         self.context_id = str(either(given, "context_id") or self.context_id)
         self.task_id = str(either(given, "task_id") or self.task_id)
 
@@ -394,7 +396,7 @@ _REFUSALS = range(-32602, -32599)
 """JSON-RPC's own errors about the request; those of A2A are -32001 and below."""
 
 
-def result_of(answer: Any, reply: Reply) -> Any:
+def result_of(answer: Json, reply: Reply) -> Json:
     """Return the result of a JSON-RPC response.
 
     Raises:

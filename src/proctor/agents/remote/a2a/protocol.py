@@ -9,13 +9,13 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from proctor.agents.base import AgentInfo
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Content, Part
 from proctor.schema.format.wire_model import to_camel
@@ -46,17 +46,17 @@ class Dialect:
         """What goes along with each request."""
         return {"A2A-Version": self.version}
 
-    def message(self, content: Content, ids: Mapping[str, str]) -> dict[str, Any]:
+    def message(self, content: Content, ids: Mapping[str, str]) -> JsonObject:
         """Return a user's message; `ids` are those of message, context and task.
 
         Raises:
             AgentError: the protocol has no form for a part of it.
         """
-        parts = [self._part(part) for part in content.parts or ()]
+        parts: list[Json] = [self._part(part) for part in content.parts or ()]
         tag = {"kind": "message"} if self.is_tagged else {}
         return {**tag, "role": self.role, "parts": parts, **ids}
 
-    def _part(self, part: Part) -> dict[str, Any]:
+    def _part(self, part: Part) -> JsonObject:
         if part.text is not None:
             return {**self._tag("text"), "text": part.text}
         if part.function_response is not None:
@@ -84,13 +84,15 @@ DIALECTS = (
 )  # fmt: skip
 
 
-def kind_of(result: Mapping[str, Any]) -> tuple[str, Any]:
+def kind_of(result: Json) -> tuple[str, JsonObject | None]:
     """Return the kind of a result (`task`, `message`, `status-update` or `artifact-update`) and the result itself."""
+    if not isinstance(result, dict):
+        return "", None
     if isinstance(kind := result.get("kind"), str):
         return kind, result
     for name, kind in _KINDS.items():
-        if name in result:
-            return kind, result[name]
+        if isinstance(inner := result.get(name), dict):
+            return kind, inner
     return "", None
 
 
@@ -102,7 +104,7 @@ _KINDS = {
 }
 
 
-def state_of(status: Any) -> str:
+def state_of(status: Json) -> str:
     """Return the state of a task in the words of 0.3: `working`, `input-required`."""
     said = status.get("state") if isinstance(status, Mapping) else None
     if not isinstance(said, str):
@@ -110,37 +112,40 @@ def state_of(status: Any) -> str:
     return said.removeprefix("TASK_STATE_").lower().replace("_", "-")
 
 
-def part_of(given: Any) -> tuple[Part | None, bool]:
+def part_of(given: Json) -> tuple[Part | None, bool]:
     """Read one part; whether it is the call of a long-running tool.
 
     Raises:
         pydantic.ValidationError: its content is invalid.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(given, dict):
         return None, False
-    told = adk_metadata(given)
+    metadata = adk_metadata(given)
     if isinstance(text := given.get("text"), str):
-        return Part(text=text, thought=True if told.get("thought") else None), False
+        return Part(text=text, thought=True if metadata.get("thought") else None), False
     if "data" in given:
-        return _of_data(given["data"], told), bool(told.get("is_long_running"))
-    file = given.get("file")
-    file = file if isinstance(file, Mapping) else given
+        return _of_data(given["data"], metadata), bool(metadata.get("is_long_running"))
+    return _of_file(given), False
+
+
+def _of_file(given: JsonObject) -> Part | None:
+    file = inner if isinstance(inner := given.get("file"), dict) else given  # 1.0 has its fields at the top
     kind = file.get("mediaType") or file.get("mimeType")
     if raw := file.get("raw") or file.get("bytes"):
-        return Part.model_validate({"inline_data": {"data": raw, "mime_type": kind}}), False
+        return Part.model_validate({"inline_data": {"data": raw, "mime_type": kind}})
     if uri := file.get("url") or file.get("uri"):
-        return Part.model_validate({"file_data": {"file_uri": uri, "mime_type": kind}}), False
-    return None, False
+        return Part.model_validate({"file_data": {"file_uri": uri, "mime_type": kind}})
+    return None
 
 
-def _of_data(data: Any, told: Mapping[str, Any]) -> Part:
+def _of_data(data: Json, told: Mapping[str, Json]) -> Part:
     data = whole(data)
     if told.get("type") in _ADK_PARTS:
         return Part.model_validate({told["type"]: data})
     return Part(text=json.dumps(data, ensure_ascii=False))
 
 
-def adk_metadata(given: Mapping[str, Any]) -> dict[str, Any]:
+def adk_metadata(given: Mapping[str, Json]) -> JsonObject:
     """Return google-adk's metadata of an object, by its names: `author`, `usage_metadata`, `actions`."""
     metadata = given.get("metadata")
     if not isinstance(metadata, Mapping):
@@ -150,7 +155,7 @@ def adk_metadata(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def whole(value: Any) -> Any:
+def whole(value: Json) -> Json:
     """Return JSON with whole numbers as such: protocol buffers know floats only, and `2` has become `2.0`."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
@@ -159,7 +164,7 @@ def whole(value: Any) -> Any:
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
-def either(given: Mapping[str, Any], name: str) -> Any:
+def either(given: Mapping[str, Json], name: str) -> Json:
     """Return a field by either spelling of its name."""
     found = given.get(to_camel(name))
     return given.get(name) if found is None else found
@@ -215,7 +220,7 @@ async def read_card(given: Address) -> Card:
     )
 
 
-async def _fetch(given: Address) -> Any:
+async def _fetch(given: Address) -> Json:
     places = [""] if given.path.endswith(".json") else [*_PLACES]
     if not given.path.endswith(".json") and given.path:
         places += [f"/{place}" for place in _PLACES]
@@ -229,19 +234,23 @@ async def _fetch(given: Address) -> Any:
     return None
 
 
-def _spoken(card: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _spoken(card: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
     """Yield URL, transport and version of an agent's interfaces, in the form of 1.0 and of 0.3."""
-    version = str(card.get("protocolVersion") or "0.3")
-    for one in objects_of(card.get("supportedInterfaces")):
-        interface_version = str(one.get("protocolVersion") or version)
-        yield str(one.get("url") or ""), str(one.get("protocolBinding") or ""), interface_version
+    version = _text(card, "protocolVersion") or "0.3"
+    for interface in objects_of(card.get("supportedInterfaces")):
+        interface_version = _text(interface, "protocolVersion") or version
+        yield _text(interface, "url"), _text(interface, "protocolBinding"), interface_version
     if card.get("url"):
-        yield str(card["url"]), str(card.get("preferredTransport") or "JSONRPC"), version
-    for one in objects_of(card.get("additionalInterfaces")):
-        yield str(one.get("url") or ""), str(one.get("transport") or ""), version
+        yield _text(card, "url"), _text(card, "preferredTransport") or "JSONRPC", version
+    for interface in objects_of(card.get("additionalInterfaces")):
+        yield _text(interface, "url"), _text(interface, "transport"), version
 
 
-def _info(card: Mapping[str, Any]) -> AgentInfo:
+def _text(fields: Mapping[str, Json], name: str) -> str:
+    return str(fields.get(name) or "")
+
+
+def _info(card: Mapping[str, Json]) -> AgentInfo:
     version = card.get("version")
     return AgentInfo(
         name=str(card.get("name") or "agent"),
@@ -251,7 +260,13 @@ def _info(card: Mapping[str, Any]) -> AgentInfo:
     )
 
 
-def _object(card: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def parts_of(message: Mapping[str, Json]) -> list[Json]:
+    """Return the parts of a message or of an artifact, as JSON."""
+    parts = message.get("parts")
+    return parts if isinstance(parts, list) else []
+
+
+def _object(card: Mapping[str, Json], key: str) -> Mapping[str, Json]:
     found = card.get(key)
     if found is not None and not isinstance(found, Mapping):
         raise AgentLoadError(
@@ -260,6 +275,6 @@ def _object(card: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found or {}
 
 
-def objects_of(found: object) -> list[Mapping[str, Any]]:
+def objects_of(found: object) -> list[Mapping[str, Json]]:
     """Return the objects in a list; empty for any other value."""
     return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []

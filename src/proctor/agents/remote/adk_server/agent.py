@@ -11,7 +11,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import quote, unquote
 
 from pydantic import ValidationError
@@ -24,6 +23,7 @@ from proctor.agents.remote.adk_server.sessions import RemoteSession, Sessions
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import EVENTS, HttpClient, Reply
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError, did_you_mean
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
@@ -97,7 +97,7 @@ class AdkServerAgent:
 
     async def describe(self) -> AgentInfo:
         """Return the server's description of the app; its name if there is none."""
-        info: Any = None
+        info: Json = None
         with suppress(AgentError):  # not every server has it
             info = await self._http.ask(f"apps/{quote(self._place.app, safe='')}/app-info")
         return read_info(self._place.app, self._http.address.hide_in_answer(info))
@@ -136,7 +136,7 @@ class AdkServerAgent:
             if (broken := reading.answer.cut_off()) is not None:
                 yield broken
 
-    async def final_state(self, session: Session) -> dict[str, Any]:
+    async def final_state(self, session: Session) -> JsonObject:
         """Return the state of the server's session, or the state from the events if the server does not return it."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         state = None if talk is None else await self._sessions.state(talk.session)
@@ -148,12 +148,12 @@ class AdkServerAgent:
         await self._sessions.give_back(session, None if talk is None else talk.session)
 
 
-def _as_json(message: Content) -> dict[str, Any]:
-    data: dict[str, Any] = message.model_dump(mode="json", by_alias=True, exclude_none=True)
+def _as_json(message: Content) -> JsonObject:
+    data: JsonObject = message.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {"role": "user", **data}
 
 
-async def _documents(reply: Reply) -> AsyncGenerator[Any, None]:
+async def _documents(reply: Reply) -> AsyncGenerator[Json, None]:
     """Yield the events of a turn as JSON, as they come; of a server without streams, those of its list."""
     if reply.is_stream:
         async with aclosing(reply.events()) as events:
@@ -176,7 +176,7 @@ class _Reading:
         self._last: Event | None = None
         self.answer = LastAnswer()
 
-    def event(self, data: Any) -> Event:
+    def event(self, data: Json) -> Event:
         """Read one event.
 
         Raises:
@@ -215,9 +215,10 @@ class _Reading:
             raise self._reply.truncation_error("closed the connection within an answer")
 
 
-def _agent_exception(data: Mapping[str, Any]) -> AgentRaisedError:
-    details = data.get("error_details") or data.get("errorDetails") or {}
-    kind = details.get("error_type") if isinstance(details, dict) else ""
+def _agent_exception(data: Mapping[str, Json]) -> AgentRaisedError:
+    stated = data.get("error_details") or data.get("errorDetails")
+    details = stated if isinstance(stated, dict) else {}
+    kind = details.get("error_type")
     said = data["error"] if isinstance(data["error"], str) else json.dumps(data["error"])
     name, colon, rest = said.partition(": ")
     if kind:
@@ -300,7 +301,7 @@ def _app_url(given: Address, app: str) -> str:
     return f"{given.shown.rstrip('/')}/{app}"
 
 
-def read_info(app: str, info: Any) -> AgentInfo:
+def read_info(app: str, info: Json) -> AgentInfo:
     """Return the result of `app-info`: instructions and tools by agent, if the server supports it."""
     if not isinstance(info, Mapping):
         return AgentInfo(name=app)
@@ -316,7 +317,7 @@ def read_info(app: str, info: Any) -> AgentInfo:
     )
 
 
-def _agent_details(agent: Any) -> dict[str, Any]:
+def _agent_details(agent: Json) -> JsonObject:
     told = agent if isinstance(agent, Mapping) else {}
     tools = told.get("tools")
     instruction = str(told.get("instruction") or "")

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
 from proctor.agents.base import Session
 from proctor.agents.remote.http.client import HttpClient
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError
 
 _EXISTS = 409
@@ -69,13 +69,13 @@ class Sessions:
         """
         base = f"apps/{self._app}/users/{quote(session.user_id, safe='')}/sessions"
         one = f"{base}/{quote(session.id, safe='')}"
-        ways: list[tuple[str, Any]] = [
+        ways: list[tuple[str, Json]] = [
             (base, {"sessionId": session.id, "state": session.state}),
             (one, session.state),
             (one, {"state": session.state}),
         ]
         refusal: AgentError | None = None
-        made: Any = None
+        made: Json = None
         for path, body in ways:
             try:
                 status, made = await self._post(path, body)
@@ -86,17 +86,21 @@ class Sessions:
                 continue
             if status == _EXISTS:
                 return RemoteSession(session.id, one, is_ours=False)
-            found = made.get("id") if isinstance(made, Mapping) else None
-            if found == session.id and _has(made.get("state"), session.state):
+            fields = made if isinstance(made, dict) else {}
+            if fields.get("id") == session.id and _has(fields.get("state"), session.state):
                 return RemoteSession(session.id, one, is_ours=True)
-            if isinstance(found, str):
-                await self._delete(f"{base}/{quote(found, safe='')}")
+            await self._delete_other(base, fields.get("id"))
         raise refusal or AgentError(
             f"the ADK server at {self._http.address.shown} made no session {session.id!r} with the state of the "
             f"case; what it made last: {safe_repr(made, 200)}"
         )
 
-    async def state(self, made: RemoteSession) -> dict[str, Any] | None:
+    async def _delete_other(self, base: str, session_id: Json) -> None:
+        """Delete a session that was created with another id or state than requested."""
+        if isinstance(session_id, str):
+            await self._delete(f"{base}/{quote(session_id, safe='')}")
+
+    async def state(self, made: RemoteSession) -> JsonObject | None:
         """Return the state of a session; empty if the server does not return it."""
         async with self._http.send(made.path, allow=(404, 405, 501)) as reply:
             found = await reply.json() if reply.status == 200 else None
@@ -121,7 +125,7 @@ class Sessions:
         if not place.trials:
             self._places.pop(key, None)
 
-    async def _post(self, path: str, body: Any) -> tuple[int, Any]:
+    async def _post(self, path: str, body: Json) -> tuple[int, Json]:
         async with self._http.send(path, body, allow=(_EXISTS,)) as reply:
             return reply.status, await reply.json() if reply.status != _EXISTS else None
 
@@ -131,7 +135,7 @@ class Sessions:
                 await self._http.ask(path, method="DELETE")
 
 
-def _has(state: Any, wanted: Mapping[str, Any]) -> bool:
+def _has(state: Json, wanted: Mapping[str, Json]) -> bool:
     """Whether a created session has the requested state (sessions do not keep `temp:`)."""
     if not isinstance(state, Mapping):
         return not wanted

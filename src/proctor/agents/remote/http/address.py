@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from proctor.common.network import is_loopback_ip
@@ -13,6 +13,8 @@ from proctor.common.secrets import HIDDEN, hide_in_value, hide_secrets, is_secre
 from proctor.errors import AgentLoadError
 
 __all__ = ["TOKEN", "Address", "read_address"]
+
+T = TypeVar("T")
 
 TOKEN = "PROCTOR_AGENT_TOKEN"  # noqa: S105 - the name of the variable
 """The variable with the token for `Authorization: Bearer …`, sent only to the host that AGENT names."""
@@ -93,9 +95,10 @@ class Address:
             text = text.replace(secret, HIDDEN)
         return hide_secrets(text)
 
-    def hide_in_answer(self, value: Any) -> Any:
+    def hide_in_answer(self, value: T) -> T:
         """Return the JSON of an answer without the secrets of this address, which a server may repeat."""
-        return hide_in_value(value, self._echoed) if self._echoed else value
+        hidden: T = hide_in_value(value, self._echoed) if self._echoed else value
+        return hidden
 
 
 def read_address(text: str, *, kind: str) -> Address:

@@ -16,9 +16,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proctor.errors import AgentError
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = [
     "TARGETS",
@@ -82,7 +85,7 @@ class Targets:
     async def look_up(self, host: str, port: int) -> str:
         """Return the address to connect to; raises as `check`, and OSError if the name is unknown."""
         loop = asyncio.get_running_loop()
-        found: list[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return self.check(host, port, (str(place[0]) for *_, place in found))
 
 
@@ -159,12 +162,12 @@ def _host_and_port(host: str, port: int | None) -> str:
     return bare if port is None else f"{bare}:{port}"
 
 
-def checked_transport(targets: Targets, **options: Any) -> Any:
+def checked_transport(targets: Targets, **options: object) -> httpx.AsyncBaseTransport:
     """Return a transport of httpx that connects to the addresses that were checked, and to no other."""
     import httpx
 
     class Checked(httpx.AsyncHTTPTransport):  # type: ignore[misc]  # httpx is optional, and not followed by mypy
-        async def handle_async_request(self, request: Any) -> Any:
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             url = request.url
             port = url.port or (443 if url.scheme == "https" else 80)
             try:

@@ -31,11 +31,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import Address
@@ -47,6 +48,11 @@ from proctor.common.network import read_retry_after
 from proctor.common.optional_packages import import_extra
 from proctor.common.version import __version__
 from proctor.errors import AgentError, AgentLoadError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from proctor.common.json_values import Json
 
 __all__ = ["EVENTS", "JSON", "Bounds", "HttpClient", "Reply"]
 
@@ -66,10 +72,10 @@ class HttpClient:
             AgentLoadError: its host is not a valid name.
             MissingExtraError: httpx is not installed.
         """
-        httpx = import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
+        library = import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
         try:
-            httpx.URL(address.url)
-        except httpx.InvalidURL as error:
+            library.URL(address.url)
+        except library.InvalidURL as error:
             raise AgentLoadError(
                 f"The agent at {address.shown} has no usable address: {safe_str(error)}."
             ) from None
@@ -77,10 +83,10 @@ class HttpClient:
         self.bounds = bounds or Bounds()
         self._headers = dict(headers or {})
         self._targets = targets_here()
-        self._idle: list[Any] = []
+        self._idle: list[httpx.AsyncClient] = []
         """Clients of httpx with one connection each: a client with many searches all of them, twice, for each request."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tls: Any = None
+        self._tls: ssl.SSLContext | bool | None = None
 
     async def close(self) -> None:
         """Close all connections; a later request opens them again."""
@@ -90,13 +96,13 @@ class HttpClient:
                 await client.aclose()
 
     async def ask(
-        self, path: str = "", body: Any = None, *, method: str = "", allow: Collection[int] = ()
-    ) -> Any:
+        self, path: str = "", body: object = None, *, method: str = "", allow: Collection[int] = ()
+    ) -> Json:
         """Send a request and return the JSON of the answer (`None` if it is empty); arguments as for `send`."""
         async with self.send(path, body, method=method, allow=allow) as reply:
             return await reply.json()
 
-    async def glance(self, path: str = "", *, seconds: float = 3.0) -> Any:
+    async def glance(self, path: str = "", *, seconds: float = 3.0) -> Json:
         """Check before a run that the server answers; return the JSON of a GET, `None` if there is none.
 
         Raises:
@@ -114,7 +120,7 @@ class HttpClient:
     async def send(
         self,
         path: str = "",
-        body: Any = None,
+        body: object = None,
         *,
         method: str = "",
         accept: str = JSON,
@@ -155,11 +161,13 @@ class HttpClient:
             if idle is not self._idle:  # closed in between
                 await client.aclose()
 
-    async def _patiently(self, client: Any, asked_for: _Asked, allow: Collection[int]) -> Any:
+    async def _patiently(
+        self, client: httpx.AsyncClient, request: _Request, allow: Collection[int]
+    ) -> httpx.Response:
         """Return the first response that is not a request to wait, after those waits."""
         left = self.bounds.patience
         while True:
-            response = await self._once(client, asked_for)
+            response = await self._once(client, request)
             if response.status_code in _ANSWERS or response.status_code in allow:
                 return response
             try:
@@ -171,17 +179,17 @@ class HttpClient:
             left -= asked
             await asyncio.sleep(asked)
 
-    async def _once(self, client: Any, asked_for: _Asked) -> Any:
+    async def _once(self, client: httpx.AsyncClient, request: _Request) -> httpx.Response:
         import httpx
 
-        method, url, content, headers = asked_for
+        method, url, content, headers = request
         try:
-            request = client.build_request(method, url, content=content, headers=headers)
-            return await client.send(request, stream=True)
+            built = client.build_request(method, url, content=content, headers=headers)
+            return await client.send(built, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise from_httpx(error, self.address, answering=False) from None
 
-    async def _refusal(self, response: Any, asked: float | None) -> AgentError:
+    async def _refusal(self, response: httpx.Response, asked: float | None) -> AgentError:
         """Read a little of the body of an error response, for a limited time."""
         body = b""
         with suppress(AgentError, TimeoutError):
@@ -202,7 +210,7 @@ class HttpClient:
             asked=asked,
         )
 
-    def _as_json(self, body: Any) -> bytes:
+    def _as_json(self, body: object) -> bytes:
         try:
             text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except (ValueError, TypeError, RecursionError) as error:
@@ -211,14 +219,14 @@ class HttpClient:
             ) from None
         return text.encode("utf-8", "replace")
 
-    def _take(self) -> tuple[Any, list[Any]]:
+    def _take(self) -> tuple[httpx.AsyncClient, list[httpx.AsyncClient]]:
         """Return a client of this event loop for one request, and the list to put it back into."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._idle, self._loop = [], loop
         return (self._idle.pop() if self._idle else self._make()), self._idle
 
-    def _make(self) -> Any:
+    def _make(self) -> httpx.AsyncClient:
         import httpx
 
         headers = {"User-Agent": f"proctor/{__version__}", "Accept-Encoding": "identity", **self._headers}
@@ -252,11 +260,11 @@ class HttpClient:
 _ANSWERS = frozenset({200, 201, 203, 204})
 """Statuses of whole answers; 202 is a promise of one, and 206 a part."""
 
-_Asked = tuple[str, str, bytes | None, Mapping[str, str]]
+_Request = tuple[str, str, bytes | None, Mapping[str, str]]
 """A request: method, URL, body, headers."""
 
 
-def _asked_to_wait(response: Any) -> float | None:
+def _asked_to_wait(response: httpx.Response) -> float | None:
     if response.status_code not in {429, 503}:
         return None
     return read_retry_after(response.headers, now=time.time())

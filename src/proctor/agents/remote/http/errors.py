@@ -7,7 +7,6 @@ import json
 import socket
 import ssl
 from collections.abc import Iterator
-from typing import Any
 
 from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import TOKEN, Address
@@ -67,7 +66,7 @@ def excerpt(body: bytes, content_type: str = "") -> str:
 def _message_in_json(body: bytes) -> str:
     """Return the message of an error in JSON: `{"error": {"message"}}`, `{"detail"}`, `{"message"}` and similar."""
     try:
-        content: Any = json.loads(body)
+        content: object = json.loads(body)
     except (ValueError, RecursionError):
         return ""
     for _ in range(3):

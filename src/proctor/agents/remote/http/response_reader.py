@@ -8,12 +8,19 @@ import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.errors import broke, excerpt, from_httpx, truncation_error
 from proctor.common.error_text import safe_repr
 from proctor.errors import AgentError, AgentTruncatedError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from proctor.common.json_values import Json
+
+T = TypeVar("T")
 
 __all__ = ["EVENTS", "JSON", "Bounds", "EventTooLargeError", "Reply", "ServerEvent", "StreamReader"]
 
@@ -44,7 +51,7 @@ class Reply:
 
     __slots__ = ("_address", "_bounds", "_response", "content_type", "headers", "status")
 
-    def __init__(self, response: Any, address: Address, bounds: Bounds) -> None:
+    def __init__(self, response: httpx.Response, address: Address, bounds: Bounds) -> None:
         """Take the response of httpx; created by `HttpClient.send`."""
         self._response = response
         self._address = address
@@ -59,7 +66,7 @@ class Reply:
         """Whether it is an event stream."""
         return self.content_type == EVENTS
 
-    async def json(self) -> Any:
+    async def json(self) -> Json:
         """Read the whole answer as JSON; `None` if it is empty.
 
         Raises:
@@ -74,15 +81,16 @@ class Reply:
         if not body.strip():
             return None
         try:
-            return json.loads(body)
+            value: Json = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise self.not_understood(bytes(body), error) from None
+        return value
 
-    async def answer(self) -> Any:
+    async def answer(self) -> Json:
         """Read it as `json`, as evidence: without secrets of the address that the server repeats."""
         return self.hide(await self.json())
 
-    def hide(self, value: Any) -> Any:
+    def hide(self, value: T) -> T:
         """Return text of the server without the secrets of its address."""
         return self._address.hide_in_answer(value)
 
@@ -107,14 +115,15 @@ class Reply:
                 "ended its stream within an event (the last one has no blank line after it)"
             )
 
-    def data_of(self, event: ServerEvent) -> Any:
+    def data_of(self, event: ServerEvent) -> Json:
         """Read the data of one of its events as JSON, without secrets of the address.
 
         Raises:
             AgentError: it is none.
         """
         try:
-            return self.hide(json.loads(event.data))
+            data: Json = json.loads(event.data)
+            return self.hide(data)
         except (ValueError, RecursionError):
             raise self.broke(f"sent an event that is not JSON: {safe_repr(event.data)}") from None
 
@@ -189,7 +198,7 @@ class Reply:
 
     # --- compressed bodies, although the request excludes them
 
-    def _unpacking(self) -> Any:
+    def _unpacking(self) -> zlib._Decompress | None:
         encoding = self.headers.get("content-encoding", "identity").strip().lower()
         if encoding in {"identity", ""}:
             return None
@@ -201,7 +210,7 @@ class Reply:
             f"packs its answer as {safe_repr(encoding)}; it was asked for none (Accept-Encoding: identity)"
         )
 
-    def _decompress(self, unpack: Any, packed: bytes) -> Iterator[bytes]:
+    def _decompress(self, unpack: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
         """Decompress in small steps, so that a decompression bomb is noticed early."""
         try:
             while packed:
@@ -212,7 +221,7 @@ class Reply:
 
     async def _nothing_behind(self) -> None:
         """Reject bytes after the answer's end: the next trial would read them as its answer."""
-        connection: Any = self._response.stream
+        connection = self._response.stream
         for name in ("_stream", "_httpcore_stream", "_stream", "_connection"):
             connection = getattr(connection, name, None)
         behind = getattr(getattr(connection, "_h11_state", None), "trailing_data", (b"",))[0]

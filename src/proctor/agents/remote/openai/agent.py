@@ -12,7 +12,6 @@ import base64
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
 from urllib.parse import urlsplit
 
 from proctor.agents.base import AgentInfo, Session
@@ -27,6 +26,7 @@ from proctor.agents.remote.openai.chat_completions import (
     read_completion,
     read_response,
 )
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
@@ -83,7 +83,7 @@ class OpenAIAgent:
         Raises:
             AgentError: there was no answer, an incomplete one, or no chat completion; or the server reported a failure.
         """
-        history: list[dict[str, Any]] = session.memory.setdefault(_HISTORY, [])
+        history: list[Json] = session.memory.setdefault(_HISTORY, [])
         history.append({"role": "user", "content": _content(message, responses=self._responses)})
         headers = {"X-Session-Id": session.id} if session.id.isascii() and session.id.isprintable() else {}
         if self._responses:
@@ -95,9 +95,7 @@ class OpenAIAgent:
             yield event
         history += more
 
-    async def _complete(
-        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
-    ) -> Completion:
+    async def _complete(self, history: list[Json], session: Session, headers: dict[str, str]) -> Completion:
         request = self._request({"messages": history}, session)
         if self._stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -106,15 +104,15 @@ class OpenAIAgent:
             return await (_read_stream(reply) if reply.is_stream else _at_once(reply))
 
     async def _respond(
-        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
-    ) -> tuple[Completion, list[dict[str, Any]]]:
+        self, history: list[Json], session: Session, headers: dict[str, str]
+    ) -> tuple[Completion, list[Json]]:
         request = self._request({"input": history}, session)
         async with self._http.send("responses", request, headers=headers) as reply:
             data = await reply.answer()
         return read_response(data), items_for_next_request(data, _NOT_RUN)
 
-    def _request(self, said: dict[str, Any], session: Session) -> dict[str, Any]:
-        request: dict[str, Any] = {"model": self._model, **said, "user": session.user_id}
+    def _request(self, said: JsonObject, session: Session) -> JsonObject:
+        request: JsonObject = {"model": self._model, **said, "user": session.user_id}
         if session.state:
             import json
 
@@ -140,10 +138,10 @@ async def _read_stream(reply: Reply) -> Completion:
     return completion
 
 
-def _history_messages(completion: Completion) -> list[dict[str, Any]]:
+def _history_messages(completion: Completion) -> list[Json]:
     """Return an answer for the next request, with a result for each unanswered call."""
     answered = {message.answers for message in completion.messages if message.role == "tool"}
-    history = []
+    history: list[Json] = []
     for message in completion.messages:
         history.append(message.as_history())
         history += [
@@ -157,33 +155,30 @@ def _history_messages(completion: Completion) -> list[dict[str, Any]]:
 # --- the user's message ------------------------------------------------------------------------------------------------
 
 
-def _content(message: Content, *, responses: bool = False) -> str | list[dict[str, Any]]:
+def _content(message: Content, *, responses: bool = False) -> Json:
     """Return a message as the protocol has it: its text, with images a list of parts."""
     parts = message.parts or []
     if all(part.inline_data is None and part.file_data is None for part in parts):
         return message.joined_text()
-    return [_as_input(_part(part)) if responses else _part(part) for part in parts]
+    return [_part(part, responses=responses) for part in parts]
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, *, responses: bool) -> JsonObject:
+    """Return a part as chat completions spell it, or as the Responses API does."""
     if part.text is not None:
-        return {"type": "text", "text": part.text}
-    if part.inline_data is not None and (part.inline_data.mime_type or "").startswith("image/"):
-        packed = base64.b64encode(part.inline_data.data or b"").decode()
-        return {
-            "type": "image_url",
-            "image_url": {"url": f"data:{part.inline_data.mime_type};base64,{packed}"},
-        }
-    if part.file_data is not None and (part.file_data.mime_type or "").startswith("image/"):
-        return {"type": "image_url", "image_url": {"url": part.file_data.file_uri or ""}}
+        return {"type": "input_text" if responses else "text", "text": part.text}
+    url = _image_url(part)
+    if responses:
+        return {"type": "input_image", "image_url": url}
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _image_url(part: Part) -> str:
+    if (blob := part.inline_data) is not None and (blob.mime_type or "").startswith("image/"):
+        return f"data:{blob.mime_type};base64,{base64.b64encode(blob.data or b'').decode()}"
+    if (file := part.file_data) is not None and (file.mime_type or "").startswith("image/"):
+        return file.file_uri or ""
     raise AgentError(f"{_KIND} supports texts and images; the user's message has another part")
-
-
-def _as_input(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part as the Responses API spells it."""
-    if part["type"] == "text":
-        return {"type": "input_text", "text": part["text"]}
-    return {"type": "input_image", "image_url": part["image_url"]["url"]}
 
 
 # --- making one --------------------------------------------------------------------------------------------------------
@@ -232,7 +227,7 @@ def _is_openais(address: Address) -> bool:
     )
 
 
-def _models(told: Any) -> list[str]:
+def _models(told: Json) -> list[str]:
     """Parse `{"data": [{"id": …}]}`; empty for anything else."""
     listed = told.get("data") if isinstance(told, dict) else None
     found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

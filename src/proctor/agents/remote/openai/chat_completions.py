@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from proctor.agents.json_protocol import read_json
 from proctor.common.error_text import safe_repr
+from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentRaisedError
 from proctor.schema.evidence.event import Event, why_cut_off
 from proctor.schema.format.content import UsageMetadata
@@ -24,7 +24,7 @@ __all__ = [
     "usage_of",
 ]
 
-Data = Mapping[str, Any]
+Data = Mapping[str, Json]
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Call:
             arguments = json.dumps(arguments)
         self.pieces.append(_text(arguments))
 
-    def args(self) -> dict[str, Any]:
+    def args(self) -> JsonObject:
         """Return its arguments.
 
         Raises:
@@ -116,11 +116,11 @@ class Message:
             self.calls += found
         return found[-1]
 
-    def as_history(self) -> dict[str, Any]:
+    def as_history(self) -> JsonObject:
         """Return it as the next request repeats it."""
         if self.role == "tool":
             return {"role": "tool", "tool_call_id": self.answers, "content": self.content}
-        message: dict[str, Any] = {"role": "assistant", "content": self.content or None}
+        message: JsonObject = {"role": "assistant", "content": self.content or None}
         if self.calls:
             message["tool_calls"] = [
                 {"id": call.id or "", "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
@@ -138,7 +138,7 @@ class Completion:
     """`stop`, `length`, `tool_calls`, `content_filter` …; empty: it has not ended."""
     model: str | None = None
     usage: UsageMetadata | None = None
-    state_delta: dict[str, Any] | None = None
+    state_delta: JsonObject | None = None
 
     def add(self, data: object) -> None:
         """Take a chunk of a stream, or the whole.
@@ -161,7 +161,7 @@ class Completion:
         if choices:
             self._take(choices[0])
 
-    def hide_in_whole(self, hide: Callable[[Any], Any]) -> None:
+    def hide_in_whole(self, hide: Callable[[str], str]) -> None:
         """Hide secrets in texts that came in pieces, each with only a part of one."""
         for message in self.messages:
             message.texts = [hide(message.content)]
@@ -174,15 +174,19 @@ class Completion:
         if "message" in choice:
             self._begin(choice["message"])
         elif isinstance(piece := choice.get("delta"), Mapping):
-            last = self.messages[-1] if self.messages else None
-            role = _text(piece.get("role"))
-            if last is None or (role and (role != last.role or role == "tool")):
-                self._begin(piece)
-            elif last.role == "tool" and not role and "tool_call_id" not in piece:
-                self._begin({"role": "assistant", **piece})
-            else:
-                last.add(piece)
+            self._add_piece(piece)
         self.finish = _text(choice.get("finish_reason")) or self.finish
+
+    def _add_piece(self, piece: Data) -> None:
+        """Add a piece of a stream to the last message, or begin a message with it."""
+        last = self.messages[-1] if self.messages else None
+        role = _text(piece.get("role"))
+        if last is None or (role and (role != last.role or role == "tool")):
+            self._begin(piece)
+        elif last.role == "tool" and not role and "tool_call_id" not in piece:
+            self._begin({"role": "assistant", **piece})
+        else:
+            last.add(piece)
 
     def _begin(self, piece: object) -> None:
         if not isinstance(piece, Mapping):
@@ -250,7 +254,7 @@ def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[E
         yield Event.called(call.name, call.args(), id=call.id, author=message.author)
 
 
-def _response(content: str) -> dict[str, Any]:
+def _response(content: str) -> JsonObject:
     """Return a tool's result: its JSON object, anything else under `result`."""
     import json
 
@@ -307,7 +311,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list(value: object, name: str) -> list[Any]:
+def _list(value: object, name: str) -> list[Json]:
     if value is None:
         return []
     if not isinstance(value, list):
@@ -325,31 +329,41 @@ def read_response(data: object) -> Completion:
         AgentError: it is none.
         AgentRaisedError: it has failed.
     """
-    output = data.get("output") if isinstance(data, Mapping) else None
-    if isinstance(data, Mapping) and (error := told_error(data)) is not None:
+    fields = data if isinstance(data, dict) else {}
+    if (error := told_error(fields)) is not None:
         raise error
-    if not isinstance(data, Mapping) or not isinstance(output, list):
+    items = _output_items(data)
+    state_delta = fields.get("state_delta")
+    return Completion(
+        messages=[message for item in items for message in _item_messages(item)],
+        finish=_response_finish(fields, items),
+        model=_text(fields.get("model")) or None,
+        usage=_response_usage(fields.get("usage")),
+        state_delta=state_delta if isinstance(state_delta, dict) else None,
+    )
+
+
+def _output_items(data: object) -> list[JsonObject]:
+    output = data.get("output") if isinstance(data, dict) else None
+    if not isinstance(output, list):
         raise AgentError(f"the agent's answer is {safe_repr(data, 200)}; expected a response with its output")
-    completion = Completion(usage=_response_usage(data.get("usage")))
-    completion.model = data["model"] if isinstance(data.get("model"), str) else None
     for item in output:
-        if not isinstance(item, Mapping):
+        if not isinstance(item, dict):
             raise AgentError(f"an item of the agent's response is {safe_repr(item)}; expected an object")
-        completion.messages += _item_messages(item)
-    completion.finish = _response_finish(data)
-    if isinstance(data.get("state_delta"), dict):
-        completion.state_delta = data["state_delta"]
-    return completion
+    return output
 
 
-def items_for_next_request(data: Data, not_run: str) -> list[Any]:
+def items_for_next_request(data: object, not_run: str) -> list[Json]:
     """Return the items of a response as the next request repeats them, with `not_run` for each call left open."""
-    items = list(data["output"])
+    items = _output_items(data)
     answered = [item.get("call_id") for item in items if item.get("type") == "function_call_output"]
-    return items + [
-        {"type": "function_call_output", "call_id": item.get("call_id", ""), "output": not_run}
-        for item in items
-        if item.get("type") == "function_call" and item.get("call_id") not in answered
+    return [
+        *items,
+        *(
+            {"type": "function_call_output", "call_id": item.get("call_id", ""), "output": not_run}
+            for item in items
+            if item.get("type") == "function_call" and item.get("call_id") not in answered
+        ),
     ]
 
 
@@ -384,12 +398,12 @@ def _as_text(output: object) -> str:
     return output if isinstance(output, str) else json.dumps(output)
 
 
-def _response_finish(data: Data) -> str:
+def _response_finish(data: Data, items: list[JsonObject]) -> str:
     """Return the finish reason by the names of chat completions; any other end than `completed` is returned unchanged."""
     details = data.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
-    items = [item.get("status") for item in data["output"] if item.get("type", "message") == "message"]
-    if "incomplete" in (data.get("status"), *items):
+    statuses = [item.get("status") for item in items if item.get("type", "message") == "message"]
+    if "incomplete" in (data.get("status"), *statuses):
         return "content_filter" if reason == "content_filter" else "length"
     return str(data.get("status") or "stop")
 
