@@ -17,12 +17,12 @@ after the call. `author`, `usage_metadata` and `model_version` are allowed next 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 
 from proctor.common.error_text import safe_repr, safe_str
+from proctor.common.json_values import JsonObject
 from proctor.common.limits import MAX_DEPTH
 from proctor.errors import AgentError, did_you_mean
 from proctor.schema.evidence.event import Event
@@ -106,7 +106,7 @@ def _foreign(answer: BaseModel) -> list[Event]:
     return [Event.from_adk(fields)]
 
 
-def _from_dict(answer: dict[str, Any]) -> list[Event]:
+def _from_dict(answer: JsonObject) -> list[Event]:
     for applies, read in _DICTS:
         if not applies.isdisjoint(answer):
             return read(answer)
@@ -114,39 +114,43 @@ def _from_dict(answer: dict[str, Any]) -> list[Event]:
     raise AgentError(f"the agent answered with a dict that has {keys}; expected {ACCEPTED}")
 
 
-def _simple(answer: dict[str, Any]) -> list[Event]:
-    for key in answer:
-        if key not in _SIMPLE:
-            known = ", ".join(sorted(_SIMPLE))
-            raise AgentError(
-                f"the agent's answer has the unknown key {key!r}.{did_you_mean(str(key), _SIMPLE)} Known: {known}"
-            )
-    if "text" in answer and "response" in answer:
-        raise AgentError("the agent's answer has both 'text' and 'response'; they mean the same: give one")
+def _simple(answer: JsonObject) -> list[Event]:
+    _check_keys(answer)
     events = [event for call in _calls(answer.get("tool_calls")) for event in _call_events(call)]
-    if answer.get("state_delta"):
-        events.append(Event.changed(answer["state_delta"]))
-    text = answer.get("text", answer.get("response"))
-    if text is not None:
+    if delta := answer.get("state_delta"):
+        events.append(Event.model_validate({"state_delta": delta}))
+    if (text := answer.get("text", answer.get("response"))) is not None:
         if not isinstance(text, str):
             raise AgentError(f"the text of the agent's answer is {safe_repr(text)}; expected a text")
         events.append(Event.said(text))
     if not events:
         raise AgentError("the agent's answer has neither a text nor a tool call")
-    if not _ABOUT.isdisjoint(answer):
-        _tell_about(events, {name: answer[name] for name in _ABOUT if answer.get(name) is not None})
+    _set_metadata(events, {name: answer[name] for name in _ABOUT if answer.get(name) is not None})
     return events
 
 
-def _tell_about(events: list[Event], about: dict[str, Any]) -> None:
+def _check_keys(answer: JsonObject) -> None:
+    unknown = next((key for key in answer if key not in _SIMPLE), None)
+    if unknown is not None:
+        raise AgentError(
+            f"the agent's answer has the unknown key {unknown!r}.{did_you_mean(str(unknown), _SIMPLE)} "
+            f"Known: {', '.join(sorted(_SIMPLE))}"
+        )
+    if "text" in answer and "response" in answer:
+        raise AgentError("the agent's answer has both 'text' and 'response'; they mean the same: give one")
+
+
+def _set_metadata(events: list[Event], metadata: JsonObject) -> None:
     """Set the author of all events of an answer, and the usage of the last one."""
-    told, last = Event.model_validate(about), events[-1]
+    if not metadata:
+        return
+    described, last = Event.model_validate(metadata), events[-1]
     for event in events:
-        event.author = told.author
-    last.usage_metadata, last.model_version = told.usage_metadata, told.model_version
+        event.author = described.author
+    last.usage_metadata, last.model_version = described.usage_metadata, described.model_version
 
 
-def _calls(calls: object) -> list[Any]:
+def _calls(calls: object) -> list[object]:
     if calls is None:
         return []
     if not isinstance(calls, list | tuple):
@@ -175,15 +179,15 @@ def _call_events(call: object) -> list[Event]:
     return events
 
 
-def _content(answer: dict[str, Any]) -> list[Event]:
+def _content(answer: JsonObject) -> list[Event]:
     return [Event(content=Content.model_validate(answer))]
 
 
-def _part(answer: dict[str, Any]) -> list[Event]:
+def _part(answer: JsonObject) -> list[Event]:
     return [_with_part(Part.model_validate(answer))]
 
 
-def _event(answer: dict[str, Any]) -> list[Event]:
+def _event(answer: JsonObject) -> list[Event]:
     actions = answer.get("actions")
     if actions is not None and not isinstance(actions, dict):
         raise AgentError(f"'actions' of the agent's event is {safe_repr(actions)}; expected an object")
@@ -196,7 +200,7 @@ def _spellings(*names: str) -> frozenset[str]:
 
 _ABOUT = frozenset({"author", "usage_metadata", "model_version"})
 _SIMPLE = frozenset({"text", "response", "tool_calls", "state_delta"}) | _ABOUT
-_DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
+_DICTS: list[tuple[frozenset[str], Callable[[JsonObject], list[Event]]]] = [
     (frozenset({"parts"}), _content),
     (frozenset({"text", "response", "tool_calls"}), _simple),
     (_spellings("function_call", "function_response", "inline_data", "file_data"), _part),

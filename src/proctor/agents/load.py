@@ -147,12 +147,11 @@ def _import_dotted(reference: Reference) -> ModuleType:
 
 def _import_file(reference: Reference) -> ModuleType:
     """Import a file, or a folder and its `agent` submodule if only that one has the agent."""
-    file = reference.file
-    if file is None or not (file.is_dir() or file.suffix == ".py"):
+    file, folder = reference.file, reference.folder
+    if file is None or folder is None or (file.suffix != ".py" and file != folder):
         raise _no_such_file(reference)
-    if file.is_file() and file.stem != "__init__":
-        return import_folder(file.parent, file.stem)
-    folder = file if file.is_dir() else file.parent
+    if file != folder and file.stem != "__init__":
+        return import_folder(folder, file.stem)
     if not is_package(folder) and not (folder / "agent.py").is_file():
         raise _no_agent_in(folder)
     module = import_folder(folder)

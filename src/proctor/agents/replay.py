@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from copy import deepcopy
 from itertools import pairwise
-from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.errors import AgentError, AgentLoadError, did_you_mean
@@ -75,7 +75,7 @@ class ReplayAgent:
         for event in events:
             yield event
         if case.final_session_state and index + 1 == len(turns):
-            yield Event.changed(_copy(case.final_session_state))
+            yield Event.changed(deepcopy(case.final_session_state))
 
 
 def replay_agent(faults: str) -> ReplayAgent:
@@ -87,12 +87,6 @@ def applies(fault: str, case: EvalCase) -> bool:
     """Tell whether `fault` changes anything that is expected of `case`."""
     build_in = FAULTS[fault]
     return any(build_in(events_of(invocation)) for invocation in case.conversation or ())
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 # --- faults: each builds itself into one turn, and tells whether it could ----------------------------------------------
@@ -145,14 +139,14 @@ def _change_arg(events: list[Event]) -> bool:
 
 def _other_text(events: list[Event]) -> bool:
     """Say something else, without a word of what is expected."""
-    event = events[-1] if events else None
-    said = text_parts(event) if event is not None and event.is_final_response() else []
-    if not said or event is None or event.content is None:
+    event = events[-1] if events and events[-1].is_final_response() else None
+    texts = text_parts(event) if event is not None else []
+    if event is None or event.content is None or not texts:
         return False
-    text = _unrelated_word(" ".join(part.text or "" for part in said))
+    text = _unrelated_word(" ".join(part.text or "" for part in texts))
     rest = [part for part in event.content.parts or () if part.text is None]
     event.content.parts = [Part(text=text), *rest]
-    event.skip_summarization = True  # final, whatever stands last now
+    event.skip_summarization = True  # final, even if another part comes last now
     return True
 
 
@@ -179,7 +173,7 @@ def _remove(event: Event, part: Part) -> None:
         event.content.parts = [one for one in event.content.parts if one is not part]
 
 
-def _other_value(value: Any) -> Any:
+def _other_value(value: object) -> object:
     """Return a value of the same type that is clearly another."""
     if isinstance(value, bool):
         return not value

@@ -92,12 +92,17 @@ def _event(get: Callable[[str], Any], act: Callable[[str], Any]) -> Event:
         fields["artifact_delta"] = kept  # names and versions of saved artifacts
     if "output" in fields:  # the output of a workflow node
         fields["output"] = to_jsonable_python(fields["output"], serialize_unknown=True)
+    return Event.model_validate(_as_piece(fields))
+
+
+def _as_piece(fields: dict[str, Any]) -> dict[str, Any]:
+    """Hide credentials; of a piece of an answer, leave out what the whole answer repeats."""
     if isinstance(content := fields.get("content"), dict):
         fields["content"] = _content(content, is_piece=bool(fields.get("partial")))
     if fields.get("partial"):
         for name in _ONLY_OF_WHOLES:
             fields.pop(name, None)
-    return Event.model_validate(fields)
+    return fields
 
 
 def _content(content: dict[str, Any], *, is_piece: bool) -> dict[str, Any]:

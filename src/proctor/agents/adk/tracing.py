@@ -14,17 +14,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from proctor.common.limits import MAX_SPANS, MAX_TEXT
 from proctor.schema.evidence.trial import Span, SpanKind
 
+if TYPE_CHECKING:
+    from google.adk.agents.run_config import RunConfig
+    from opentelemetry.sdk.trace import Span as SdkSpan, SpanProcessor, TracerProvider
+
 _MOST_HELD = 2 * MAX_SPANS
 """Spans of one turn; the excess only shows that there were more."""
 
-_gathering: ContextVar[list[Any] | None] = ContextVar("proctor_adk_spans", default=None)
-_watched: list[Any] = []
-_own: list[Any] = []
+_gathering: ContextVar[list[SdkSpan] | None] = ContextVar("proctor_adk_spans", default=None)
+_watched: list[TracerProvider] = []
+_own: list[TracerProvider] = []
 """The provider that exports nothing, once it was needed."""
 _lock = threading.Lock()
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -35,11 +40,11 @@ class Gathered:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.held: list[Any] = []
+        self.held: list[SdkSpan] = []
 
     def spans(self) -> list[Span]:
         """Return the spans so far, in the order of their start."""
-        return told_spans(self.held)
+        return stored_spans(self.held)
 
 
 @contextmanager
@@ -77,7 +82,7 @@ def _is_watching() -> bool:
     return True
 
 
-def capturing(run_config: Any) -> Any:
+def capturing(run_config: RunConfig | None) -> RunConfig | None:
     """Return google-adk's RunConfig with the inputs and outputs of models in spans.
 
     Only if nothing exports these spans, and the user did not configure the capture.
@@ -94,11 +99,11 @@ def capturing(run_config: Any) -> Any:
     return (run_config or configs.RunConfig()).model_copy(update={"telemetry": telemetry})
 
 
-def _processor(sdk: Any) -> Any:
-    class Gatherer(sdk.SpanProcessor):
+def _processor(sdk: ModuleType) -> SpanProcessor:
+    class Gatherer(sdk.SpanProcessor):  # type: ignore[name-defined]  # known when it runs
         """Puts each span that begins to the others of its turn."""
 
-        def on_start(self, span: Any, parent_context: Mapping[str, Any] | None = None) -> None:
+        def on_start(self, span: SdkSpan, parent_context: Mapping[str, object] | None = None) -> None:
             held = _gathering.get()
             if held is not None and len(held) < _MOST_HELD:
                 held.append(span)
@@ -139,7 +144,7 @@ _ALL_TEXTS = 4 * MAX_TEXT
 _ALWAYS = 1_000
 
 
-def told_spans(spans: Iterable[Any]) -> list[Span]:
+def stored_spans(spans: Iterable[SdkSpan]) -> list[Span]:
     """Convert spans of OpenTelemetry's SDK, which may not all have ended, to stored spans."""
     room, agents, stored = _Room(), dict[str, str](), list[Span]()
     for span in spans:
@@ -153,22 +158,21 @@ def told_spans(spans: Iterable[Any]) -> list[Span]:
     return stored
 
 
-def _stored_span(span: Any, room: _Room) -> Span:
-    raw: Mapping[str, Any] = span.attributes or {}
+def _stored_span(span: SdkSpan, room: _Room) -> Span:
+    raw: Mapping[str, object] = span.attributes or {}
     attributes, context, kind = dict(raw), span.context, _kind(span.name, raw)
     began, ended = span.start_time, span.end_time
-    its_call = str(attributes.get("gen_ai.tool.call.id", ""))
     return Span(
         id=f"{context.span_id:016x}",
         trace_id=f"{context.trace_id:032x}",
         parent_id=f"{span.parent.span_id:016x}" if span.parent is not None else None,
         name=room.clip(span.name),
         kind=kind,
-        agent=str(attributes["gen_ai.agent.name"]) if "gen_ai.agent.name" in attributes else None,
+        agent=_text_attribute(attributes, "gen_ai.agent.name"),
         started_at=began / 1e9 if began is not None else None,
         duration=(ended - began) / 1e9 if began is not None and ended is not None else None,
         error=_error(span, room),
-        call_id=its_call if its_call and kind is SpanKind.TOOL and its_call != "<not specified>" else None,
+        call_id=_call_id(attributes) if kind is SpanKind.TOOL else None,
         input_tokens=_count(attributes.get("gen_ai.usage.input_tokens")),
         output_tokens=_count(attributes.get("gen_ai.usage.output_tokens")),
         request=_content(attributes, _REQUEST.get(kind, ()), room) or _model_input(attributes, room),
@@ -177,27 +181,36 @@ def _stored_span(span: Any, room: _Room) -> Span:
     )
 
 
-def _kind(name: str, attributes: Mapping[str, Any]) -> SpanKind:
+def _text_attribute(attributes: Mapping[str, object], name: str) -> str | None:
+    return str(attributes[name]) if name in attributes else None
+
+
+def _call_id(attributes: Mapping[str, object]) -> str | None:
+    call_id = _text_attribute(attributes, "gen_ai.tool.call.id")
+    return None if call_id in ("", "<not specified>") else call_id
+
+
+def _kind(name: str, attributes: Mapping[str, object]) -> SpanKind:
     if attributes.get("gen_ai.tool.name") == _MERGED:
         return SpanKind.STEP
     kind = _OPERATIONS.get(str(attributes.get("gen_ai.operation.name"))) or _NAMES.get(name)
     return kind or SpanKind.STEP
 
 
-def _content(attributes: Mapping[str, Any], names: Iterable[str], room: _Room) -> str | None:
+def _content(attributes: Mapping[str, object], names: Iterable[str], room: _Room) -> str | None:
     """Return the first attribute that exists; google-adk writes `{}` if contents are not captured."""
     found = (str(attributes[name]) for name in names if attributes.get(name))
     return next((room.clip(text) for text in found if text != "{}"), None)
 
 
-def _model_input(attributes: Mapping[str, Any], room: _Room) -> str | None:
+def _model_input(attributes: Mapping[str, object], room: _Room) -> str | None:
     """Return one JSON text with all inputs of a model."""
     found = ((name, str(attributes[spelled])) for name, spelled in _ASKED.items() if attributes.get(spelled))
     pieces = [f'"{name}": {text}' for name, text in found]
     return room.clip(f"{{{', '.join(pieces)}}}") if pieces else None
 
 
-def _error(span: Any, room: _Room) -> str | None:
+def _error(span: SdkSpan, room: _Room) -> str | None:
     if getattr(span.status.status_code, "value", 0) != _STATUS_ERROR:
         return None
     raised = next(
@@ -210,7 +223,7 @@ def _error(span: Any, room: _Room) -> str | None:
 _STATUS_ERROR = 2
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -226,7 +239,7 @@ class _Room:
         self._left -= min(len(text), most)
         return text if len(text) <= most else f"{text[:most]}… [cut: {len(text):,} characters in all]"
 
-    def fit(self, value: Any) -> Any:
+    def fit(self, value: object) -> object:
         """Return an attribute: a plain value, or a list of them."""
         if isinstance(value, str):
             return self.clip(value)

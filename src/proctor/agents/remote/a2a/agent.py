@@ -164,8 +164,9 @@ class A2AAgent:
                         break
             if not turn.is_over and (stream or not turn.task_id):
                 raise reply.truncation_error("ended its answer before its task was done")
-        async for event in self._poll(card, turn):
-            yield event
+        async with aclosing(self._poll(card, turn)) as events:
+            async for event in events:
+                yield event
 
     async def _poll(self, card: Card, turn: A2ATurn) -> AsyncGenerator[Event, None]:
         """Request a task that was not done at once until it is over."""

@@ -114,14 +114,9 @@ def read_address(text: str, *, kind: str) -> Address:
     if text.startswith("//"):
         text = f"http:{text}"
     try:
-        parts = urlsplit(text)
-        port_is_sound = parts.port is None or parts.port > 0
+        parts = _split(text)
     except ValueError as error:
         raise _no_address(text, kind, str(error)) from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_sound:
-        raise _no_address(text, kind, "expected http:// or https://, a host, and a port or none")
-    if any(not character.isprintable() or character.isspace() for character in text):
-        raise _no_address(text, kind, "it has a blank or a control character in it")
     if HIDDEN in text:
         raise AgentLoadError(
             f"The agent {kind}:{text} has lost its secret: none is kept with a run. Leave it out of AGENT and set {TOKEN}, "
@@ -133,6 +128,15 @@ def read_address(text: str, *, kind: str) -> Address:
     )  # one may be part of another
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
     return Address(bare, authorization, secrets)
+
+
+def _split(text: str) -> SplitResult:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+        raise ValueError("expected http:// or https://, a host, and a port or none")
+    if any(not character.isprintable() or character.isspace() for character in text):
+        raise ValueError("it has a blank or a control character in it")
+    return parts
 
 
 def _asker(parts: SplitResult) -> tuple[str, tuple[str, ...]]:
