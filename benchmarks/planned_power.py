@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
-from proctor.analysis.power.required_size import Sample, SizeAsked, TrialTook, size_for
+from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, size_for
 from proctor.schema.analysis.comparison import PASSED, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import wilson

@@ -7,9 +7,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.analysis.history.case_history import BACK_AND_FORTH, case_histories, case_history
-from proctor.analysis.history.metric_trends import MetricMeans
 from proctor.analysis.history.text import sentence_of
+from proctor.analysis.history.trends import BACK_AND_FORTH, MetricMeans, case_histories, case_history
 from proctor.reports.content.symbols import sparkline
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, HistoryRun

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
 from proctor.analysis.compare.compare import CompareOptions, compare_runs
-from proctor.analysis.power.required_size import Sample, SizeAsked, TrialTook, _at_least, size_for
+from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, _at_least, size_for
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
 from tests.analysis.compare.comparisons import cases, side

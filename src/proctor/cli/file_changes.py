@@ -12,8 +12,7 @@ import click
 
 from proctor.cli.messages import say
 from proctor.cli.outputs import output_guard
-from proctor.common.safe_text import clean
-from proctor.reports.content.source_locations import lines_of
+from proctor.common.safe_text import clean, lines_of
 
 if TYPE_CHECKING:
     from proctor.files.text.problems import Problem

@@ -79,6 +79,12 @@ def cells(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a file: only line ends part them, not what Unicode takes for one (U+2028)."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
 def shorten(text: str, width: int, *, mark: str = "…") -> str:
     """Return `text` cut to at most `width` columns, ending in `mark` where something was cut.
 

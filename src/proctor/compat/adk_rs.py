@@ -225,7 +225,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
 
 
 def _result(case: CaseResult) -> EvalResult:
-    from proctor.reports.formats.adk_rs import result_of_case
+    from proctor.reports.formats.adk import result_of_case
 
     told = result_of_case(case)
     scores = {

@@ -17,8 +17,8 @@ from proctor.errors import EvalError, SetupError
 from proctor.pytest_plugin.project import STORED_RUNS
 from proctor.pytest_plugin.session_report import CaseSummary
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.case_text import reason_of
 from proctor.reports.content.symbols import WORDS
-from proctor.reports.evidence.case_evidence import reason_of
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 REPORTS: dict[str, str] = {
     "json": "proctor.reports.formats.json:JsonReport",
-    "jsonl": "proctor.reports.formats.jsonl:JsonlReport",
+    "jsonl": "proctor.reports.formats.json:JsonlReport",
     "csv": "proctor.reports.formats.csv:CsvReport",
     "csv-raw": "proctor.reports.formats.csv:RawCsvReport",
-    "adk": "proctor.reports.formats.adk_results:AdkReport",
+    "adk": "proctor.reports.formats.adk:AdkReport",
     "junit": "proctor.reports.formats.junit:JunitReport",
     "github": "proctor.reports.formats.github:GithubReport",
     "markdown": "proctor.reports.formats.markdown:MarkdownReport",
     "md": "proctor.reports.formats.markdown:MarkdownReport",
-    "adk-rs": "proctor.reports.formats.adk_rs:AdkRsReport",
+    "adk-rs": "proctor.reports.formats.adk:AdkRsReport",
     "text": "proctor.reports.plain.run:PlainReport",
     "html": "proctor.web.pages.bundle.html_report:HtmlReport",
 }

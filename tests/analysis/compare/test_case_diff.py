@@ -2,9 +2,9 @@
 
 import io
 
-from proctor.analysis.compare.reports.case_diff import parting, write_parting
+from proctor.analysis.compare.case_diff import parting, write_parting
 from proctor.reports.base import ReportOptions
-from proctor.reports.evidence.diff_kind import Kind
+from proctor.reports.content.symbols import Kind
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import user_text

@@ -1,8 +1,8 @@
 """What is shown of a case that did not pass, and what is not."""
 
-from proctor.reports.content.reasons import warnings_beside
-from proctor.reports.evidence.blocks import Cause, Note, StateDifference, Steps, TextDifference
-from proctor.reports.evidence.case_evidence import evidence_of, reason_of, warnings_of
+from proctor.reports.content.case_text import reason_of, warnings_beside, warnings_of
+from proctor.reports.content.text_blocks import Cause, Remark, StateDifference, Steps, TextDifference
+from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import MetricScore, Score
@@ -98,8 +98,8 @@ def test_a_metric_without_details_gives_its_reason() -> None:
     result = case("a", F, metric("politeness", [score], 0.5))
     (section,) = evidence_of(result)[0].sections
     assert section.blocks == [
-        Note("politeness", "rude in every sentence"),
-        Note("warning", "only one word to judge"),
+        Remark("politeness", "rude in every sentence"),
+        Remark("warning", "only one word to judge"),
     ]
     assert warnings_of(result) == ["politeness: only one word to judge"]
     assert warnings_beside(result) == []  # the evidence says so
@@ -116,7 +116,7 @@ def test_a_metric_that_does_not_gate_is_left_out() -> None:
     result = case(
         "a", F, metric(TRAJECTORY, [miss], 1.0, gate=False), metric("politeness", [0.0], 0.5, reason="rude")
     )
-    assert kinds(result) == [(0, None, ["Note"])]
+    assert kinds(result) == [(0, None, ["Remark"])]
 
 
 def test_why_a_metric_did_not_apply_is_told_where_all_is_asked_for() -> None:
@@ -125,7 +125,7 @@ def test_why_a_metric_did_not_apply_is_told_where_all_is_asked_for() -> None:
     silent = metric("final_session_state", [None], 1.0, Outcome.NOT_APPLICABLE, reason="the case states none")
     result = case("a", F, metric("politeness", [0.0], 0.5, reason="rude"), silent)
     section = evidence_of(result, full=True)[0].sections[-1]
-    assert section.blocks[-1] == Note("not applicable", "final_session_state: the case states none")
+    assert section.blocks[-1] == Remark("not applicable", "final_session_state: the case states none")
 
 
 def test_details_of_a_strange_shape_are_not_drawn() -> None:
@@ -133,7 +133,7 @@ def test_details_of_a_strange_shape_are_not_drawn() -> None:
     score = MetricScore(
         value=0.0, per_invocation=[Score(0.0, reason="odd", details=strange)], details={"alignment": 7}
     )
-    assert kinds(case("a", F, metric("mine", [score], 1.0))) == [(0, 0, ["Note"])]
+    assert kinds(case("a", F, metric("mine", [score], 1.0))) == [(0, 0, ["Remark"])]
 
 
 def test_the_reason_falls_back_to_the_metric_that_decided() -> None:
@@ -167,8 +167,12 @@ def test_what_two_metrics_draw_alike_is_drawn_once_and_the_second_gives_its_reas
     same = [missed("rouge_1", "It rains.", "no word"), missed("exact_match", "It rains.", "not equal")]
     other = missed("regex_match", "It pours.", "no match")
     (section,) = evidence_of(case("a", F, *same, other))[0].sections
-    assert [type(block).__name__ for block in section.blocks] == ["TextDifference", "Note", "TextDifference"]
-    assert section.blocks[1] == Note("exact_match", "not equal")
+    assert [type(block).__name__ for block in section.blocks] == [
+        "TextDifference",
+        "Remark",
+        "TextDifference",
+    ]
+    assert section.blocks[1] == Remark("exact_match", "not equal")
     (section,) = evidence_of(case("a", F, *same), full=True)[0].sections
     assert [block for block in section.blocks if isinstance(block, TextDifference)] == section.blocks[:1]
-    assert {block.text for block in section.blocks if isinstance(block, Note)} == {"no word", "not equal"}
+    assert {block.text for block in section.blocks if isinstance(block, Remark)} == {"no word", "not equal"}

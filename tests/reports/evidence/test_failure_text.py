@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.reports.evidence.failure_text import cause_of
+from proctor.reports.evidence.case_evidence import cause_of
 from proctor.schema.evidence.trial import Failure, FailureKind
 from tests.reports.sample_runs import TRACEBACK
 

@@ -11,7 +11,7 @@ import pytest
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.evidence.blocks import Finding, Findings
+from proctor.reports.content.text_blocks import Finding, Findings
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport

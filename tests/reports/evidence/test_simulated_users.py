@@ -12,10 +12,11 @@ from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.content.case_blocks import write_case
 from proctor.reports.content.case_data import CaseView
+from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.evidence.simulated_users import ending_of, simulator_name
 from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
-from proctor.reports.plain.evidence import evidence_lines
+from proctor.reports.plain.block_lines import evidence_lines
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import CaseResult, RunResult
@@ -57,7 +58,7 @@ def trial_of(run: RunResult) -> Trial:
 
 
 def lines_of(case: CaseResult, *, full: bool = False) -> list[str]:
-    return list(evidence_lines(case, case.reason, full=full))
+    return list(evidence_lines(evidence_block(case, full=full)))
 
 
 def broken(so_far: Any) -> str | None:

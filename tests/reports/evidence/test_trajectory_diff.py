@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.evidence.blocks import Kind, LeftOut, Pieces, StateLine, StepLine
+from proctor.reports.content.symbols import Kind
+from proctor.reports.content.text_blocks import LeftOut, Pieces, StateLine, StepLine
 from proctor.reports.evidence.trajectory_diff import state_of, steps_of
-from proctor.reports.evidence.value_text import value_difference, value_pair
+from proctor.reports.evidence.value_diff import value_difference, value_pair
 from tests.reports.sample_runs import call, differs, extra, matched, missing, moved
 
 

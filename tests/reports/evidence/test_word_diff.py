@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.evidence.blocks import Pieces
-from proctor.reports.evidence.word_diff import MOST_WORDS, elide, word_difference
+from proctor.reports.content.text_blocks import Pieces
+from proctor.reports.evidence.value_diff import MOST_WORDS, elide, word_difference
 
 
 def shown(pieces: Pieces) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.content.reasons import deciding, reason_of
+from proctor.reports.content.case_text import deciding, reason_of
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite.store import open_store

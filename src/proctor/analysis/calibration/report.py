@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
-from typing import Any, TextIO
+from typing import TextIO
 
-from proctor.common.safe_text import clean_json, shorten
+from proctor.common.json_values import JsonObject
+from proctor.common.safe_text import shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import money_by_purpose
 from proctor.reports.content.summary import percent
@@ -26,12 +26,7 @@ def write_calibration(report: CalibrationReport, out: TextIO, *, options: Report
     write_blocks(partial(calibration_blocks, report), out, options)
 
 
-def write_json(report: CalibrationReport, out: TextIO) -> None:
-    """Write a calibration as JSON."""
-    out.write(clean_json(json.dumps(as_data(report), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
-
-
-def as_data(report: CalibrationReport) -> dict[str, Any]:
+def calibration_data(report: CalibrationReport) -> JsonObject:
     """Return a calibration as plain data."""
     rate = report.pass_rate
     return {
@@ -63,7 +58,7 @@ def as_data(report: CalibrationReport) -> dict[str, Any]:
     }
 
 
-def _about(label: Labelled) -> dict[str, Any]:
+def _about(label: Labelled) -> JsonObject:
     eval_set_id, eval_id, trial, turn, rubric_id = label.key
     return {
         "eval_set_id": eval_set_id,

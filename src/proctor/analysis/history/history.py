@@ -21,8 +21,8 @@ from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint,
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
-    from proctor.analysis.history.metric_trends import MetricMeans
     from proctor.analysis.history.selected_runs import LookedAt, RunsLookedAt
+    from proctor.analysis.history.trends import MetricMeans
     from proctor.schema.results.manifest import PlannedCase
     from proctor.stores.base import Store
 
@@ -126,8 +126,7 @@ _Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
 
 def _every_case(looked: RunsLookedAt, found: RunHistory, places: _Places | None = None) -> None:
     """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
-    from proctor.analysis.history.case_history import case_histories
-    from proctor.analysis.history.metric_trends import MetricMeans
+    from proctor.analysis.history.trends import MetricMeans, case_histories
 
     means = MetricMeans()
     found.cases = case_histories(_points(looked, means, places), looked.between)
@@ -138,7 +137,7 @@ def _points(
     looked: RunsLookedAt, means: MetricMeans, places: _Places | None
 ) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
     """What became of every case that was reached, run by run, without evidence."""
-    from proctor.analysis.history.case_history import is_reached
+    from proctor.analysis.history.trends import is_reached
     from proctor.schema.results.manifest import PlannedCase
 
     for one in looked.runs:
@@ -183,8 +182,7 @@ def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
     Raises:
         UnknownNameError: none of the runs reached it.
     """
-    from proctor.analysis.history.case_history import case_history, is_reached
-    from proctor.analysis.history.metric_trends import of_trials
+    from proctor.analysis.history.trends import case_history, is_reached, of_trials
 
     eval_set_id, eval_id = where[0][1].eval_set_id, where[0][1].eval_id
     points: list[CasePoint] = []

@@ -1,9 +1,10 @@
-"""Cases over time as text blocks: the cases by course, one case run by run, or one metric run by run."""
+"""Cases over time as text blocks and as JSON: the cases by course, one case run by run, or one metric run by run."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
@@ -20,6 +21,7 @@ from proctor.analysis.history.text import (
     unlike_text,
     without_trials,
 )
+from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.summary import short_names
@@ -50,6 +52,7 @@ from proctor.schema.analysis.history import (
     HistoryRun,
     MetricPoint,
     RunHistory,
+    VerdictChange,
 )
 from proctor.schema.results.score import score_text
 
@@ -323,3 +326,80 @@ def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
             needs.strip().replace(" ", "="), *_agent_fields(run),
         ),
     )  # fmt: skip
+
+
+# --- JSON; docs/schemas/history.schema.json has its form --------------------------------------------------------------
+
+
+VERSION = 1
+
+
+def history_data(found: RunHistory, metric: str = "") -> JsonObject:
+    """Return a history as plain data."""
+    metrics = {name: points for name, points in found.metrics.items() if metric in {"", name}}
+    return {
+        "version": VERSION,
+        "case": found.case or None,
+        "runs": [_run(run) for run in found.runs],
+        "older": found.older,
+        "counts": {course.value: count for course, count in found.counts().items()},
+        "cases": [_case(found, case, metric) for case in found.cases],
+        "metrics": {
+            name: [{"run_id": run_id, **asdict(point)} for run_id, point in points.items()]
+            for name, points in metrics.items()
+        },
+    }
+
+
+def _run(run: HistoryRun) -> JsonObject:
+    return {
+        "run_id": run.run_id,
+        "started_at": run.started_at,
+        "agent": run.agent,
+        "commit": run.commit,
+        "version": run.version,
+        "outcome": run.outcome.value if run.outcome is not None else None,
+        "cases": run.cases,
+        "num_runs": run.num_runs,
+    }
+
+
+def _case(found: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
+    letters = [
+        LETTERS.get(point.outcome, "-") if point is not None else "-"
+        for point in strip_of_runs(case, found.runs)
+    ]
+    return {
+        "eval_set_id": case.eval_set_id,
+        "eval_id": case.eval_id,
+        "course": case.course.value,
+        "sentence": sentence_of(case, found.older),
+        "strip": "".join(letters),
+        "decided": case.decided,
+        "failed": case.failed,
+        "flips": case.flips,
+        "unexplained": case.unexplained,
+        "mixed": case.mixed,
+        "turn": _turn(case.turn) if case.turn else None,
+        "points": [_point(point, metric) for point in case.points] if found.case else None,
+    }
+
+
+def _turn(turn: VerdictChange) -> JsonObject:
+    return {
+        "first": turn.first.run_id,
+        "before": turn.before.run_id if turn.before is not None else None,
+        "known": turn.known,
+        "changed": [asdict(one) for one in turn.changed],
+    }
+
+
+def _point(point: CasePoint, metric: str) -> JsonObject:
+    return {
+        "run_id": point.run.run_id,
+        "outcome": point.outcome.value,
+        "trials": [one.value for one in point.trials],
+        "reason": point.reason,
+        "metrics": {name: asdict(one) for name, one in point.metrics.items() if metric in {"", name}},
+        "changed": [asdict(one) for one in point.changed],
+    }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from dataclasses import asdict
+from typing import TextIO
 
-from proctor.common.safe_text import clean_json
+from proctor.common.json_values import JsonObject
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.text_blocks import (
     Block,
@@ -17,7 +17,7 @@ from proctor.reports.content.text_blocks import (
     text_table,
 )
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
+from proctor.schema.analysis.power_plan import RunSize, SizeRow
 
 
 def write_run_size(size: RunSize, out: TextIO) -> None:
@@ -25,43 +25,9 @@ def write_run_size(size: RunSize, out: TextIO) -> None:
     write_blocks(lambda _: run_size_blocks(size), out)
 
 
-def write_json(size: RunSize, out: TextIO) -> None:
-    """Write it for programs; docs/schemas/plan.schema.json has its form."""
-    out.write(clean_json(json.dumps(as_data(size), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
-
-
-def as_data(size: RunSize) -> dict[str, Any]:
-    """Return it as plain data; what is not known is null."""
-    return {
-        "version": 1,
-        "run_id": size.run_id or None,
-        "agent": size.agent,
-        "cases": size.cases,
-        "left_out": size.left_out,
-        "trials": size.trials,
-        "power": size.power,
-        "confidence": size.confidence,
-        "sentence": size.sentence,
-        "measures": [_measure(one) for one in size.measures],
-    }
-
-
-def _measure(one: MeasureSize) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "mean": one.mean,
-        "detect": one.detect,
-        "detectable": one.detectable,
-        "within": one.within,
-        "between": one.between,
-        "level": one.level,
-        "more_trials": one.more_trials,
-        "rows": [
-            {"trials": row.trials, "cases": row.cases, "total": row.total, "cost": row.cost, "seconds": row.seconds}
-            for row in one.rows
-        ],
-        "notes": list(one.notes),
-    }  # fmt: skip
+def run_size_data(size: RunSize) -> JsonObject:
+    """Return it as plain data, as docs/schemas/plan.schema.json has it; what is not known is null."""
+    return {"version": 1, **asdict(size), "run_id": size.run_id or None}
 
 
 def run_size_blocks(size: RunSize) -> Iterator[Block]:

@@ -21,7 +21,8 @@ from proctor.cli.process import loaded, stdout_is_ours
 from proctor.cli.shared_options import SHOW, json_option, output_options, read_settings, run_options
 from proctor.engine.run_options import OPTIONS, Group
 from proctor.errors import NothingToRunError, SettingsError
-from proctor.reports.content.estimate import write_estimate, write_json
+from proctor.reports.content.estimate import estimate_data, write_estimate
+from proctor.reports.formats.json_data import write_json
 from proctor.runs.estimate import estimate_sync
 from proctor.runs.load import ADK_RS_SOURCE
 from proctor.runs.output_guard import OutputGuard
@@ -239,7 +240,7 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
                 say(f"nothing to run: {nothing}")
                 continue
             if as_json:
-                write_json(found, stdout)
+                write_json(estimate_data(found), stdout)
                 continue
             if len(asking.chosen.agents) > 1:
                 stdout.write(f"{agent}\n")

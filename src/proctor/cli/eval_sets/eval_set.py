@@ -13,9 +13,8 @@ from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_op
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import is_sure, say
 from proctor.cli.shared_options import parents_option, run_option
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, lines_of
 from proctor.errors import SetupError, did_you_mean
-from proctor.reports.content.source_locations import lines_of
 
 if TYPE_CHECKING:
     from proctor.authoring.edit_eval_set import Added

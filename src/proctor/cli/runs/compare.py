@@ -12,15 +12,15 @@ from typing import Any, TextIO
 import click
 
 from proctor.analysis.compare.baselines import load_baseline
-from proctor.analysis.compare.reports.case_diff import parting, write_parting
-from proctor.analysis.compare.reports.json import write_parting_json
-from proctor.analysis.compare.reports.write import NAMES, Writer, write_comparison_error, writer_of
+from proctor.analysis.compare.case_diff import parting, parting_data, write_parting
+from proctor.analysis.compare.report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
 from proctor.cli.outputs import named_place, output_guard, parse_placed
 from proctor.cli.shared_options import SHOW, output_options, store_option
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
+from proctor.reports.formats.json_data import write_json
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.storage.lookup import find_case
 from proctor.runs.storage.queries import open_runs
@@ -152,7 +152,7 @@ def _compare(
     base: str, candidate: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
 ) -> int:
     from proctor.analysis.compare.compare_runs import compare_sync
-    from proctor.analysis.compare.reports.write import write_comparison
+    from proctor.analysis.compare.report import write_comparison
 
     places = parse_places(given, store, baseline or "")
     found = compare_sync(
@@ -235,9 +235,9 @@ def reported_comparison_errors(
 
 def _place(word: str, guard: OutputGuard, store_url: str | None, baseline: str) -> Place:
     name, path = named_place(word)
-    writer = _page_writer(store_url, baseline) if name == HTML else writer_of(name)
+    writer = _page_writer(store_url, baseline) if name == HTML else WRITERS.get(name)
     if writer is None:
-        known = [*NAMES, HTML]
+        known = [*WRITERS, HTML]
         raise SetupError(
             f"no report of a comparison is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
         )
@@ -308,6 +308,6 @@ def show_parting(
         found = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
         two = parting(*found)
         if options is None:
-            write_parting_json(two, stdout)
+            write_json(parting_data(two), stdout)
         else:
             write_parting(two, stdout, options=options)

@@ -102,12 +102,12 @@ def _check_metric(found: RunHistory, metric: str) -> None:
 
 
 def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
-    from proctor.analysis.history.json import write_json
-    from proctor.analysis.history.report import write_history
+    from proctor.analysis.history.report import history_data, write_history
     from proctor.reports.base import ReportOptions
+    from proctor.reports.formats.json_data import write_json
 
     if as_json:
-        write_json(found, sys.stdout, metric=metric)
+        write_json(history_data(found, metric), sys.stdout)
         return
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
     write_history(found, sys.stdout, metric=metric, options=options)

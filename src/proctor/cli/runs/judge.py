@@ -79,8 +79,9 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from pathlib import Path
 
     from proctor.analysis.calibration.calibrate import calibrate_sync
-    from proctor.analysis.calibration.report import write_calibration, write_json
+    from proctor.analysis.calibration.report import write_calibration
     from proctor.reports.base import ReportOptions
+    from proctor.reports.formats.json_data import write_json
     from proctor.runs.setup.settings import caps, load_settings, prepare_process
 
     settings = load_settings(Path.cwd())

@@ -93,7 +93,8 @@ def plan(
     long it takes, as far as the run tells. Nothing is run.
     """
     from proctor.analysis.power.plan import TRIALS, plan_sync
-    from proctor.analysis.power.report import write_json, write_run_size
+    from proctor.analysis.power.report import run_size_data, write_run_size
+    from proctor.reports.formats.json_data import write_json
 
     found = plan_sync(
         run,
@@ -104,4 +105,7 @@ def plan(
         metrics=metrics,
         store=store,
     )
-    (write_json if as_json else write_run_size)(found, sys.stdout)
+    if as_json:
+        write_json(run_size_data(found), sys.stdout)
+    else:
+        write_run_size(found, sys.stdout)

@@ -103,9 +103,9 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
 
 
 def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str:
-    from proctor.reports.content.run_list import ListedRun, as_data
+    from proctor.reports.content.run_list import ListedRun, run_data
 
-    runs = [as_data(ListedRun(run, run.run_id)) for run in doomed]
+    runs = [run_data(ListedRun(run, run.run_id)) for run in doomed]
     text = json.dumps(
         {"deleted": deleted, "of": sum(1 for _ in store.runs()), "runs": runs}, ensure_ascii=False
     )

@@ -154,10 +154,10 @@ def _write(listed: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json:
     import sys
 
     from proctor.reports.base import ReportOptions
-    from proctor.reports.content.run_list import write_json, write_list
+    from proctor.reports.content.run_list import write_list, write_list_json
 
     if as_json:
-        write_json(listed, sys.stdout)
+        write_list_json(listed, sys.stdout)
     elif found := list(listed):
         options = ReportOptions(color=False if common().no_color else None)
         write_list(found, sys.stdout, more=more, options=options)

@@ -8,16 +8,17 @@ from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
-from proctor.reports.content.cost_text import VOID
-from proctor.reports.content.reasons import warnings_beside
-from proctor.reports.content.repeat_stats import (
+from proctor.reports.content.case_text import (
     FLAKY,
     held_text,
     is_repeated,
     rate_field,
     rate_sentence,
+    reason_of,
     score_field,
+    warnings_beside,
 )
+from proctor.reports.content.cost_text import VOID
 from proctor.reports.content.run_list import when
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
@@ -33,11 +34,11 @@ from proctor.reports.content.text_blocks import (
     Span,
     Spans,
     Table,
+    TrialEvidence,
     join_with_dots,
     outcome_role,
 )
-from proctor.reports.evidence.blocks import TrialEvidence
-from proctor.reports.evidence.case_evidence import evidence_of, reason_of
+from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
@@ -230,7 +231,7 @@ def _trial(
     reason = reason_of(case)
     for line in _trial_notes(trial, reason if len(view.case.trials) > 1 else ""):
         yield line if is_detailed else Record(line.record)
-    yield Evidence(case, reason, evidence, is_drawn=is_detailed)
+    yield Evidence(evidence, reason, is_drawn=is_detailed)
     if is_drawn:
         yield Gap()
 

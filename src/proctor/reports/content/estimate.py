@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
-from proctor.common.safe_text import clean_json
+from proctor.common.json_values import JsonObject
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
@@ -21,12 +20,7 @@ def write_estimate(estimate: Estimate, out: TextIO) -> None:
     write_blocks(lambda _: estimate_blocks(estimate), out)
 
 
-def write_json(estimate: Estimate, out: TextIO) -> None:
-    """Write an estimate as JSON."""
-    out.write(clean_json(json.dumps(as_data(estimate), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
-
-
-def as_data(estimate: Estimate) -> dict[str, Any]:
+def estimate_data(estimate: Estimate) -> JsonObject:
     """Return an estimate as plain data; what is not known is null."""
     return {
         "cases": estimate.cases,
@@ -40,11 +34,11 @@ def as_data(estimate: Estimate) -> dict[str, Any]:
             part.purpose: {name: _data(getattr(part, name)) for name in ("calls", "tokens", "cost")}
             for part in estimate.parts
         },
-        "notes": estimate.notes,
+        "notes": list(estimate.notes),
     }
 
 
-def _data(forecast: Forecast | None) -> dict[str, Any] | None:
+def _data(forecast: Forecast | None) -> JsonObject | None:
     return forecast.model_dump() if forecast is not None else None
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.repeat_stats import held_text
+from proctor.reports.content.case_text import held_text, reason_of
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
@@ -22,7 +22,6 @@ from proctor.reports.content.text_blocks import (
     Table,
     outcome_role,
 )
-from proctor.reports.evidence.case_evidence import reason_of
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.run_result import Outcome, RunResult
 

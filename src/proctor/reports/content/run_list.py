@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Any, TextIO
+from typing import TextIO
 
-from proctor.common.safe_text import clean_json
+from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.summary import duration
@@ -29,6 +29,7 @@ from proctor.reports.content.text_blocks import (
     join_with_dots,
     outcome_role,
 )
+from proctor.reports.formats.json_data import json_writer
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
@@ -76,16 +77,17 @@ def write_list(
     write_blocks(partial(run_list_blocks, runs, more), out, options)
 
 
-def write_json(runs: Iterable[ListedRun], out: TextIO) -> None:
+def write_list_json(runs: Iterable[ListedRun], out: TextIO) -> None:
     """Write `runs` as one JSON object, a run on each line, one at a time."""
-    out.write('{"runs": [')
+    write = json_writer(out)
+    write('{"runs": [')
     for index, listed in enumerate(runs):
-        out.write(",\n" if index else "\n")
-        out.write(clean_json(json.dumps(as_data(listed), ensure_ascii=False, allow_nan=False)))
-    out.write("\n]}\n")
+        write(",\n" if index else "\n")
+        write(json.dumps(run_data(listed), ensure_ascii=False, allow_nan=False))
+    write("\n]}\n")
 
 
-def as_data(listed: ListedRun) -> dict[str, Any]:
+def run_data(listed: ListedRun) -> JsonObject:
     """Return a run of the list as JSON data."""
     run = listed.run
     return {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.case_statistics import TrialRule
+from proctor.schema.results.case_statistics import FaultRate, FaultRates, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.schema.results.score import score_text
 from proctor.stats.intervals import wilson
@@ -198,3 +199,47 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 def _without_suffix(name: str) -> str:
     return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)
+
+
+# --- agent-fault and simulator-fault rates of simulated conversations -------------------------------------------------
+
+
+def fault_texts(found: FaultRates, marks: Marks) -> list[str]:
+    """Return both rates and the kinds of simulator faults as text; empty without simulated users."""
+    if not found:
+        return []
+    kinds = ", ".join(f"{count} {kind.words}" for kind, count in found.kinds.most_common())
+    texts = [f"agent at fault {_text(found.agent, marks)}", f"simulator at fault {_text(found.user, marks)}"]
+    return [*texts, kinds] if kinds else texts
+
+
+def _text(rate: FaultRate, marks: Marks) -> str:
+    if rate.rate is None:
+        return "in none that could be judged"
+    share = percent(rate.rate)
+    return f"{share} % ({rate.faults} of {rate.of}, 95 %: {bounds(*rate.interval, marks)})"
+
+
+def fault_fields(found: FaultRates, marks: Marks) -> list[str]:
+    """Return the same for lines that programs read: `agent=25%(1/4,5-70)`, `simulator=…`, `left_plan=2`."""
+    if not found:
+        return []
+    both = (("agent", found.agent), ("simulator", found.user))
+    rates = [
+        f"{name}={'-' if rate.rate is None else percent(rate.rate) + '%'}({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
+        for name, rate in both
+    ]
+    return [*rates, *(f"{kind.value}={count}" for kind, count in found.kinds.most_common())]
+
+
+def fault_data(found: FaultRates) -> dict[str, Any] | None:
+    """Return both rates as plain data; `None` without simulated users."""
+    if not found:
+        return None
+    kinds = {kind.value: count for kind, count in found.kinds.most_common()}
+    return {"agent": _data(found.agent), "simulator": {**_data(found.user), "kinds": kinds}}
+
+
+def _data(rate: FaultRate) -> dict[str, Any]:
+    low, high = rate.interval
+    return {"faults": rate.faults, "of": rate.of, "rate": rate.rate, "low": low, "high": high}

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from proctor.reports.evidence.diff_kind import Kind
 from proctor.schema.results.run_result import Outcome
+
+
+class Kind(Enum):
+    """How the two sides of one line relate."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    MISSING = "missing"
+    """Expected, and not there."""
+    EXTRA = "extra"
+    """There, and not expected."""
+    MOVED = "moved"
+
 
 WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}
 

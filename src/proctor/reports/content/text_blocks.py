@@ -1,20 +1,161 @@
-"""The text of a report before it has a form: facts, notes, groups of cases, tables, lines and a verdict.
+"""The text of a report before it has a form: facts, notes, groups of cases, tables, lines, evidence and a verdict.
 
 A report builds its blocks once. `terminal/block_drawing`, `plain/block_lines` and `formats/markdown_blocks` render them.
 A block has its text for people, and a `record`: the fields of its line in the plain form, which programs read. Where the
-two forms differ, a block without a record is for people only, and `Record` is for programs only.
+two forms differ, a block without a record is for people only, and `Record` is for programs only. The blocks of evidence come first: their texts are
+unchanged, and the renderers escape unsafe characters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from proctor.reports.content.symbols import ASCII, Marks
-from proctor.reports.evidence.blocks import TrialEvidence
-from proctor.schema.results.run_result import CaseResult
+from proctor.reports.content.symbols import ASCII, Kind, Marks
 from proctor.schema.results.score import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text; `changed` where the two sides differ in it."""
+
+    text: str
+    changed: bool = False
+
+
+Pieces = list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step of a trajectory: the expected call, the actual one, or both."""
+
+    kind: Kind
+    expected: Pieces = field(default_factory=list)
+    actual: Pieces = field(default_factory=list)
+    places: tuple[int, int] | None = None
+    """The expected and the actual position of a moved call, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The number of lines that are left out."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Two trajectories side by side."""
+
+    lines: list[StepLine | LeftOut]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDifference:
+    """An expected and an actual text."""
+
+    expected: Pieces
+    actual: Pieces
+
+
+NOT_SET = "not set"
+"""The text for a key that is not in the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateLine:
+    """One key of the session state, or one inside of it: `table.covers`."""
+
+    key: str
+    kind: Kind
+    expected: str
+    actual: str
+    """Both as JSON; empty on the side without the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateDifference:
+    """The final session state where it differs from the expected one."""
+
+    lines: list[StateLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict of a judge on one rubric, point or sentence."""
+
+    holds: bool | None
+    """`None`: no verdict."""
+    name: str
+    """The rubric's id; a sentence's label."""
+    text: str
+    """The condition, or the sentence."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The verdicts of a judge on several rubrics, points or sentences."""
+
+    label: str
+    """`rubrics` or `claims`."""
+    lines: list[Finding | LeftOut]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why something could not be computed."""
+
+    what: str
+    """The component that failed, and how: `agent raised`."""
+    error: str
+    """The exception: `KeyError: 'covers'`."""
+    place: str = ""
+    """The last line of the user's own code: `agent.py:42 in book_table`."""
+    code: str = ""
+    """The source code of that line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence with its label: `why`, `warning`, `not applicable`."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A recorded fact with its label: `call`, `answer`, `scores`."""
+
+    label: str
+    text: str
+
+
+EvidenceBlock = Steps | TextDifference | StateDifference | Findings | Cause | Remark | Detail
+
+
+@dataclass(slots=True)
+class Section:
+    """The evidence of one turn (from 0), or of a whole trial (`turn` is `None`)."""
+
+    turn: int | None
+    said: str = ""
+    """The user's message in this turn, if the evidence has it."""
+    blocks: list[EvidenceBlock] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TrialEvidence:
+    """The evidence of one trial (from 0)."""
+
+    trial: int
+    sections: list[Section] = field(default_factory=list)
+
+
+# --- the blocks of every report ---------------------------------------------------------------------------------------
 
 Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]
 """What a text means to the reader; a terminal shows it as a colour or a weight."""
@@ -189,13 +330,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a trial did, compared with what was expected."""
+    """What trials of a case did, compared with what was expected."""
 
-    case: CaseResult
-    """The case as if the trial were its only one."""
+    trials: Sequence[TrialEvidence]
     reason: str
     """Already written above; the evidence does not repeat it."""
-    trials: Sequence[TrialEvidence]
+    of: int = 1
+    """The number of all trials of the case."""
     is_drawn: bool = True
     """Whether people see it; a terminal leaves out what repeats another trial."""
 

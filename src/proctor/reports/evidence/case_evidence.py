@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import io
+import os
+import re
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from proctor.reports.content.reasons import TELLING, deciding, reason_of, warnings_of
-from proctor.reports.evidence.blocks import Block, Findings, Note, Section, TextDifference, TrialEvidence
-from proctor.reports.evidence.failure_text import cause_of
+from proctor.reports.content.case_text import TELLING, deciding, reason_of
+from proctor.reports.content.text_blocks import (
+    Cause,
+    Detail,
+    Evidence,
+    EvidenceBlock,
+    Findings,
+    Remark,
+    Section,
+    Steps,
+    TextDifference,
+    TrialEvidence,
+)
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.simulated_users import add_simulator_facts
-from proctor.reports.evidence.trajectory_diff import LONGEST_CALL, state_of, steps_of
-from proctor.reports.evidence.turn_text import add_turns, shown_trials
-from proctor.reports.evidence.word_diff import elide, word_difference
-from proctor.schema.evidence.trial import Trial
+from proctor.reports.evidence.trajectory_diff import LONGEST_CALL, call_text, state_of, steps_of
+from proctor.reports.evidence.value_diff import elide, word_difference
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore, Score
-
-__all__ = ["deciding", "evidence_of", "reason_of", "warnings_of"]
+from proctor.schema.results.score import MetricScore, Score, score_text
 
 
 def evidence_of(
@@ -54,6 +67,12 @@ def evidence_of(
         add_simulator_facts(evidence, recorded, full=full)
         _in_order(evidence, recorded)
     return shown
+
+
+def evidence_block(case: CaseResult, *, full: bool = False, longest_call: int = LONGEST_CALL) -> Evidence:
+    """Return the evidence of a case below the reason of its outcome."""
+    trials = evidence_of(case, full=full, longest_call=longest_call)
+    return Evidence(trials, reason_of(case), len(case.trials))
 
 
 def _trial_count(case: CaseResult) -> int:
@@ -95,36 +114,36 @@ def _add_metric(
         overall.append(cause_of(score.failure))
     _extend(sections, None, overall)
     if sum(len(section.blocks) for section in sections) == before and (score.reason or metric.reason):
-        _extend(sections, None, [Note(metric.name, score.reason or metric.reason)])
+        _extend(sections, None, [Remark(metric.name, score.reason or metric.reason)])
 
 
-def _blocks(sections: Iterable[Section], turn: int | None) -> list[Block]:
+def _blocks(sections: Iterable[Section], turn: int | None) -> list[EvidenceBlock]:
     """What is shown of a turn so far."""
     return [block for section in sections if section.turn == turn for block in section.blocks]
 
 
 def _of_turn(
-    metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[Block]
-) -> Iterator[Block]:
+    metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[EvidenceBlock]
+) -> Iterator[EvidenceBlock]:
     """Return what one metric found in a turn; if another metric has the same blocks, only the reason."""
     drawn = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
     yield from drawn
     has_findings = any(isinstance(block, Findings) for block in drawn)  # they contain the reasons
     if score.reason and not has_findings and (limit is None or not drawn):
-        yield Note(metric.name, score.reason)
-    if score.warning and (warning := Note("warning", score.warning)) not in shown:
+        yield Remark(metric.name, score.reason)
+    if score.warning and (warning := Remark("warning", score.warning)) not in shown:
         yield warning
 
 
-def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[Block]:
+def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[EvidenceBlock]:
     """Return the details of the documented shapes (see `proctor.schema.results.score`) as blocks."""
-    found: list[Block] = []
+    found: list[EvidenceBlock] = []
     if not details:
         return found
     if alignment := _dicts(details.get("alignment")):
         found.append(steps_of(alignment, longest=limit))
     if note := details.get("note"):
-        found.append(Note("note", str(note)))
+        found.append(Remark("note", str(note)))
     if isinstance(text := details.get("text"), Mapping):
         found.append(
             _text(str(text.get("expected") or ""), str(text.get("actual") or ""), full=limit is None)
@@ -144,7 +163,7 @@ def _text(expected: str, actual: str, *, full: bool) -> TextDifference:
     return TextDifference(wanted, made) if full else TextDifference(elide(wanted), elide(made))
 
 
-def _extend(sections: list[Section], turn: int | None, blocks: Iterable[Block]) -> None:
+def _extend(sections: list[Section], turn: int | None, blocks: Iterable[EvidenceBlock]) -> None:
     """Add blocks to the section of a turn; a section without any is not made."""
     new = list(blocks)
     found = next((section for section in sections if section.turn == turn), None)
@@ -162,7 +181,7 @@ def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
     ]
     if evidence is not None and silent:
         notes = [
-            Note(metric.outcome.value.replace("_", " "), f"{metric.name}: {metric.reason}")
+            Remark(metric.outcome.value.replace("_", " "), f"{metric.name}: {metric.reason}")
             for metric in silent
         ]
         _extend(evidence.sections, None, notes)
@@ -182,3 +201,146 @@ def _in_order(evidence: TrialEvidence, recorded: Trial | None) -> None:
     for section in evidence.sections:
         if recorded and section.turn is not None and section.turn < len(recorded.turns):
             section.said = recorded.turns[section.turn].user_content.joined_text()
+
+
+# --- a trial turn by turn, for --verbose ------------------------------------------------------------------------------
+
+
+def shown_trials(case: CaseResult) -> list[int]:
+    """Return the trials of a passed case that are shown: the first, and each that did not pass."""
+    missed = [trial.number for trial in case.trials if trial.outcome is not Outcome.PASSED]
+    return sorted({*(trial.number for trial in case.trials[:1]), *missed})
+
+
+def add_turns(evidence: TrialEvidence, case: CaseResult) -> None:
+    """Add to `evidence` what it does not show yet of each turn: calls, answer, scores."""
+    result = next((trial for trial in case.trials if trial.number == evidence.trial), None)
+    recorded = result.trial if result is not None else None
+    invocations = recorded.invocations if recorded else []
+    scores = _scores(case, evidence.trial)
+    for turn in range(max([len(invocations), *(len(each) for _, each in scores)])):
+        section = next((one for one in evidence.sections if one.turn == turn), None)
+        if section is None:
+            section = Section(turn)
+            evidence.sections.append(section)
+        of_turn = [(metric, each[turn]) for metric, each in scores if turn < len(each)]
+        actual = invocations[turn] if turn < len(invocations) else None
+        section.blocks = [*_calls(section, of_turn, actual), *section.blocks]
+        section.blocks += _answer(section, of_turn, actual)
+        section.blocks += [block for block in _judge_blocks(of_turn) if block not in section.blocks]
+        section.blocks += _reason_blocks(of_turn)
+
+
+_Scored = list[tuple[MetricVerdict, Score]]
+
+
+def _scores(case: CaseResult, number: int) -> list[tuple[MetricVerdict, list[Score]]]:
+    """The scores of one trial by turn, of the metrics that decide."""
+    deciding = (m for m in case.metrics.values() if m.gate and number < len(m.per_trial))
+    return [(m, found.per_invocation) for m in deciding if (found := m.per_trial[number]) is not None]
+
+
+def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
+    if any(isinstance(block, Steps) for block in section.blocks):
+        return
+    alignment = _detail(scored, "alignment")
+    if alignment:
+        yield steps_of(alignment, longest=None)
+    elif actual is not None:
+        for call in actual.tool_calls:
+            yield Detail("call", call_text(call.name or "", call.args))
+
+
+def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
+    if any(isinstance(block, TextDifference) for block in section.blocks):
+        return
+    text = _detail(scored, "text")
+    said = actual.final_response.joined_text() if actual and actual.final_response else ""
+    if not said and isinstance(text, Mapping):
+        said = str(text.get("actual") or "")
+    if said:
+        yield Detail("answer", said)
+
+
+def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
+    for metric, score in scored:
+        found = [*findings_of(score.details or {}, metric.name, full=True)]
+        yield from found
+        if found and score.reason and not any(isinstance(block, Findings) for block in found):
+            yield Remark(metric.name, score.reason)  # the words of the judge, also where it is content
+
+
+def _reason_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
+    scores = [
+        f"{metric.name} {score_text(score.value, metric.threshold)}"
+        for metric, score in scored
+        if score.value is not None
+    ]
+    if scores:
+        yield Detail("scores", ", ".join(scores))
+
+
+def _detail(scored: _Scored, key: str) -> Any:
+    return next((found for _, score in scored if (found := (score.details or {}).get(key))), None)
+
+
+# --- a failure, with its location in the user's code -------------------------------------------------------------------
+
+
+_FRAME = re.compile(
+    r'^[ |+]*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[^\n]+))?(?:\n[ |]+(?P<code>[^\n]+))?',
+    re.MULTILINE,
+)
+_LIBRARY = str(Path(os.__file__).parent)
+_PROCTOR = str(Path(__file__).parents[2])
+_NO_CODE = re.compile(r"^(File \"|[\^~ ]+$)")
+
+
+def cause_of(failure: Failure) -> Cause:
+    """Return what failed, how, and the last line of the user's own code that the traceback names."""
+    what = f"{failure.where} {failure.kind.value.replace('_', ' ')}"
+    kind, message = failure.type, failure.message
+    error = f"{kind}: {message}" if kind and message else kind or message
+    frame = _frame(failure.traceback or "")
+    if frame is None:
+        return Cause(what, error)
+    inside = f" in {frame['name']}" if frame["name"] and frame["name"] != "<module>" else ""
+    code = _without_comment((frame["code"] or "").strip())
+    return Cause(
+        what,
+        error,
+        f"{_relative_path(frame['file'])}:{frame['line']}{inside}",
+        "" if _NO_CODE.match(code) else code,
+    )
+
+
+def _without_comment(code: str) -> str:
+    """Remove a trailing comment from a line of Python; a `#` in a string is kept, and so is text that is not Python."""
+    if "#" not in code:
+        return code
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT and token.start[0] == 1:
+                return code[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):  # part of a longer statement or text
+        pass
+    return code
+
+
+def _frame(traceback: str) -> re.Match[str] | None:
+    """Return the last frame in the user's code, else the last frame of a library; never one of Proctor."""
+    frames = [frame for frame in _FRAME.finditer(traceback) if not frame["file"].startswith(_PROCTOR)]
+    return next(
+        (frame for frame in reversed(frames) if _is_users(frame["file"])), frames[-1] if frames else None
+    )
+
+
+def _is_users(file: str) -> bool:
+    installed = "site-packages" in file or "dist-packages" in file
+    return not (installed or file.startswith((_LIBRARY, "<frozen ")))
+
+
+def _relative_path(file: str) -> str:
+    """Return a path below the working folder relative to it."""
+    here = f"{Path.cwd()}{os.sep}"
+    return file.removeprefix(here)

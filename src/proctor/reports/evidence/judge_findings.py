@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.common.safe_text import shorten
-from proctor.reports.evidence.blocks import Block, Fact, Finding, Findings, LeftOut, Note
+from proctor.reports.content.text_blocks import Detail, EvidenceBlock, Finding, Findings, LeftOut, Remark
 
 __all__ = ["findings_of"]
 
@@ -16,7 +16,7 @@ _LONGEST_WHY = 300
 _LONGEST_ANSWER = 200
 
 
-def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[Block]:
+def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[EvidenceBlock]:
     """Return the findings of a judge from the details of a score; sentences that hold are left out unless `full`.
 
     `full` adds the model of the `metric` and its votes.
@@ -68,11 +68,11 @@ def _shorten(text: str, *, full: bool) -> str:
 # --- votes ---------------------------------------------------------------------------------------------------------------
 
 
-def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
+def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[EvidenceBlock]:
     """Return the model, the votes, and the answer of each invalid vote."""
     votes = _dicts(ballot.get("votes"))
     if votes:
-        yield Fact("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
+        yield Detail("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
     yield from _dissent(votes)
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for vote in votes:
@@ -80,17 +80,17 @@ def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
             alike.setdefault(str(problem), []).append(vote)
     for problem, found in alike.items():
         times = f" ({len(found)} votes)" if len(found) > 1 else ""
-        yield Note("vote", f"{problem}{times}{_vote_text(found[0])}")
+        yield Remark("vote", f"{problem}{times}{_vote_text(found[0])}")
 
 
-def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[EvidenceBlock]:
     """Return the votes of the minority. Verdicts on several rubrics have an agreement for each."""
     plain = [vote for vote in votes if isinstance(vote.get("verdict"), bool | int | float | str)]
     for most, _ in Counter(repr(vote["verdict"]) for vote in plain).most_common(1):
         for vote in plain:
             if repr(vote["verdict"]) != most:
                 why = shorten(str(vote.get("rationale") or "no reason given"), _LONGEST_WHY)
-                yield Note("vote", f"{_word(vote['verdict'])}: {why}")
+                yield Remark("vote", f"{_word(vote['verdict'])}: {why}")
 
 
 def _word(verdict: object) -> str:

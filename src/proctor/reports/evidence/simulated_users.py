@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.reports.content.cost_text import dollars
-from proctor.reports.evidence.blocks import Cause, Fact, Section, TrialEvidence
+from proctor.reports.content.text_blocks import Cause, Detail, Section, TrialEvidence
 from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario
@@ -48,16 +48,16 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
     if full:
         for reply in played.replies:
             if reply.turn < len(trial.turns) and (took := _took(reply)):
-                _add(evidence, reply.turn, Fact("played", took))
+                _add(evidence, reply.turn, Detail("played", took))
     if (ended := ending_of(trial)) and (full or not _ends_itself(played)):
         took = _took(played.replies[-1]) if full and _ends_itself(played) else ""
-        _add(evidence, None, Fact("ended", f"{ended} ({took})" if took else ended))
+        _add(evidence, None, Detail("ended", f"{ended} ({took})" if took else ended))
     for fault in played.faults if full else ():
         if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
             _add(
                 evidence,
                 fault.turn if fault.turn < len(trial.turns) else None,
-                Fact("at fault", _fault_text(fault)),
+                Detail("at fault", _fault_text(fault)),
             )
     is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
     if not is_users:
@@ -65,7 +65,9 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
     evidence.sections = [each for each in evidence.sections if not _never_was(each, len(trial.turns))]
     if not full and trial.turns and trial.failure is not None:
         answered = trial.invocations[-1].final_response
-        _add(evidence, len(trial.turns) - 1, Fact("answer", answered.joined_text() if answered else "(none)"))
+        _add(
+            evidence, len(trial.turns) - 1, Detail("answer", answered.joined_text() if answered else "(none)")
+        )
 
 
 def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
@@ -106,7 +108,7 @@ def _never_was(section: Section, turns: int) -> bool:
     return section.turn == turns and len(places) == len(section.blocks) and not any(places)
 
 
-def _add(evidence: TrialEvidence, turn: int | None, fact: Fact) -> None:
+def _add(evidence: TrialEvidence, turn: int | None, fact: Detail) -> None:
     section = next((one for one in evidence.sections if one.turn == turn), None)
     if section is None:
         section = Section(turn)

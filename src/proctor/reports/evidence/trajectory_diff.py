@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from proctor.common.json_values import equal_json
-from proctor.reports.evidence.blocks import (
-    Kind,
+from proctor.reports.content.symbols import Kind
+from proctor.reports.content.text_blocks import (
     LeftOut,
     Piece,
     Pieces,
@@ -18,7 +18,7 @@ from proctor.reports.evidence.blocks import (
     StepLine,
     Steps,
 )
-from proctor.reports.evidence.value_text import (
+from proctor.reports.evidence.value_diff import (
     DEEPEST,
     LONGEST_VALUE,
     cut_value,

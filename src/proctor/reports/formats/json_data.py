@@ -19,15 +19,20 @@ DEEPEST = 200
 Write = Callable[[str], object]
 
 
+def is_unicode(out: TextIO) -> bool:
+    """Return whether the encoding of a stream holds every character."""
+    return (getattr(out, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
 def json_writer(out: TextIO) -> Write:
     """Write what every terminal and every encoding can take; JSON's own escapes keep the meaning."""
-    encoding = (getattr(out, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+    escape = str if is_unicode(out) else _ascii
+    return lambda text: out.write(escape(clean_json(text)))
 
-    def write(text: str) -> None:
-        text = clean_json(text)
-        out.write(text if encoding.startswith("utf") else _ascii(text))
 
-    return write
+def write_json(data: object, out: TextIO) -> None:
+    """Write plain data as one indented JSON value."""
+    json_writer(out)(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _ascii(text: str) -> str:

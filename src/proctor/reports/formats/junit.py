@@ -19,11 +19,11 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.reasons import warnings_beside
-from proctor.reports.content.source_locations import file_of, place_of
+from proctor.reports.content.case_text import deciding, warnings_beside
+from proctor.reports.content.public_text import file_of, place_of
 from proctor.reports.content.summary import sentence
 from proctor.reports.content.symbols import WORDS
-from proctor.reports.evidence.case_evidence import deciding
+from proctor.reports.formats.json_data import is_unicode
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 
@@ -273,12 +273,11 @@ class CharacterReferences:
 
     def __init__(self, out: TextIO) -> None:
         """Set the stream; UTF-8 text is written to it unchanged."""
-        encoding = (getattr(out, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
         self._out = out
-        self._is_utf8 = encoding.startswith("utf8")
+        self._is_unicode = is_unicode(out)
 
     def write(self, text: str) -> int:
         """Write `text`."""
-        if not self._is_utf8:
+        if not self._is_unicode:
             text = text.encode("ascii", "xmlcharrefreplace").decode("ascii")
         return self._out.write(text)

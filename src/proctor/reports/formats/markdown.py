@@ -15,14 +15,20 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
+from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
 from proctor.reports.content.cost_text import money_of
-from proctor.reports.content.fault_rates import fault_texts
-from proctor.reports.content.repeat_stats import added_text, is_repeated, mean_text, means_of, rate_sentence
-from proctor.reports.content.run_digest import Digest
-from proctor.reports.content.source_locations import place_of
-from proctor.reports.content.summary import config_sources, duration, left_out, rate, sentence, set_names
+from proctor.reports.content.public_text import place_of
+from proctor.reports.content.run_digest import Digest, Foremost
+from proctor.reports.content.summary import (
+    config_sources,
+    duration,
+    fault_texts,
+    left_out,
+    rate,
+    sentence,
+    set_names,
+)
 from proctor.reports.content.symbols import UNICODE, WORDS
-from proctor.reports.content.top_cases import Foremost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 ROOM = 60_000

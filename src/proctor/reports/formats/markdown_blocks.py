@@ -34,6 +34,7 @@ from proctor.reports.content.text_blocks import (
     Table,
     Verdict,
 )
+from proctor.reports.plain.block_lines import evidence_lines
 
 _LONGEST = 300
 """Characters of a text from elsewhere."""
@@ -104,7 +105,7 @@ def _(block: Group) -> str:
 def _(block: Evidence) -> str:
     if not block.is_drawn:
         return ""
-    lines = (_text(line) for line in public_text.lines(block.case, full=True))
+    lines = (_text(public_text.hidden(line)) for line in evidence_lines(block))
     text = "\n".join(line for line in lines if line.strip())  # an empty line would end the HTML block
     return f"<details><summary>evidence</summary>\n<pre>\n{text}\n</pre>\n</details>\n\n"
 

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import singledispatch
 from typing import TextIO
 
-from proctor.common.safe_text import cells, clean, encodable
+from proctor.common.safe_text import cells, clean, encodable, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.symbols import ASCII, Kind
 from proctor.reports.content.text_blocks import (
+    NOT_SET,
     Block,
     BuildBlocks,
+    Cause,
+    Detail,
     Evidence,
+    EvidenceBlock,
     Fact,
+    Findings,
     Gap,
     Group,
+    LeftOut,
     Line,
     Look,
     Note,
+    Pieces,
     Reason,
     Record,
+    Remark,
+    StateDifference,
+    StepLine,
+    Steps,
     Table,
+    TextDifference,
     Verdict,
 )
 
@@ -58,7 +73,7 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
         case Table() if block.is_plain:
             yield from _table_lines(block)
         case Evidence():
-            yield from _evidence_lines(block)
+            yield from (f"    {line}" for line in evidence_lines(block))
         case Line() | Fact() | Verdict() if block.record:
             yield fields(*block.record)
 
@@ -77,13 +92,6 @@ def _table_lines(table: Table) -> Iterator[str]:
         yield " " * table.indent + "  ".join(texts)
 
 
-def _evidence_lines(evidence: Evidence) -> Iterator[str]:
-    from proctor.reports.plain.evidence import evidence_lines
-
-    for line in evidence_lines(evidence.case, evidence.reason, full=True):
-        yield f"    {line}"
-
-
 def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:
     shown = group.items if verbose else group.items[: group.most]
     for item in shown:
@@ -92,3 +100,101 @@ def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:
             yield from _lines(note, verbose=verbose)
     if len(shown) < len(group.items):
         yield f"    ... {len(group.items) - len(shown)} more (-v: all)"
+
+
+# --- evidence: one line for each step, text or finding ----------------------------------------------------------------
+
+
+_CODE = 100  # columns of a source line
+
+
+def evidence_lines(evidence: Evidence) -> Iterator[str]:
+    """Return evidence line by line, without what the reason already states."""
+    for trial in evidence.trials:
+        if evidence.of > 1:
+            yield f"trial {trial.trial + 1} of {evidence.of}"
+        for section in trial.sections:
+            place = f"turn {section.turn + 1}: " if section.turn is not None else ""
+            if section.said:
+                yield f"{place}user: {section.said}"
+            for block in section.blocks:
+                yield from (place + line for line in _block(_without_reason(block, evidence.reason)))
+
+
+def _without_reason(block: EvidenceBlock, reason: str) -> EvidenceBlock:
+    """Return the block without what `reason` already states."""
+    if isinstance(block, Cause) and block.error in reason:
+        return replace(block, error="")
+    return Remark(block.label, "") if isinstance(block, Remark) and block.text in reason else block
+
+
+@singledispatch
+def _block(block: EvidenceBlock) -> Iterator[str]:
+    raise TypeError(f"no lines for {type(block).__name__}")
+
+
+@_block.register
+def _(block: Steps) -> Iterator[str]:
+    for line in block.lines:
+        yield from _step(line)
+
+
+def _step(line: StepLine | LeftOut) -> Iterator[str]:
+    if isinstance(line, LeftOut):
+        yield f"= ({line.count} more that match)"
+        return
+    mark = ASCII.steps[line.kind]
+    if line.kind is Kind.DIFFERS:
+        yield f"{mark} expected {_mark_changes(line.expected, '[-', '-]')}"
+        yield f"{mark} actual   {_mark_changes(line.actual, '{+', '+}')}"
+    else:
+        yield f"{mark} {_mark_changes(line.expected or line.actual, '', '')}"
+
+
+@_block.register
+def _(block: TextDifference) -> Iterator[str]:
+    yield f"expected: {_mark_changes(block.expected, '[-', '-]')}"
+    yield f"actual: {_mark_changes(block.actual, '{+', '+}')}"
+
+
+@_block.register
+def _(block: StateDifference) -> Iterator[str]:
+    for line in block.lines:
+        yield f"state: {line.key}: {line.expected or NOT_SET} -> {line.actual or NOT_SET}"
+
+
+@_block.register
+def _(block: Findings) -> Iterator[str]:
+    for line in block.lines:
+        if isinstance(line, LeftOut):
+            yield f"= ({line.count} more that hold)"
+            continue
+        why = f" ({line.why})" if line.why else ""
+        yield f"{_HELD[line.holds]} {block.label.removesuffix('s')} {line.name}: {line.text}{why}"
+
+
+_HELD = {True: "=", False: "-", None: "?"}
+
+
+@_block.register
+def _(block: Cause) -> Iterator[str]:
+    if block.error:
+        yield f"cause: {block.what}: {block.error}"
+    if block.place:
+        code = shorten(block.code, _CODE, mark="...")
+        yield f"at: {block.place}: {code}" if code else f"at: {block.place}"
+
+
+@_block.register
+def _(block: Remark) -> Iterator[str]:
+    if block.text:
+        yield f"{block.label}: {block.text}"
+
+
+@_block.register
+def _(block: Detail) -> Iterator[str]:
+    yield f"{block.label}: {block.text}"
+
+
+def _mark_changes(pieces: Pieces, before: str, after: str) -> str:
+    return "".join(f"{before}{piece.text}{after}" if piece.changed else piece.text for piece in pieces)

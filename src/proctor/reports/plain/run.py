@@ -7,15 +7,12 @@ reason and the evidence of the case above. Nothing but line ends is a control ch
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
-from proctor.reports.content.cost_text import money_of
-from proctor.reports.content.fault_rates import fault_fields
-from proctor.reports.content.reasons import reason_of, warnings_beside
-from proctor.reports.content.repeat_stats import (
+from proctor.reports.content.case_text import (
     FLAKY,
     added_text,
     is_repeated,
@@ -23,13 +20,17 @@ from proctor.reports.content.repeat_stats import (
     mean_text,
     means_of,
     rate_field,
+    reason_of,
     repeated_sets,
     runs_text,
     score_field,
+    warnings_beside,
 )
-from proctor.reports.content.run_digest import Digest
-from proctor.reports.content.runs_side_by_side import Row, line_up
+from proctor.reports.content.cost_text import money_of
+from proctor.reports.content.run_digest import Digest, Row, line_up
+from proctor.reports.content.summary import fault_fields
 from proctor.reports.content.symbols import ASCII
+from proctor.reports.plain.block_lines import evidence_lines, fields, write_lines
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_statistics import Repeats, TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
@@ -47,11 +48,8 @@ class PlainReport:
 
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out` line by line; of several the comparison first, then what each did not pass."""
-        encoding = getattr(out, "encoding", None)
-        if options.note:
-            out.write(encodable(clean(_fields("EMPTY", options.note)), encoding) + "\n")
         lines = _comparison(runs, options) if len(runs) > 1 else _runs(runs, options)
-        out.writelines(encodable(clean(line), encoding) + "\n" for line in lines)
+        write_lines(chain([fields("EMPTY", options.note)] if options.note else [], lines), out)
 
 
 def _runs(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
@@ -65,17 +63,13 @@ def _runs(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
         yield from _ending(run, digest)
 
 
-def _fields(*fields: str) -> str:
-    return "  ".join(field for field in fields if field)
-
-
 # --- several agents ------------------------------------------------------------------------------------------------------
 
 
 def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
     rows = line_up(runs)
     different = [row for row in rows if row.differs]
-    yield _fields("AGENTS", *(run.agent for run in runs), f"cases={len(rows)}", f"different={len(different)}")
+    yield fields("AGENTS", *(run.agent for run in runs), f"cases={len(rows)}", f"different={len(different)}")
     yield from dict.fromkeys(line for run in runs for line in _sets(run))
     for row in [*different, *(row for row in rows if not row.differs and not options.only_different)]:
         yield _row(row, runs)
@@ -96,7 +90,7 @@ def _row(row: Row, runs: Sequence[RunResult]) -> str:
     cells = [f"{run.agent}={_cell(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
     scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
     metric = f"score={row.metric}" if scored else ""
-    return _fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
+    return fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
 
 
 def _cell(case: CaseResult | None, metric: str) -> str:
@@ -120,7 +114,7 @@ def _score_text(case: CaseResult, metric: str) -> str:
 
 def _run(run: RunResult) -> str:
     runs = runs_text(run.sets, run.num_runs, ASCII) or "1"
-    return _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={runs}")
+    return fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={runs}")
 
 
 def _sets(run: RunResult) -> Iterator[str]:
@@ -128,9 +122,9 @@ def _sets(run: RunResult) -> Iterator[str]:
         source = summary.config_source(one)
         criteria = f"criteria={source}" if source else ""
         runs = f"runs={one.num_runs}" if one.num_runs != run.num_runs else ""
-        yield _fields("SET", name, f"cases={one.cases}", runs, criteria, *_rule(one.rule))
+        yield fields("SET", name, f"cases={one.cases}", runs, criteria, *_rule(one.rule))
     for metric, why in summary.left_out(run).items():
-        yield _fields("LEFT-OUT", metric, why)
+        yield fields("LEFT-OUT", metric, why)
 
 
 def _rule(rule: TrialRule | None) -> Iterator[str]:
@@ -143,15 +137,15 @@ def _rule(rule: TrialRule | None) -> Iterator[str]:
 
 def _repeats(run: RunResult, digest: Digest) -> Iterator[str]:
     if added := added_text(run, digest.repeats.trials):
-        yield _fields("ADDED", f"until decided: {added}")
+        yield fields("ADDED", f"until decided: {added}")
     if not digest.is_repeated:
         return
     for eval_set_id, repeats in repeated_sets(digest.repeats).items():
-        yield _fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
-    yield _fields("REPEATS", *_in_a_row(digest.repeats))
+        yield fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
+    yield fields("REPEATS", *_in_a_row(digest.repeats))
     means = means_of(digest.repeats, digest.gating)
     if means:
-        yield _fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
+        yield fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
 
 
 def _in_a_row(repeats: Repeats) -> Iterator[str]:
@@ -170,32 +164,32 @@ def _mean(mean: Mean) -> str:
 def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
     for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
         if one.failure is not None:
-            yield _fields("ERROR", name, f"could not be run: {one.failure.cause}")
+            yield fields("ERROR", name, f"could not be run: {one.failure.cause}")
     if run.failure is not None and run.failure.where == CONFIGURATION:
-        yield _fields("ERROR", run.failure.cause)
+        yield fields("ERROR", run.failure.cause)
     for warning in digest.warnings(run):
-        yield _fields("WARNING", warning)
+        yield fields("WARNING", warning)
     yield from _repeats(run, digest)
     if at_fault := fault_fields(digest.whose_fault, ASCII):
-        yield _fields("AT-FAULT", *at_fault)
+        yield fields("AT-FAULT", *at_fault)
     if figures := digest.figures():
-        yield _fields("FIGURES", ", ".join(figures))
+        yield fields("FIGURES", ", ".join(figures))
     if spent := money_of(run):
-        yield _fields("COST", *spent)
+        yield fields("COST", *spent)
     for name, badge in run.badges.items():
-        yield _fields("JUDGE", name, badge)
+        yield fields("JUDGE", name, badge)
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     if run.judging_duration is not None:
         took += f"  judged_in={summary.duration(run.judging_duration)}"
     kept = f"run={run.run_id}" if run.run_id else ""
-    yield _fields(
+    yield fields(
         "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept
     )
 
 
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
     trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
-    yield _fields(
+    yield fields(
         case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
@@ -211,10 +205,9 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
     for warning in warnings_beside(case):
         yield f"{_INDENT}warning: {warning}"
     if options.verbose or case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}:
-        from proctor.reports.plain.evidence import evidence_lines
+        from proctor.reports.evidence.case_evidence import evidence_block
 
-        for line in evidence_lines(case, reason, full=options.verbose):
-            yield _INDENT + line
+        yield from (_INDENT + line for line in evidence_lines(evidence_block(case, full=options.verbose)))
 
 
 def _is_shown(metric: MetricVerdict) -> bool:

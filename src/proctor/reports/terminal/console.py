@@ -15,8 +15,8 @@ from rich.text import Text
 
 from proctor.common.safe_text import clean, encodable, shorten
 from proctor.reports.base import ReportOptions, wants_color
-from proctor.reports.content.symbols import marks_for
-from proctor.reports.evidence.blocks import Kind, Pieces
+from proctor.reports.content.symbols import Kind, marks_for
+from proctor.reports.content.text_blocks import Pieces
 from proctor.schema.results.run_result import Outcome
 
 STYLES = {

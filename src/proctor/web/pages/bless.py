@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from proctor.authoring.bless import Blessing, RefusedCase, bless
+from proctor.common.safe_text import lines_of
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import check_edit, text_of_file
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.reports.content.source_locations import lines_of
-from proctor.reports.evidence.blocks import Piece
-from proctor.reports.evidence.value_text import value_difference, value_text
+from proctor.reports.content.text_blocks import Piece
+from proctor.reports.evidence.value_diff import value_difference, value_text
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.case import EvalCase

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from proctor.analysis.compare.reports.case_diff import Parting, Step, parting_sentence
-from proctor.reports.evidence.blocks import Piece
-from proctor.reports.evidence.diff_kind import Kind
+from proctor.analysis.compare.case_diff import Parting, Step, parting_sentence
+from proctor.reports.content.symbols import Kind
+from proctor.reports.content.text_blocks import Piece
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome

@@ -6,8 +6,7 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 
-from proctor.analysis.compare.reports.text_and_markdown import FIGURES, left_out_texts, numbers, trials_text
-from proctor.analysis.compare.reports.write import write_markdown
+from proctor.analysis.compare.report import FIGURES, left_out_texts, numbers, trials_text, write_markdown
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,

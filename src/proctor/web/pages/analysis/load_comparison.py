@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.analysis.compare.baselines import load_baseline
+from proctor.analysis.compare.case_diff import parting
 from proctor.analysis.compare.compare_runs import compare_sync
-from proctor.analysis.compare.reports.case_diff import parting
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.storage.failed_attempts import find_current_run

@@ -11,8 +11,8 @@ from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.public_text import write_note_page
 from proctor.reports.content.run_list import SHORTEST, ListedRun
-from proctor.reports.formats.empty_html import write_note_page
 from proctor.schema.analysis.calibration import Labelled
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase

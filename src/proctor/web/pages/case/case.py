@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
-from proctor.reports.content.reasons import reason_of, warnings_beside
-from proctor.reports.content.repeat_stats import held_text, interval_text, rule_text
+from proctor.reports.content.case_text import held_text, interval_text, reason_of, rule_text, warnings_beside
 from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import UNICODE, WORDS
 from proctor.reports.evidence.simulated_users import scenario_facts

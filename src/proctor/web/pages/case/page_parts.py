@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
-from proctor.reports.evidence import blocks
-from proctor.reports.evidence.blocks import Fact, Findings, LeftOut, Note
-from proctor.reports.evidence.failure_text import cause_of
+from proctor.reports.content import text_blocks
+from proctor.reports.content.text_blocks import Detail, Findings, LeftOut, Remark
+from proctor.reports.evidence.case_evidence import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
-from proctor.reports.evidence.word_diff import elide, word_difference
+from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, Turn
 from proctor.schema.format.content import Part
@@ -52,7 +52,7 @@ def clip(text: str, most: int = MOST_TEXT) -> Clip:
     return Clip(text=text[:most], left_out=max(0, len(text) - most))
 
 
-def marked_pieces(pieces: Sequence[blocks.Piece]) -> Marked:
+def marked_pieces(pieces: Sequence[text_blocks.Piece]) -> Marked:
     """Return the page's model of pieces; if they are long, only the text around the changes."""
     total = sum(len(piece.text) for piece in pieces)
     kept = (
@@ -66,13 +66,13 @@ def marked_pieces(pieces: Sequence[blocks.Piece]) -> Marked:
     )
 
 
-def _truncate(pieces: Sequence[blocks.Piece]) -> list[blocks.Piece]:
-    kept: list[blocks.Piece] = []
+def _truncate(pieces: Sequence[text_blocks.Piece]) -> list[text_blocks.Piece]:
+    kept: list[text_blocks.Piece] = []
     room = 2 * MOST_TEXT
     for piece in pieces:
         if room <= 0:
             break
-        kept.append(blocks.Piece(piece.text[:room], piece.changed))
+        kept.append(text_blocks.Piece(piece.text[:room], piece.changed))
         room -= len(piece.text)
     return kept
 
@@ -161,7 +161,7 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
     failure = score.failure if isinstance(score, MetricScore) else None
     plain = score if isinstance(score, Score) else Score(score.value, not_applicable=score.not_applicable)
     found = [*findings_of(score.details or {}, metric.name, full=True)]
-    notes = [block for block in found if isinstance(block, Note | Fact)]
+    notes = [block for block in found if isinstance(block, Remark | Detail)]
     return ScorePart(
         name=metric.name,
         outcome=Outcome.ERROR if failure is not None else _outcome(metric, plain),

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Literal
 
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.reports.evidence.value_text import value_text
+from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial, Turn
 from proctor.schema.format.content import FunctionCall, FunctionResponse, Part, text_of

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from proctor.reports.evidence.value_text import value_text
+from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
-from proctor.reports.content.reasons import reason_of
-from proctor.reports.evidence.diff_kind import Kind
+from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.symbols import Kind
 from proctor.reports.evidence.simulated_users import ending_of
 from proctor.reports.evidence.trajectory_diff import state_of
-from proctor.reports.evidence.value_text import value_text
+from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation

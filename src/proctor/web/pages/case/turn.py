@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.reports.evidence.blocks import StepLine
-from proctor.reports.evidence.diff_kind import Kind
+from proctor.reports.content.symbols import Kind
+from proctor.reports.content.text_blocks import StepLine
 from proctor.reports.evidence.trajectory_diff import call_text, steps_of
-from proctor.reports.evidence.value_text import value_text
+from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.trial import Failure, Turn
 from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation

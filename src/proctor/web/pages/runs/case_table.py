@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.reasons import TELLING, deciding, reason_of
-from proctor.reports.content.repeat_stats import is_repeated
+from proctor.reports.content.case_text import TELLING, deciding, is_repeated, reason_of
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite

@@ -1,11 +1,18 @@
-"""A comparison of two runs as text blocks: the two runs, what differs, the cases that changed, the figures, the outcome."""
+"""A comparison of two runs as text blocks and as JSON: the runs, what differs, the cases that changed, the figures, the outcome."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from html import escape
 from math import floor, log10
+from typing import TextIO
 
+from proctor.common.json_values import JsonObject
+from proctor.common.safe_text import clean
+from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import short_names
 from proctor.reports.content.symbols import Marks
@@ -29,6 +36,8 @@ from proctor.reports.content.text_blocks import (
     Table,
     Verdict,
 )
+from proctor.reports.formats.json_data import write_json
+from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
     TRIAL_SECONDS,
@@ -136,7 +145,7 @@ def left_out_texts(comparison: Comparison) -> list[str]:
     return [f"{cases} left out of pass and fail: not every trial could be judged in both runs"]
 
 
-# --- Blocks ----------------------------------------------------------------------------------------------------------
+# --- blocks ----------------------------------------------------------------------------------------------------------
 
 _OUTCOMES = {
     Change.REGRESSION: Outcome.FAILED, Change.ERROR: Outcome.ERROR, Change.INCONCLUSIVE: Outcome.INCONCLUSIVE,
@@ -284,3 +293,90 @@ def _next_command(comparison: Comparison) -> Iterator[Line]:
     if comparison.cases and all(runs):
         command = shlex.join(["proctor", "compare", *runs, comparison.cases[0].name])
         yield Line([Span(command, "dim", is_data=True)], indent=2)
+
+
+# --- JSON; docs/schemas/comparison.schema.json has its form --------------------------------------------------------
+
+VERSION = 1
+
+
+def comparison_data(found: Comparison) -> JsonObject:
+    """Return a comparison as plain data."""
+    return {
+        "version": VERSION,
+        "outcome": found.outcome.value,
+        "exit_code": found.exit_code,
+        "sentence": found.sentence,
+        "base": _run_data(found.base),
+        "candidate": _run_data(found.candidate),
+        "margin": found.margin,
+        "confidence": found.confidence,
+        "pairs": found.pairs,
+        "undecided": found.undecided,
+        "more_cases": found.more_cases,
+        "more_trials": found.more_trials,
+        "look": None if found.look is None else asdict(found.look),
+        "measures": [asdict(one) | {"verdict": one.verdict or None} for one in found.measures],
+        "cases": [asdict(case) | {"metric": case.metric or None} for case in found.cases],
+        "only_base": list(found.only_base),
+        "only_candidate": list(found.only_candidate),
+        "changed_cases": list(found.changed_cases),
+        "unlike": [asdict(one) for one in found.unlike],
+    }
+
+
+def _run_data(run: ComparedRun) -> JsonObject:
+    unset = {"run_id": run.run_id or None, "against": run.against or None, "most": run.most or None}
+    return asdict(run) | unset
+
+
+# --- forms -----------------------------------------------------------------------------------------------------------
+
+Writer = Callable[[Comparison, TextIO], None]
+
+
+def write_comparison(comparison: Comparison, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Write a comparison to `out`: drawn on a terminal, plain lines elsewhere."""
+    write_blocks(partial(comparison_blocks, comparison), out, options)
+
+
+def write_markdown(comparison: Comparison, out: TextIO) -> None:
+    """Write a comparison for a pull request."""
+    from proctor.reports.formats import markdown_blocks
+
+    markdown_blocks.write_markdown(partial(comparison_blocks, comparison), out)
+
+
+def _write_plain(comparison: Comparison, out: TextIO) -> None:
+    from proctor.reports.plain.block_lines import write_plain
+
+    write_plain(partial(comparison_blocks, comparison), out)
+
+
+def _write_json(comparison: Comparison, out: TextIO) -> None:
+    write_json(comparison_data(comparison), out)
+
+
+WRITERS: dict[str, Writer] = {
+    "json": _write_json,
+    "markdown": write_markdown,
+    "md": write_markdown,
+    "text": _write_plain,
+}
+"""What writes a comparison as a report, by the name of the report."""
+
+
+def write_comparison_error(name: str, message: str, out: TextIO) -> None:
+    """Write why there is no comparison, as the report `name` (`json`, `markdown`, `md`, `text` or `html`)."""
+    from proctor.reports.content.public_text import hidden, write_note_page
+
+    text = hidden(clean(message, lines=True))
+    sentence = f"configuration error: {text}"
+    if name == "json":
+        write_json({"version": VERSION, "outcome": "error", "exit_code": 2, "sentence": sentence}, out)
+    elif name == "html":
+        write_note_page(out, sentence)
+    elif name == "text":
+        out.write(f"ERROR  configuration error: {clean(text)}\n")
+    else:
+        out.write(f"<h3>! configuration error: not compared</h3>\n\n<pre>\n{escape(text)}\n</pre>\n\n")

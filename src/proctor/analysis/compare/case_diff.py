@@ -8,11 +8,12 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import TextIO
 
+from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
-from proctor.reports.evidence.diff_kind import Kind
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.reports.evidence.value_text import cut_value, value_text
+from proctor.reports.evidence.value_diff import cut_value, value_text
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import CaseResult, Outcome
@@ -219,3 +220,24 @@ def _step_line(kind: Kind, text: str, look: Look) -> Line:
     sign, role = _STEPS[kind]
     spans = [Span(f"{look.marks.steps[kind]} ", role), Span(text, role, is_data=True)]
     return Line(spans, indent=2, record=(f"    {sign} {text}",))
+
+
+# --- as JSON; docs/schemas/parting.schema.json has its form ---------------------------------------------------------
+
+_IN = {Kind.SAME: "both", Kind.MISSING: "base", Kind.EXTRA: "candidate"}
+
+
+def parting_data(found: Parting) -> JsonObject:
+    """Return two trials as plain data; turns and trials count from 1, as everywhere that people read."""
+    base, candidate = (None if number is None else number + 1 for number in found.numbers)
+    return {
+        "version": 1,
+        "case": found.name,
+        "sentence": parting_sentence(found),
+        "base": {"trial": base, "called": found.base},
+        "candidate": {"trial": candidate, "called": found.candidate},
+        "turn": None if found.turn is None else found.turn + 1,
+        "alike": found.alike,
+        "steps": [{"in": _IN[kind], "turn": turn + 1, "said": said} for kind, (turn, said) in found.steps],
+        "saw": [{"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in found.saw],
+    }
