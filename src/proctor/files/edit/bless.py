@@ -133,22 +133,25 @@ class _Turn:
         """Return the text of every actual call; a call that the case already has keeps its text."""
         unused = list(zip(calls.items or [], self.expected.tool_calls, strict=True))
         indent = self.edit.indent_at((calls.items or [calls])[0].start)
+        one_line = "\n" not in self.edit.raw(calls)
         for call in self.actual.tool_calls:
-            key = _call_keys([call])
-            equal = next((pair for pair in unused if _call_keys([pair[1]]) == key), None)
-            if equal is not None:
+            if equal := next((pair for pair in unused if _is_among(pair[1], [call])), None):
                 unused.remove(equal)
                 yield self.edit.raw(equal[0])
-                continue
-            similar = next(
-                (pair for pair in unused if pair[1].name == call.name and pair[0].at("args")), None
-            )
-            if similar is not None and not _is_among(similar[1], self.actual.tool_calls):
+            elif similar := self._similar_call(call, unused):
                 unused.remove(similar)
                 yield self.edit.raw_with(similar[0], "args", call.args or {})
             else:
-                one_line = "\n" not in self.edit.raw(calls)
                 yield self.edit.render(_call(call), indent, one_line=one_line)
+
+    def _similar_call(
+        self, call: FunctionCall, unused: Sequence[tuple[JsonNode, FunctionCall]]
+    ) -> tuple[JsonNode, FunctionCall] | None:
+        """Return the first expected call of the same tool, unless the agent made this call, too."""
+        similar = next((pair for pair in unused if pair[1].name == call.name and pair[0].at("args")), None)
+        if similar is None or _is_among(similar[1], self.actual.tool_calls):
+            return None
+        return similar
 
 
 def _is_among(call: FunctionCall, calls: Sequence[FunctionCall]) -> bool:

@@ -258,21 +258,25 @@ def reread(
     """Return the set of an edited text. See `check_edit` for the arguments and errors."""
     new = replaced or {}
     wanted = [new[each].eval_id if each in new else each for each in before.ids() if each not in removed]
-    stated = {case.eval_id: case for case in (*new.values(), *added)}
     wanted = [*dict.fromkeys([*wanted, *(case.eval_id for case in added)])]
-    with TemporaryDirectory() as folder:
-        copy = Path(folder, path.name)
-        copy.write_bytes(text.encode("utf-8", "surrogatepass"))
-        try:  # the open file can be read after its name is removed
-            after = open_eval_set(copy, label=str(path), allow_empty=True, allow_duplicate_ids=True)
-        except (EvalFileError, ValueError) as error:
-            raise _edit_error(path, f"it could not be read any more ({error})") from None
+    stated = {case.eval_id: case for case in (*new.values(), *added)}
+    after = _open_text(path, text)
     if list(after.ids()) != wanted:
         raise _edit_error(path, "its cases would differ")
     for eval_id in wanted:
         if eval_id not in changed and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
             raise _edit_error(path, f"the case {eval_id} would change")
     return after
+
+
+def _open_text(path: Path, text: str) -> EvalSetFile:
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        copy.write_bytes(text.encode("utf-8", "surrogatepass"))
+        try:  # the open file can be read after its name is removed
+            return open_eval_set(copy, label=str(path), allow_empty=True, allow_duplicate_ids=True)
+        except (EvalFileError, ValueError) as error:
+            raise _edit_error(path, f"it could not be read any more ({error})") from None
 
 
 def _is_as_expected(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCase | None) -> bool:

@@ -108,26 +108,26 @@ class YamlEdit(SplicedText):
         if not isinstance(node, yaml.CollectionNode) or node.flow_style:
             return False
         if isinstance(node, yaml.SequenceNode):
-            same = isinstance(before, list) and isinstance(value, list)
-            if same and len(node.value) == len(before) == len(value):
-                self._put_items(node, before, value)
-                return True
+            if not (isinstance(before, list) and isinstance(value, list)):
+                return False
+            return len(node.value) == len(before) == len(value) and self._put_items(node, before, value)
+        if not (isinstance(before, Mapping) and isinstance(value, Mapping)):
             return False
         keys = [name.value for name, _ in node.value]
-        if not (
-            isinstance(before, Mapping) and isinstance(value, Mapping) and keys == list(before) == list(value)
-        ):
-            return False
-        for key in keys:
-            if emit(before[key]) != emit(value[key]):
-                self.put(node, key, value[key], after=key, before=before[key])
+        return keys == list(before) == list(value) and self._put_entries(node, before, value)
+
+    def _put_entries(self, node: yaml.Node, before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        for key, value in values.items():
+            if emit(before[key]) != emit(value):
+                self.put(node, key, value, after=key, before=before[key])
         return True
 
-    def _put_items(self, node: yaml.Node, before: list[Any], values: list[Any]) -> None:
+    def _put_items(self, node: yaml.Node, before: list[Any], values: list[Any]) -> bool:
         for item, old, new in zip(node.value, before, values, strict=True):
             if emit(old) != emit(new) and not self._put_parts(item, old, new):
                 text = self._indent(emit([new]), item.start_mark.column - 2)
                 self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
+        return True
 
     def append(self, node: yaml.Node, values: Sequence[Any]) -> None:
         """Append items to a list, separated by a blank line if the last two items are."""

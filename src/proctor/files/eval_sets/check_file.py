@@ -413,8 +413,9 @@ def _other_keys(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterato
         for key in _CALL_WORDS.keys() & value.keys() - (model.model_extra or {}).keys():
             yield Finding((*path, key), f"read as `{_CALL_WORDS[key]}`; {_REFUSED}", at_key=True)
     elif isinstance(model, UserPersona | UserBehavior):
-        for key in value:
-            if (name := to_snake(key)) != key and name in type(model).model_fields:
+        names = {key: to_snake(key) for key in value}
+        for key, name in names.items():
+            if name != key and name in type(model).model_fields:
                 yield Finding(
                     (*path, key), f"ADK reads only `{name}` here and refuses this file", at_key=True
                 )

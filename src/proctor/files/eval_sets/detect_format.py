@@ -72,8 +72,10 @@ def kind(value: Any, name: str = "") -> Kind:
     if isinstance(value, list):
         empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
         return _kind_of_list(value) if value else empty
-    if not isinstance(value, dict):
-        return Kind.UNKNOWN
+    return _kind_of_object(value) if isinstance(value, dict) else Kind.UNKNOWN
+
+
+def _kind_of_object(value: dict[str, Any]) -> Kind:
     keys = _names(value)
     for marks, found in _MARKS:
         if keys & marks:

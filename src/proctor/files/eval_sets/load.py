@@ -278,7 +278,6 @@ def _criterion_findings(name: str, criterion: float | BaseCriterion, *, is_custo
 
 def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion) -> Iterator[Finding]:
     threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
-    threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
     low, high = _RANGES.get(path[1], (0.0, 1.0))
     if path[1] in _PREBUILT and not low <= threshold <= high:
         never = "pass" if threshold > high else "fail"

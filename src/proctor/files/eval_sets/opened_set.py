@@ -142,18 +142,8 @@ def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
         if inside and not inside[0].message.startswith("text after"):
             return file_error(inside[:1])
     message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} MiB only eval sets in plain JSON are read"
-    return file_error(
-        [
-            Problem(
-                "error",
-                source.name,
-                *first,
-                "",
-                message,
-                "remove comments, trailing commas and duplicate keys",
-            )
-        ]
-    )
+    hint = "remove comments, trailing commas and duplicate keys"
+    return file_error([Problem("error", source.name, *first, "", message, hint)])
 
 
 # --- documents that were read whole -----------------------------------------------------------------------------------

@@ -58,18 +58,23 @@ def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterato
             where, absent = resolve(row_path(path, value) if is_row else path, value)
         if absent:
             continue
-        place = Place.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
-        meaning = _without_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
-        if isinstance(owner, Part) and not meaning.is_misread and _is_blank(owner):
-            meaning = KeyMeaning(
-                meaning.hint or "this part has no key that is read; a text is `text`", is_misread=True
-            )
+        meaning = _meaning_in(owner, key, is_row=is_row)
         is_open = isinstance(owner, OPEN_IN_ADK)
         is_closed = not is_open and "opening" not in path
         is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
         if not is_open or is_unread or meaning.hint:
             message = _ADK_REFUSES if is_closed else NOTHING_READS
             yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
+
+
+def _meaning_in(owner: BaseModel, key: str, *, is_row: bool) -> KeyMeaning:
+    """Return the meaning of an unknown key with its value."""
+    place = Place.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
+    meaning = _without_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
+    if isinstance(owner, Part) and not meaning.is_misread and _is_blank(owner):
+        hint = meaning.hint or "this part has no key that is read; a text is `text`"
+        return KeyMeaning(hint, is_misread=True)
+    return meaning
 
 
 def _without_value(meaning: KeyMeaning, key: str, value: object) -> KeyMeaning:
@@ -274,11 +279,10 @@ class KeyProblems:
             return
         findings = [each for each in key_findings(case, value, is_row=is_row) if not self._is_free(each)]
         for is_misread in (True, False):
-            self._add(
-                index, [each for each in findings if each.is_misread is is_misread], is_misread=is_misread
-            )
+            self._add(index, findings, is_misread=is_misread)
 
     def _add(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
+        findings = [finding for finding in findings if finding.is_misread is is_misread]
         left = self._left[is_misread]
         if not findings or left <= 0:
             return

@@ -253,8 +253,13 @@ def _steps(message: str, at: int, value: object) -> Iterator[tuple[str | int, in
             yield int(index[1]), index.end()
     elif isinstance(value, dict):
         start = at + 1 if at and message[at : at + 1] == "." else at
-        forms = ((key, form) for key in value for form in {key, to_snake(key)} if form)
-        for key, form in forms:
-            end = start + len(form)
-            if message.startswith(form, start) and message[end : end + 1] in (".", "[", ":"):
-                yield key, end
+        for key in value:
+            yield from ((key, end) for end in _ends_of_key(message, start, key))
+
+
+def _ends_of_key(message: str, start: int, key: str) -> Iterator[int]:
+    """Return the ends of a key, in either spelling, that the message contains at `start`."""
+    for form in {key, to_snake(key)} - {""}:
+        end = start + len(form)
+        if message.startswith(form, start) and message[end : end + 1] in (".", "[", ":"):
+            yield end
