@@ -365,7 +365,7 @@ def test_an_agent_that_tells_only_what_it_was_given_and_gave_is_noted(tmp_path: 
     (conversation,) = told(tmp_path, agent("root", told=stated))
     assert conversation.failure is None
     assert conversation.notes == [
-        "of a turn only what went into the agent and came out is told: no call would be seen"
+        "of a turn only what went into the agent and came out is recorded: no call would be seen"
     ]
 
 

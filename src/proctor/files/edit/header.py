@@ -232,7 +232,7 @@ def _change_entries(edit: YamlEdit, node: yaml.MappingNode, old: Header, new: He
         if key not in old or emit({key: old[key]}) != emit({key: value}):
             edit.put(node, key, value, after=last, before=old.get(key))
     for key in present:
-        if key in old and key not in new:
+        if key not in remaining:
             edit.remove_entry(node, key)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic.alias_generators import to_snake
 
 from proctor.files.eval_sets.documents import Document, JsonDocument
-from proctor.files.text.problems import Path_, Problem, SourceText
+from proctor.files.text.problems import Problem, SourceText
 
 if TYPE_CHECKING:
     from proctor.files.eval_sets.case_reader import Cases
@@ -36,23 +36,17 @@ class DuplicateKeys(NamedTuple):
 _NONE = DuplicateKeys([], [])
 
 
-def duplicate_keys_in(source: SourceText, *, base: Path_ = (), is_config: bool = False) -> DuplicateKeys:
-    """Return the duplicate keys of a text. `base` is the path of its root in the document."""
+def duplicate_keys_in(source: SourceText, *, is_config: bool = False) -> DuplicateKeys:
+    """Return the duplicate keys of a text."""
     if not _has_duplicate_keys(source.text):
         return _NONE
     from proctor.files.text.json_scanner import scan
 
     duplicates = DuplicateKeys([], [])
     for path, problem in scan(source).duplicate_keys:
-        is_of_format = is_config or _is_of_format((*base, *path))
+        is_of_format = is_config or _is_of_format(path)
         (duplicates.of_format if is_of_format else duplicates.of_free_maps).append(problem)
     return duplicates
-
-
-def duplicate_key_warnings(source: SourceText) -> list[Problem]:
-    """Return a warning for each duplicate key of a text."""
-    duplicates = duplicate_keys_in(source)
-    return [*duplicates.of_format, *duplicates.of_free_maps]
 
 
 def duplicate_keys_in_document(document: Document, *, is_config: bool = False) -> DuplicateKeys:
@@ -115,11 +109,7 @@ def _is_of_format(path: Iterable[str | int]) -> bool:
         if isinstance(step, int):
             continue
         name = to_snake(step)
-        if (
-            name in _FREE
-            and not (name == "response" and parent == "reference")
-            and parent != "final_session_state"
-        ):
+        if name in _FREE and (parent, name) != ("reference", "response") and parent != "final_session_state":
             return False
         is_expectation = is_expectation or name in _OWN_FORMS
         if not is_expectation and name not in _FORMAT and name != "response":

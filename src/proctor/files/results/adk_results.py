@@ -237,21 +237,21 @@ def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, Any]]]) -> M
         (_metric_result(entry.overall_eval_metric_results, name), entry, of_metric(extra, name))
         for entry, extra in trials
     ]
-    stated = [result for result, _, _ in rows if result is not None]
-    scores = [_score(result, entry, extra) if result is not None else None for result, entry, extra in rows]
-    outcomes = [
-        _metric_outcome(result, extra) if result is not None else Outcome.ERROR for result, _, extra in rows
+    stated = next((result for result, _, _ in rows if result is not None), None)
+    per_trial = [
+        _score(result, entry, extra) if result is not None else None for result, entry, extra in rows
     ]
-    threshold = _threshold(stated[0]) if stated else None
-    values = [score.value for score in scores if score is not None and score.value is not None]
+    outcomes = [_metric_outcome(result, extra) for result, _, extra in rows]
+    scores = [score for score in per_trial if score is not None]
+    values = [score.value for score in scores if score.value is not None]
     verdict = MetricVerdict(
         name,
         _combine(outcomes),
         mean(values) if values else None,
-        threshold,
+        None if stated is None else _threshold(stated),
         not all(outcome is Outcome.INFORMATIONAL for outcome in outcomes),
-        per_trial=scores,
-        failure=next((score.failure for score in scores if score is not None and score.failure), None),
+        per_trial=per_trial,
+        failure=next((score.failure for score in scores if score.failure), None),
     )
     _set_written_verdict(verdict, [extra for _, _, extra in rows])
     return verdict
@@ -273,7 +273,9 @@ def _threshold(result: EvalMetricResult) -> float | None:
     return result.criterion.threshold if result.criterion else result.threshold
 
 
-def _metric_outcome(result: EvalMetricResult, extra: dict[str, Any]) -> Outcome:
+def _metric_outcome(result: EvalMetricResult | None, extra: dict[str, Any]) -> Outcome:
+    if result is None:
+        return Outcome.ERROR
     written = extra.get("outcome")
     if written in set(Outcome) and Outcome(written).status is result.eval_status:
         return Outcome(written)

@@ -27,9 +27,9 @@ Messages = list[Message] | None
 class Contents:
     """The part of a conversation that a span contains; `None` means "not stated"."""
 
-    told: Messages = None
+    input: Messages = None
     """The messages that the model, or the agent, received."""
-    said: Messages = None
+    output: Messages = None
     """The messages that it answered with."""
     instructions: str = ""
     tools: list[Any] = field(default_factory=list)
@@ -41,8 +41,8 @@ class Contents:
         """Return the same, with missing parts taken from `other`."""
         is_dropped = self.is_dropped or other.is_dropped
         return Contents(
-            self.told if self.told is not None else other.told,
-            self.said if self.said is not None else other.said,
+            self.input if self.input is not None else other.input,
+            self.output if self.output is not None else other.output,
             self.instructions or other.instructions,
             self.tools or other.tools,
             is_dropped,
@@ -53,9 +53,9 @@ def contents_of(span: Span) -> Contents:
     """Read the contents of a span from the first source that has each part."""
     found = Contents()
     for source in _SOURCES:
-        if found.told is None or found.said is None or not found.instructions:
+        if found.input is None or found.output is None or not found.instructions:
             more = source(span)
-            if span.dropped and source in _IN_PIECES and (more.told is not None or more.said is not None):
+            if span.dropped and source in _IN_PIECES and (more.input is not None or more.output is not None):
                 more.is_dropped = True
             found = found.filled(more)
     _take_instructions(found)
@@ -64,10 +64,10 @@ def contents_of(span: Span) -> Contents:
 
 def _take_instructions(found: Contents) -> None:
     """Move instructions that are among the messages to `instructions`."""
-    if found.told is None:
+    if found.input is None:
         return
-    system = [message for message in found.told if message.role == "system"]
-    found.told = [message for message in found.told if message.role != "system"]
+    system = [message for message in found.input if message.role == "system"]
+    found.input = [message for message in found.input if message.role != "system"]
     found.instructions = found.instructions or "\n".join(text for one in system if (text := one.text))
 
 
@@ -130,16 +130,16 @@ def _of_events(span: Span) -> Contents:
     events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
     told: list[Message] = []
     said: list[Message] = []
-    seen_told = seen_said = False
+    has_input = has_output = False
     for name, attributes, body in events:
         if (role := _EVENTS.get(name)) is None:
             continue
         messages = _of_event(attributes, body, role)
         if name in ("gen_ai.choice", "gen_ai.content.completion"):
-            seen_said, said = True, said + messages
+            has_output, said = True, said + messages
         else:
-            seen_told, told = True, told + messages
-    return Contents(told if seen_told else None, said if seen_said else None)
+            has_input, told = True, told + messages
+    return Contents(told if has_input else None, said if has_output else None)
 
 
 _EVENTS = {
@@ -317,7 +317,7 @@ class Reader:
         while waiting:
             inner = waiting.pop()
             kind = kind_of(inner)
-            if kind is Kind.MODEL and self.of(inner).said is not None:
+            if kind is Kind.MODEL and self.of(inner).output is not None:
                 yield inner
             elif kind in (Kind.MODEL, Kind.OTHER):
                 waiting += inner.children

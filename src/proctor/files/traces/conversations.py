@@ -10,12 +10,12 @@ from typing import Any
 
 from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Reader
-from proctor.files.traces.events import Call, Teller, Told
+from proctor.files.traces.events import Call, TurnBuilder, TurnEvents
 from proctor.files.traces.messages import Message
 from proctor.files.traces.read_files import read_traces
 from proctor.files.traces.semantic_conventions import Kind, error_of, kind_of, user_id
 from proctor.files.traces.span_tree import SECOND, Forest, Span
-from proctor.files.traces.to_evidence import kept_spans
+from proctor.files.traces.stored_spans import stored_spans
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind, Span as KeptSpan
@@ -120,7 +120,10 @@ def _doubts(forest: Forest) -> Iterable[str]:
 
 
 def _conversation(group: Group, reader: Reader) -> TracedConversation:
-    turns = [_turn(piece, index, told, reader) for index, (piece, told) in enumerate(_told(group, reader))]
+    turns = [
+        _turn(piece, index, recorded, reader)
+        for index, (piece, recorded) in enumerate(_turns_of(group, reader))
+    ]
     spans = [span for piece in group.turns for span in piece.spans]
     case, is_ours = next(
         ((piece.case, piece.is_case_ours) for piece in group.turns if piece.case), ("", False)
@@ -139,16 +142,16 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
     )
 
 
-def _told(group: Group, reader: Reader) -> Iterable[tuple[Piece, Told]]:
+def _turns_of(group: Group, reader: Reader) -> Iterable[tuple[Piece, TurnEvents]]:
     """Build each turn; a turn that repeats the user's last message continues the calls of the turn before."""
     before: Piece | None = None
     calls: list[Call] = []
     for piece in group.turns:
-        goes_on = before is not None and before.asked == piece.asked and piece.count <= before.count
-        told = Teller(reader, calls if goes_on else ()).tell(piece.spans)
-        calls = [*(calls if goes_on else ()), *told.calls]
+        is_continued = before is not None and before.asked == piece.asked and piece.count <= before.count
+        recorded = TurnBuilder(reader, calls if is_continued else ()).build(piece.spans)
+        calls = [*(calls if is_continued else ()), *recorded.calls]
         before = piece
-        yield piece, told
+        yield piece, recorded
 
 
 def _app_name(spans: Sequence[Span]) -> str:
@@ -167,14 +170,14 @@ def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
         yield from turn.notes
 
 
-def _turn_notes(told: Told) -> Iterable[str]:
-    if told.heard:
-        yield f"{told.heard} call(s) are told only by messages that were handed on"
-    for name in told.altered[:_MOST_NOTES]:
+def _turn_notes(recorded: TurnEvents) -> Iterable[str]:
+    if recorded.forwarded_calls:
+        yield f"{recorded.forwarded_calls} call(s) are told only by messages that were handed on"
+    for name in recorded.altered[:_MOST_NOTES]:
         yield f"the tool {name!r} was executed with other arguments than the model asked for; what it asked for is judged"
-    if told.is_bare:
-        yield "of a turn only what went into the agent and came out is told: no call would be seen"
-    for name, message in told.survived[:_MOST_NOTES]:
+    if recorded.is_bare:
+        yield "of a turn only what went into the agent and came out is recorded: no call would be seen"
+    for name, message in recorded.survived[:_MOST_NOTES]:
         yield f"the agent {name!r} failed inside of a turn that went on: {hide_secrets(message)}"
 
 
@@ -185,52 +188,52 @@ def _notes(spans: Sequence[Span]) -> Iterable[str]:
         yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
 
 
-def _turn(piece: Piece, index: int, told: Told, reader: Reader) -> TracedTurn:
-    _settle_arguments(told, piece.asked)
+def _turn(piece: Piece, index: int, recorded: TurnEvents, reader: Reader) -> TracedTurn:
+    _settle_arguments(recorded, piece.asked)
     spans = piece.spans
     start = min((span.start for span in spans if span.start), default=0)
     end = max(span.end for span in spans)
     return TracedTurn(
         asked={"role": "user", "parts": piece.asked.parts if piece.asked is not None else []},
-        events=told.made(),
+        events=recorded.validated_events(),
         started_at=start / SECOND,
         duration=round((end - start) / SECOND, 3) if 0 < start <= end else None,
-        model_duration=round(told.model_seconds, 3) if told.errors else None,
-        tool_duration=round(told.tool_seconds, 3) if told.calls else None,
-        app_details={"agent_details": told.agents} if told.agents else None,
-        failure=_failure(piece, told, index),
-        unanswered=sum(not call.is_answered for call in told.calls),
-        notes=list(_turn_notes(told)),
-        spans=partial(kept_spans, spans, reader),
+        model_duration=round(recorded.model_seconds, 3) if recorded.errors else None,
+        tool_duration=round(recorded.tool_seconds, 3) if recorded.calls else None,
+        app_details={"agent_details": recorded.agents} if recorded.agents else None,
+        failure=_failure(piece, recorded, index),
+        unanswered=sum(not call.is_answered for call in recorded.calls),
+        notes=list(_turn_notes(recorded)),
+        spans=partial(stored_spans, spans, reader),
     )
 
 
-def _settle_arguments(told: Told, asked: Message | None) -> None:
+def _settle_arguments(recorded: TurnEvents, asked: Message | None) -> None:
     """Set missing arguments: none if contents are captured; otherwise the arguments are unknown."""
     captured = asked is not None and bool(asked.text) and not asked.lost
-    for call in told.calls:
+    for call in recorded.calls:
         if call.part["args"] is not None:
             continue
         if not (captured and call.by_model):
-            told.lost.append(f"the arguments of {call.part['name']!r} are not in the trace")
+            recorded.lost.append(f"the arguments of {call.part['name']!r} are not in the trace")
         call.part["args"] = {}
 
 
 # --- what went wrong --------------------------------------------------------------------------------------------------
 
 
-def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
-    if (error := _error(piece, told)) is not None:
+def _failure(piece: Piece, recorded: TurnEvents, index: int) -> Failure | None:
+    if (error := _error(piece, recorded)) is not None:
         kind, message = error
         said = hide_secrets(message)
         return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=said, turn=index)
-    if endless := next((span.name for span in piece.spans if not span.end), told.endless):
+    if endless := next((span.name for span in piece.spans if not span.end), recorded.endless):
         message = f"the span {endless!r} never ended, or its end is not in the trace"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
-    if (lost := _lost(piece, told)) is not None:
+    if (lost := _missing_evidence(piece, recorded)) is not None:
         message = f"{lost}{_way_out(lost)}"
         return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message, turn=index)
-    if left := _left_open(told, is_agent=piece.is_agent):
+    if left := _open_end(recorded, is_agent=piece.is_agent):
         message = f"the trace ends with {left}, and has no answer of the agent"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
     return None
@@ -244,37 +247,37 @@ def _way_out(lost: str) -> str:
     return next((way for word, way in ways.items() if word in lost), "")
 
 
-def _error(piece: Piece, told: Told) -> tuple[str, str] | None:
+def _error(piece: Piece, recorded: TurnEvents) -> tuple[str, str] | None:
     """The error that a turn ended in: the agent's own; without an agent's span that of the last call, or of the step around."""
     agents = [span for span in piece.spans if kind_of(span) is Kind.AGENT]
     found = next((error for span in agents if (error := error_of(span)) is not None), None)
     if found is not None or agents:
         return found
-    last = told.errors[-1] if told.errors else None
+    last = recorded.errors[-1] if recorded.errors else None
     steps = (above for span in piece.spans for above in span.above())
     return last or next((error for step in steps if (error := error_of(step)) is not None), None)
 
 
-def _lost(piece: Piece, told: Told) -> str | None:
+def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
     """What is missing without which nothing can be judged; `None` where all is there."""
     if piece.asked is None:
         return "what the user said is not in the trace"
     if piece.asked.lost or not piece.asked.parts:
         return f"what the user said is not known: {piece.asked.lost or 'it is empty'}"
-    if told.lost:
-        more = f" (and {len(told.lost) - 1} more)" if len(told.lost) > 1 else ""
-        return f"{told.lost[0]}{more}"
-    if not told.events or not (told.spoke or told.errors):
+    if recorded.lost:
+        more = f" (and {len(recorded.lost) - 1} more)" if len(recorded.lost) > 1 else ""
+        return f"{recorded.lost[0]}{more}"
+    if not recorded.events or not (recorded.spoke or recorded.errors):
         return "what the agent answered is not in the trace"
     return None
 
 
-def _left_open(told: Told, *, is_agent: bool) -> str:
+def _open_end(recorded: TurnEvents, *, is_agent: bool) -> str:
     """Return the call, or its response, after which the trace ends; a run may end so, unless a tool failed."""
-    parts = (told.events[-1].get("content") or {}).get("parts") or ()
+    parts = (recorded.events[-1].get("content") or {}).get("parts") or ()
     called = next((part["function_call"]["name"] for part in parts if "function_call" in part), "")
     answered = next((part["function_response"]["name"] for part in parts if "function_response" in part), "")
-    if answered and told.failed == len(told.events):
+    if answered and recorded.failed == len(recorded.events):
         return f"the tool {answered!r}, which failed"
     if is_agent:
         return ""

@@ -43,7 +43,7 @@ class _Visit:
     """Whether it happened while a tool was executed: an agent that another called."""
 
 
-class Teller:
+class TurnBuilder:
     """Walks the spans of one turn and records their events."""
 
     def __init__(self, reader: Reader, known: Iterable[Call] = ()) -> None:
@@ -51,26 +51,26 @@ class Teller:
         self._reader = reader
         self._known = [str(call.part["name"]) for call in known]
         self._executing: dict[int, Call] = {}
-        self.told = Told()
+        self.turn = TurnEvents()
 
-    def tell(self, roots: Iterable[Span]) -> Told:
+    def build(self, roots: Iterable[Span]) -> TurnEvents:
         """Record one turn; every span is entered before the spans inside it, and left after them."""
         for root in roots:
             stack = [(_Visit(root, self._author(root, AGENT)), False)]
             while stack:
-                visit, is_left = stack.pop()
-                if is_left:
+                visit, is_done = stack.pop()
+                if is_done:
                     self._leave(visit)
                     continue
-                if len(self.told.events) > MAX_EVENTS:
-                    self.told.lost.append(
+                if len(self.turn.events) > MAX_EVENTS:
+                    self.turn.lost.append(
                         f"of more than {MAX_EVENTS:,} events in one turn, the rest is not read"
                     )
-                    return self.told
+                    return self.turn
                 self._enter(visit)
                 stack.append((visit, True))
                 stack += [(self._below(visit, one), False) for one in reversed(visit.span.children)]
-        return self.told
+        return self.turn
 
     def _below(self, visit: _Visit, span: Span) -> _Visit:
         kind = kind_of(visit.span)
@@ -81,9 +81,9 @@ class Teller:
     def _author(self, span: Span, around: str) -> str:
         """The agent that a span belongs to: the one whose span encloses it."""
         own = agent_name(span) if kind_of(span) is Kind.AGENT or around == AGENT else ""
-        return _fit(own) if own and kind_of(span) is not Kind.OTHER else around
+        return _agent_author(own) if own and kind_of(span) is not Kind.OTHER else around
 
-    def _is_told_around(self, visit: _Visit) -> bool:
+    def _repeats_enclosing_span(self, visit: _Visit) -> bool:
         """Whether the span around it describes the same call: of the same model call, or of the same tool."""
         kind, around = kind_of(visit.span), visit.around
         if around is None or kind_of(around) is not kind:
@@ -92,46 +92,51 @@ class Teller:
             return not self._reader.is_around(around)
         return tool_name(around) == tool_name(visit.span)
 
-    def _doubt(self, span: Span) -> None:
+    def _note_losses(self, span: Span) -> None:
         """Record why a span of any kind is not usable as evidence."""
         if not span.end and kind_of(span) is not Kind.OTHER:
-            self.told.endless = self.told.endless or span.name
+            self.turn.endless = self.turn.endless or span.name
         if span.clashes:
-            self.told.lost.append(
+            self.turn.lost.append(
                 f"two spans have the id {span.span_id!r}: whose calls are whose is not known"
             )
         if kind_of(span) in (Kind.MODEL, Kind.AGENT) and self._reader.of(span).is_dropped:
-            self.told.lost.append(f"of the messages in the span {span.name!r} attributes were dropped")
+            self.turn.lost.append(f"of the messages in the span {span.name!r} attributes were dropped")
 
     def _enter(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
-        self._doubt(span)
-        if kind is Kind.MODEL and not self._is_told_around(visit):
+        self._note_losses(span)
+        if kind is Kind.MODEL and not self._repeats_enclosing_span(visit):
             if not self._reader.is_around(span):
                 self._model(visit)
-        elif kind is Kind.TOOL and not self._is_told_around(visit):
+        elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
             self._tool_begins(span, visit.author)
-        elif kind is Kind.AGENT and (said := self._only_agent(span)) and _has_calls(said):
-            self._messages(said, visit)
+        elif kind is Kind.AGENT and (messages := self._lone_agent_messages(span)) and _has_calls(messages):
+            self._messages(messages, visit)
 
     def _leave(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
         if kind is Kind.MODEL and self._reader.is_around(span) and (error := error_of(span)) is not None:
-            self.told.errors.append(error)
-            self._broken(visit, error)
-        elif kind is Kind.TOOL and not self._is_told_around(visit):
+            self.turn.errors.append(error)
+            self._add_error(visit, error)
+        elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
             self._tool_ends(span, visit.author)
-            self.told.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
-        elif kind is Kind.AGENT and (said := self._only_agent(span)):
-            if not _has_calls(said):
-                self._messages(said, visit)
-            self.told.is_bare = self.told.is_bare or not self.told.calls
+            self.turn.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
         elif kind is Kind.AGENT:
-            self._hear(self._reader.of(span).said or (), visit.author, before=1)
-            if (error := error_of(span)) is not None and visit.around is not None:
-                self.told.survived.append((visit.author, error[1]))
+            self._leave_agent(visit)
 
-    def _only_agent(self, span: Span) -> list[Message]:
+    def _leave_agent(self, visit: _Visit) -> None:
+        span = visit.span
+        if messages := self._lone_agent_messages(span):
+            if not _has_calls(messages):
+                self._messages(messages, visit)
+            self.turn.is_bare = self.turn.is_bare or not self.turn.calls
+            return
+        self._add_forwarded_calls(self._reader.of(span).output or (), visit.author, before=1)
+        if (error := error_of(span)) is not None and visit.around is not None:
+            self.turn.survived.append((visit.author, error[1]))
+
+    def _lone_agent_messages(self, span: Span) -> list[Message]:
         """Record the answer of an agent's span that contains no span of a model or of another agent."""
         waiting = list(span.children)
         while waiting:
@@ -139,38 +144,38 @@ class Teller:
             if kind_of(inner) in (Kind.MODEL, Kind.AGENT):
                 return []
             waiting += inner.children if kind_of(inner) is Kind.OTHER else []
-        return self._reader.of(span).said or []
+        return self._reader.of(span).output or []
 
     # --- models -------------------------------------------------------------------------------------------------------
 
     def _model(self, visit: _Visit) -> None:
         span, author = visit.span, visit.author
         contents, error = self._reader.of(span), error_of(span)
-        self.told.model_seconds += span.seconds or 0.0
-        self.told.errors.append(error)
+        self.turn.model_seconds += span.seconds or 0.0
+        self.turn.errors.append(error)
         self._describe(author, contents)
-        self._hear(contents.told or (), author)
-        self._answers_before(contents, author)
-        if contents.said is None and error is None:
-            self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
-        self._messages(contents.said or [], visit)
-        if (broken := error or _broken_off(span, contents.said or ())) is not None:
-            self._broken(visit, broken)
+        self._add_forwarded_calls(contents.input or (), author)
+        self._add_earlier_responses(contents, author)
+        if contents.output is None and error is None:
+            self.turn.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
+        self._messages(contents.output or [], visit)
+        if (broken := error or _cut_off(span, contents.output or ())) is not None:
+            self._add_error(visit, broken)
 
-    def _broken(self, visit: _Visit, error: tuple[str, str]) -> None:
+    def _add_error(self, visit: _Visit, error: tuple[str, str]) -> None:
         event = {
             "author": visit.author,
             "error_code": error[0] or "error",
             "error_message": hide_secrets(error[1]),
         }
-        self.told.events.append({**event, "partial": visit.is_within or None})
+        self.turn.events.append({**event, "partial": visit.is_within or None})
 
     def _messages(self, said: list[Message], visit: _Visit) -> None:
         """Record messages, one event each; the last one has the usage."""
-        self.told.spoke = self.told.spoke or bool(said)
+        self.turn.spoke = self.turn.spoke or bool(said)
         for index, message in enumerate(said):
             if message.lost:
-                self.told.lost.append(
+                self.turn.lost.append(
                     f"what was said in the span {visit.span.name!r} is not known: {message.lost}"
                 )
             is_last = index == len(said) - 1
@@ -190,52 +195,56 @@ class Teller:
         if is_last:
             event |= {"usage_metadata": usage_of(span), "model_version": model_of(span)}
         for part in message.parts:
-            if (call := part.get("function_call")) is not None:
-                self.told.calls.append(Call(call, author, by_model=True))
-                if not call["name"]:
-                    self.told.lost.append(f"a call has no name in the span {span.name!r}")
-            elif (answer := part.get("function_response")) is not None:
-                call_of_it = self._answered(answer)
-                if call_of_it is not None and answer["name"] is None:
-                    answer["name"] = call_of_it.part["name"]
-        self.told.events.append(event)
+            self._note_call(part, span, author)
+        self.turn.events.append(event)
+
+    def _note_call(self, part: dict[str, Any], span: Span, author: str) -> None:
+        """Record the call of a part, or that its response answers a call."""
+        if (call := part.get("function_call")) is not None:
+            self.turn.calls.append(Call(call, author, by_model=True))
+            if not call["name"]:
+                self.turn.lost.append(f"a call has no name in the span {span.name!r}")
+        elif (response := part.get("function_response")) is not None:
+            answered_call = self._answer_call(response)
+            if answered_call is not None and response["name"] is None:
+                response["name"] = answered_call.part["name"]
 
     def _describe(self, author: str, contents: Contents) -> None:
-        if author in self.told.agents or not (contents.instructions or contents.tools):
+        if author in self.turn.agents or not (contents.instructions or contents.tools):
             return
         tools = [{"function_declarations": contents.tools}] if contents.tools else []
         described = {"name": author, "instructions": contents.instructions, "tool_declarations": tools}
-        self.told.agents[author] = described
+        self.turn.agents[author] = described
 
     # --- tools --------------------------------------------------------------------------------------------------------
 
     def _tool_begins(self, span: Span, author: str) -> None:
         given = span.first(*ARGUMENTS)
         args, lost = read_arguments(given) if given is not None else (None, "")
-        call = self._asked_for(call_id(span), tool_name(span), args, author)
+        call = self._requested_call(call_id(span), tool_name(span), args, author)
         if call is None:
             call = Call({"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False)
             content = {"role": "model", "parts": [{"function_call": call.part}]}
             time = span.start / 1e9 or None
-            self.told.events.append({"author": author, "content": content, "timestamp": time})
-            self.told.calls.append(call)
+            self.turn.events.append({"author": author, "content": content, "timestamp": time})
+            self.turn.calls.append(call)
         elif call.part["args"] is None:
             call.part["args"] = args
         elif args is not None and call.part["args"] != args:
-            self.told.altered.append(call.part["name"])
+            self.turn.altered.append(call.part["name"])
         if lost and call.part["args"] is None:
-            self.told.lost.append(f"the arguments of {tool_name(span)!r} are not known: {lost}")
+            self.turn.lost.append(f"the arguments of {tool_name(span)!r} are not known: {lost}")
         call.is_executed = True
         self._executing[id(span)] = call
 
-    def _asked_for(self, its_id: str | None, name: str, args: Any, author: str) -> Call | None:
+    def _requested_call(self, its_id: str | None, name: str, args: Any, author: str) -> Call | None:
         """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
-        open_calls = [call for call in self.told.calls if call.by_model and not call.is_executed]
-        by_id = (call for call in open_calls if its_id and call.part["id"] == its_id)
+        open_calls = [call for call in self.turn.calls if call.by_model and not call.is_executed]
+        by_id = [call for call in open_calls if its_id and call.part["id"] == its_id]
         named = [call for call in open_calls if call.part["name"] == name]
-        alike = (call for call in named if call.part["args"] == args)
-        own = (call for call in named if call.author == author or args is None or call.part["args"] is None)
-        return next(by_id, None) or next(alike, None) or next(own, None)
+        alike = [call for call in named if call.part["args"] == args]
+        own = [call for call in named if call.author == author or None in (args, call.part["args"])]
+        return next(iter((*by_id, *alike, *own)), None)
 
     def _tool_ends(self, span: Span, author: str) -> None:
         call = self._executing.pop(id(span), None)
@@ -250,52 +259,52 @@ class Teller:
             return  # the next model call may contain it
         call.is_answered = True
         part = response_part(call.part["name"], call.part["id"], response)
-        self._returned(part, author, (span.end or span.start) / 1e9 or None)
+        self._add_response(part, author, (span.end or span.start) / 1e9 or None)
         if error is not None:
-            self.told.failed = len(self.told.events)
+            self.turn.failed = len(self.turn.events)
 
-    def _returned(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
+    def _add_response(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
         content = {"role": "user", "parts": [part]}
-        self.told.events.append({"author": author, "content": content, "timestamp": time})
+        self.turn.events.append({"author": author, "content": content, "timestamp": time})
 
-    def _hear(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
+    def _add_forwarded_calls(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
         """Add the calls of this turn that have no span from messages that were passed on, `before` so many events."""
         since: list[dict[str, Any]] = []
         for message in messages:
             if message.role == "user" and message.speaks:
                 since = []
             since += [part["function_call"] for part in message.parts if "function_call" in part]
-        told = Counter([*self._known, *(str(call.part["name"]) for call in self.told.calls)] if since else ())
-        at = max(0, len(self.told.events) - before)
+        seen = Counter([*self._known, *(str(call.part["name"]) for call in self.turn.calls)] if since else ())
+        at = max(0, len(self.turn.events) - before)
         for call in since:
-            told[call["name"]] -= 1
-            if told[call["name"]] < 0:
+            seen[call["name"]] -= 1
+            if seen[call["name"]] < 0:
                 content = {"role": "model", "parts": [{"function_call": call}]}
-                self.told.hear(Call(call, author, by_model=True, is_executed=True), content, at)
+                self.turn.insert_call(Call(call, author, by_model=True, is_executed=True), content, at)
                 at += 1
 
-    def _answers_before(self, contents: Contents, author: str) -> None:
+    def _add_earlier_responses(self, contents: Contents, author: str) -> None:
         """Add the tool responses in a model's input whose tools have no span, or a span without the response."""
-        if not any(not call.is_answered for call in self.told.calls):
+        if not any(not call.is_answered for call in self.turn.calls):
             return
         since: list[dict[str, Any]] = []
-        for message in contents.told or ():
+        for message in contents.input or ():
             if message.speaks:
                 since = []
             since += [part for part in message.parts if "function_response" in part]
         for part in since:
-            if (call := self._answered(part["function_response"])) is not None:
+            if (call := self._answer_call(part["function_response"])) is not None:
                 answer = {**part["function_response"], "id": call.part["id"], "name": call.part["name"]}
-                self._returned({"function_response": answer}, call.author)
+                self._add_response({"function_response": answer}, call.author)
 
-    def _answered(self, answer: dict[str, Any]) -> Call | None:
+    def _answer_call(self, answer: dict[str, Any]) -> Call | None:
         """Return the call that an answer is for, which has none yet."""
-        waiting = [call for call in self.told.calls if not call.is_answered]
-        by_id = (call for call in waiting if answer["id"] and call.part["id"] == answer["id"])
-        by_name = (
-            call for call in waiting if not answer["id"] and answer["name"] in (None, call.part["name"])
-        )
-        call = next(by_id, None) or next(by_name, None)
+        waiting = [call for call in self.turn.calls if not call.is_answered]
+        if answer["id"]:
+            matches = [call for call in waiting if call.part["id"] == answer["id"]]
+        else:
+            matches = [call for call in waiting if answer["name"] in (None, call.part["name"])]
+        call = next(iter(matches), None)
         if call is not None:
             call.is_answered = True
         return call
@@ -311,7 +320,7 @@ RESULTS = (
 )  # fmt: skip
 
 
-def _broken_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
+def _cut_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
     """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
     stated = span.attributes.get("gen_ai.response.finish_reasons")
     listed = stated if isinstance(stated, list) else [stated]
@@ -323,7 +332,7 @@ def _has_calls(said: list[Message]) -> bool:
     return any("function_call" in part for message in said for part in message.parts)
 
 
-def _fit(name: str) -> str:
+def _agent_author(name: str) -> str:
     """An author's name that is not the user's: events of the user are no evidence of the agent."""
     return name if name.lower() != "user" else AGENT
 
@@ -344,7 +353,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Told:
+class TurnEvents:
     """The events of one turn, as far as its spans contain them."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -355,7 +364,7 @@ class Told:
     """The name of a span that never ended."""
     failed: int = 0
     """How many events there were when a tool had failed last."""
-    heard: int = 0
+    forwarded_calls: int = 0
     """The number of calls that only passed-on messages contain: in a later model call, or in the agent's output."""
     altered: list[str] = field(default_factory=list)
     """Tools that were executed with other arguments than the model asked for."""
@@ -372,13 +381,13 @@ class Told:
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Instructions and tools by the agent's name."""
 
-    def hear(self, call: Call, content: dict[str, Any], at: int) -> None:
+    def insert_call(self, call: Call, content: dict[str, Any], at: int) -> None:
         """Add a call without a span, as the event `at`."""
-        self.heard += 1
+        self.forwarded_calls += 1
         self.calls.append(call)
         self.events.insert(at, {"author": call.author, "content": content})
         self.failed += self.failed > at
 
-    def made(self) -> list[Event]:
+    def validated_events(self) -> list[Event]:
         """Return the events."""
         return [Event.model_validate(event) for event in self.events]

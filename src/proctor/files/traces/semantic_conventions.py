@@ -50,19 +50,19 @@ def kind_of(span: Span) -> Kind:
 
 
 def _kind_of(span: Span) -> Kind:
-    told = span.attributes
-    if (operation := told.get("gen_ai.operation.name")) is not None:
+    attributes = span.attributes
+    if (operation := attributes.get("gen_ai.operation.name")) is not None:
         known = _OPERATIONS.get(str(operation).lower()) or _of_tool(span)
         return Kind.OTHER if known is Kind.TOOL and tool_name(span) == MERGED_TOOLS else known
-    if (kind := told.get("openinference.span.kind")) is not None:
+    if (kind := attributes.get("openinference.span.kind")) is not None:
         return _OPENINFERENCE.get(str(kind).upper(), Kind.OTHER)
-    if (kind := told.get("langfuse.observation.type")) is not None:
+    if (kind := attributes.get("langfuse.observation.type")) is not None:
         return _LANGFUSE.get(str(kind).lower(), Kind.OTHER)
-    if (kind := told.get("traceloop.span.kind")) is not None:
+    if (kind := attributes.get("traceloop.span.kind")) is not None:
         return _TRACELOOP.get(str(kind).lower(), Kind.OTHER)
-    if "llm.request.type" in told:  # OpenLLMetry's model calls
-        return Kind.MODEL if told["llm.request.type"] in ("chat", "completion") else Kind.OTHER
-    if span.scope == _ADK or any(name.startswith(_ADK) for name in told):
+    if "llm.request.type" in attributes:  # OpenLLMetry's model calls
+        return Kind.MODEL if attributes["llm.request.type"] in ("chat", "completion") else Kind.OTHER
+    if span.scope == _ADK or any(name.startswith(_ADK) for name in attributes):
         return _of_adk(span)
     return _of_tool(span)
 
@@ -125,8 +125,8 @@ def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
     """Return the id of the case that was run, if the trace states it, and whether Proctor's attribute states it."""
     for name in (CASE, "test.case.name"):
         for span in spans:
-            for told in (span.attributes, span.resource):
-                if found := _id(told.get(name)):
+            for attributes in (span.attributes, span.resource):
+                if found := _id(attributes.get(name)):
                     return found, name == CASE
     return "", False
 

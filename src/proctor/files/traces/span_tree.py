@@ -61,9 +61,9 @@ class Span:
 
     def text(self, *names: str) -> str:
         """Return the first of these attributes that is a text with something in it."""
-        told = self.attributes
+        attributes = self.attributes
         for name in names:  # a loop: this runs many times for every span
-            value = told.get(name)
+            value = attributes.get(name)
             if value and isinstance(value, str):
                 return value
         return ""

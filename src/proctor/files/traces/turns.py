@@ -131,8 +131,8 @@ def _asked(span: Span, reader: Reader) -> tuple[Message | None, int]:
 
 
 def _last_of_user(span: Span, reader: Reader) -> tuple[Message | None, int]:
-    told = reader.of(span).told or ()
-    users = [message for message in told if message.role == "user" and (message.speaks or message.lost)]
+    messages = reader.of(span).input or ()
+    users = [message for message in messages if message.role == "user" and (message.speaks or message.lost)]
     return (users[-1], len(users)) if users else (None, 0)
 
 

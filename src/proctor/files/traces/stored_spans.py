@@ -1,4 +1,4 @@
-"""The spans of a turn as they are kept with its evidence: what was asked and answered in words of one spelling."""
+"""The spans of a turn as its evidence stores them: requests and responses under one set of names."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _ASKED_IN_PIECES = ("llm.input_messages.", "gen_ai.prompt.")
 _ANSWERED_IN_PIECES = ("llm.output_messages.", "gen_ai.completion.")
 
 
-def kept_spans(roots: Iterable[Traced], reader: Reader) -> Iterator[Span]:
+def stored_spans(roots: Iterable[Traced], reader: Reader) -> Iterator[Span]:
     """Yield the spans of a turn with all that is inside of them, each before what it encloses."""
     waiting = [(root, "") for root in reversed(list(roots))]
     while waiting:
         span, around = waiting.pop()
         agent = (agent_name(span) if kind_of(span) is Kind.AGENT else "") or around
-        yield _kept(span, agent, reader)
+        yield _stored_span(span, agent, reader)
         waiting += [(one, agent) for one in reversed(span.children)]
 
 
-def _kept(span: Traced, agent: str, reader: Reader) -> Span:
-    request, response = _said(span, reader)
+def _stored_span(span: Traced, agent: str, reader: Reader) -> Span:
+    request, response = _request_and_response(span, reader)
     usage = usage_of(span) or {}
     error = error_of(span)
     return Span(
@@ -63,12 +63,12 @@ def _kept(span: Traced, agent: str, reader: Reader) -> Span:
     )
 
 
-def _said(span: Traced, reader: Reader) -> tuple[str | None, str | None]:
+def _request_and_response(span: Traced, reader: Reader) -> tuple[str | None, str | None]:
     """What was asked and answered: of a tool its arguments and its result, of all else the messages."""
     if kind_of(span) not in (Kind.MODEL, Kind.AGENT):
         return _plain(span.first(*ARGUMENTS)), _plain(span.first(*RESULTS))
     contents = reader.of(span)
-    said, asked = _messages(contents.said), _messages(contents.told)
+    said, asked = _messages(contents.output), _messages(contents.input)
     stated = {"instructions": contents.instructions, "messages": asked, "tools": contents.tools}
     request = {name: one for name, one in stated.items() if one}
     return (
@@ -100,12 +100,12 @@ def json_text(value: Any) -> str:
 
 def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, Any]:
     """Return the content other than input and answer."""
-    told = {
+    attributes = {
         name: value
         for name, value in span.attributes.items()
         if not (is_asked and (name in _ASKED or name.startswith(_ASKED_IN_PIECES)))
         and not (is_answered and (name in _ANSWERED or name.startswith(_ANSWERED_IN_PIECES)))
     }
     if span.scope:
-        told["otel.scope.name"] = span.scope
-    return told
+        attributes["otel.scope.name"] = span.scope
+    return attributes
