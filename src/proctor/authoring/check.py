@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from proctor.common.registry import METRICS
 from proctor.engine.planning.case_checks import (
@@ -279,7 +278,7 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
     yield from source.problems([*found.items()], "error")
 
 
-def _in_case(message: str, value: Any) -> Finding:
+def _in_case(message: str, value: object) -> Finding:
     """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
     finding = locate_message(message, value)
     return replace(finding, hint=REMEDIES) if message == ASSERTS_NOTHING else finding

@@ -36,7 +36,7 @@ class UnknownCaseError(UnknownNameError):
 class ChangedMeanwhileError(SetupError):
     """The file was changed since it was read; nothing was written."""
 
-    def __init__(self, message: str, theirs: Any, version: str) -> None:
+    def __init__(self, message: str, theirs: object, version: str) -> None:
         self.theirs, self.version = theirs, version
         super().__init__(message)
 
@@ -97,7 +97,7 @@ def read_set(file: SetFile) -> EvalSetFile:
     return open_eval_set(file.path, label=file.label, allow_empty=True, allow_duplicate_ids=True)
 
 
-def version_of(value: Any) -> str:
+def version_of(value: object) -> str:
     """Return the version of a case or of the head of a set."""
     text = json.dumps(value, sort_keys=True)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
@@ -116,7 +116,7 @@ def read_case(source: EvalSetFile, eval_id: str) -> CaseContent:
     return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
 
 
-def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
+def preview(file: SetFile, eval_id: str, value: object) -> Draft:
     """Return what a file would be with a case saying `value`.
 
     Raises:
@@ -131,7 +131,7 @@ def preview(file: SetFile, eval_id: str, value: Any) -> Draft:
 
 
 def replace_case(
-    file: SetFile, eval_id: str, value: Any, *, version: str, comments_may_go: bool = False
+    file: SetFile, eval_id: str, value: object, *, version: str, comments_may_go: bool = False
 ) -> CaseContent:
     """Replace a case by `value`, and return the new case.
 
@@ -153,7 +153,7 @@ def replace_case(
         return read_case(written, written.ids()[index])
 
 
-def add_case(file: SetFile, value: Any) -> CaseContent:
+def add_case(file: SetFile, value: object) -> CaseContent:
     """Put a new case behind those of a set, and return it.
 
     Raises:
@@ -212,7 +212,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
     return index
 
 
-def _warnings_about(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
+def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[Finding]:
     """Return the warnings about a case that replaces `eval_id`."""
     case, doubtful = case_of(value)
     if case.eval_id not in {
@@ -224,7 +224,7 @@ def _warnings_about(value: Any, source: EvalSetFile, eval_id: str) -> list[Findi
     return doubtful
 
 
-def case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
+def case_of(value: object) -> tuple[EvalCase, list[Finding]]:
     """A case that can be written, and what is doubtful in it."""
     require_writable(value)
     case, wrong, doubtful = read_edited_case(value)
@@ -233,7 +233,7 @@ def case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
     return case, doubtful
 
 
-def require_writable(value: Any) -> None:
+def require_writable(value: object) -> None:
     """Raise NotACaseError for what no file may hold: half a character, a number that is none."""
     try:
         parse(json.dumps(value, ensure_ascii=False).encode(), "the value")
@@ -308,7 +308,7 @@ class CheckedCase:
     doubtful: list[Finding] = field(default_factory=list)
 
 
-def check_case(value: Any, path: Path | None = None) -> CheckedCase:
+def check_case(value: object, path: Path | None = None) -> CheckedCase:
     """Check a case as a run does, independent of its metrics: expectations, rules, schema, final state.
 
     `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.

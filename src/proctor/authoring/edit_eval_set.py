@@ -67,7 +67,7 @@ def new_case(
     *,
     expect: str | None = None,
     tools: Sequence[str] | None = None,
-    state: dict[str, Any] | None = None,
+    state: dict[str, object] | None = None,
 ) -> EvalCase:
     """Return a case of one turn; `tools` as in YAML sets: `get_weather(city=Paris)`, `None`: not stated.
 

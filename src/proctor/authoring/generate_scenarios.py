@@ -178,7 +178,7 @@ def load_generation_config(path: str | Path) -> ConversationGenerationConfig:
     return read_model(document, ConversationGenerationConfig, "a generation config", {Kind.UNKNOWN})
 
 
-def _unknown(options: Mapping[str, Any]) -> list[SetupError]:
+def _unknown(options: Mapping[str, object]) -> list[SetupError]:
     known = GenerateOptions.__annotations__
     return [
         SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")

@@ -30,7 +30,7 @@ def case_of(
     turns: Sequence[Invocation],
     *,
     session_input: SessionInput | None = None,
-    final_state: dict[str, Any] | None = None,
+    final_state: dict[str, object] | None = None,
 ) -> EvalCase:
     """Return a conversation as a case that expects it: each turn's answer, tool calls and tool responses.
 
@@ -90,7 +90,7 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     return case_of(eval_id, asked, session_input=session)
 
 
-def _event(event: Any, where: str) -> Event:
+def _event(event: object, where: str) -> Event:
     """Read one event. Raises EvalFileError: it cannot be read."""
     if not isinstance(event, dict):
         raise EvalFileError(
@@ -109,13 +109,13 @@ def _event(event: Any, where: str) -> Event:
 _SESSION = {"app_name": "appName", "user_id": "userId"}
 
 
-def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def changed_keys(before: dict[str, object], after: dict[str, object]) -> dict[str, Any]:
     """Return the keys of a state that are new or have another value."""
     same = {key for key in after if key in before and _plain(before[key]) == _plain(after[key])}
     return {key: value for key, value in after.items() if key not in same}
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -372,3 +372,11 @@ def test_cases_in_both_spellings_are_refused(tmp_path: Path, first: str, value: 
     )
     with pytest.raises(EvalFileError, match="expected eval_cases once, got it in both spellings"):
         load_eval_set(path)
+
+
+def test_an_invalid_call_of_an_old_set_is_reported(tmp_path: Path) -> None:
+    turn = {"query": "hello", "expected_tool_use": [{"tool_name": True, "tool_input": {}}]}
+    path = tmp_path / "old.test.json"
+    path.write_text(json.dumps([turn]), encoding="utf-8")
+    with pytest.raises(EvalFileError, match="tool_name"):
+        load_eval_set(path)

@@ -32,7 +32,7 @@ def bless_case(
     node: JsonNode,
     case: EvalCase,
     actual: Sequence[Invocation],
-    final_state: Mapping[str, Any] | None = None,
+    final_state: Mapping[str, object] | None = None,
 ) -> None:
     """Edit the case at `node` so that it expects the `actual` turns, and the expected keys of the actual final state.
 
@@ -159,7 +159,7 @@ def _is_among(call: FunctionCall, calls: Sequence[FunctionCall]) -> bool:
 
 
 def _bless_state(
-    edit: JsonEdit, node: JsonNode, case: EvalCase, final_state: Mapping[str, Any] | None
+    edit: JsonEdit, node: JsonNode, case: EvalCase, final_state: Mapping[str, object] | None
 ) -> None:
     key = _key_in(node, "final_session_state")
     state = node.at(key) if key else None
@@ -169,7 +169,7 @@ def _bless_state(
         edit.replace(state.members[name], value)
 
 
-def new_final_state(case: EvalCase, final_state: Mapping[str, Any]) -> dict[str, Any]:
+def new_final_state(case: EvalCase, final_state: Mapping[str, object]) -> dict[str, Any]:
     """Return the keys of a case's expected final state with their actual values; matchers are kept.
 
     Raises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -30,7 +29,7 @@ class EditedText:
     """The comments in the replaced text, each as `LINE: COMMENT`; the edit removes them."""
 
 
-def read_edited_case(value: Any) -> tuple[EvalCase | None, list[Finding], list[Finding]]:
+def read_edited_case(value: object) -> tuple[EvalCase | None, list[Finding], list[Finding]]:
     """Return the case of a JSON value (`None` if it is not a case), its errors and its doubts."""
     try:
         case, _ = read_case(value)
@@ -48,7 +47,7 @@ def reason_not_editable(source: EvalSetFile) -> str:
     return f"this is an {source.kind}, which is read-only: migrate it first"
 
 
-def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any) -> EditedText:
+def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: object) -> EditedText:
     """Return the `text` of the set `source` with `value` as its case at `index`; nothing is written.
 
     Equal parts of JSON keep their bytes; so do equal entries of YAML.
@@ -93,13 +92,13 @@ def _edit_at(text: str, start: int) -> JsonEdit:
         raise EvalFileError(f"this file cannot be edited in place: {error}") from None
 
 
-def in_parts(edit: JsonEdit, value: Any) -> str:
+def in_parts(edit: JsonEdit, value: object) -> str:
     """Return the text with its value changed to `value`; equal parts keep their bytes."""
     change_value(edit, edit.root, value)
     return edit.text()
 
 
-def as_whole(edit: JsonEdit, value: Any) -> str:
+def as_whole(edit: JsonEdit, value: object) -> str:
     """Return the text with its value written again, on one line if it was on one line."""
     edit.undo(0)
     one_line = "\n" not in edit.raw(edit.root)
@@ -115,7 +114,7 @@ def _new_text(changed: str, text: str, edit: JsonEdit) -> str:
     return changed[start : len(changed) - len(tail)] if is_alone else ""
 
 
-def _equals(text: str, value: Any) -> bool:
+def _equals(text: str, value: object) -> bool:
     try:
         return bool(text) and same_json(parse(text.encode(), "").value, value)
     except (EvalFileError, UnicodeEncodeError):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 from proctor.errors import EvalFileError
@@ -32,7 +32,11 @@ class Editable(Protocol):
     """The text of a set whose cases can be blessed."""
 
     def bless(
-        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+        self,
+        index: int,
+        case: EvalCase,
+        actual: Sequence[Invocation],
+        final_state: Mapping[str, object] | None,
     ) -> bool:
         """Bless a case; return whether that changes the text. Raises EvalFileError, see `bless_case`."""
         ...
@@ -82,7 +86,11 @@ class _Json:
         self._edits: dict[int, JsonEdit] = {}
 
     def bless(
-        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+        self,
+        index: int,
+        case: EvalCase,
+        actual: Sequence[Invocation],
+        final_state: Mapping[str, object] | None,
     ) -> bool:
         edit, node = self._locate(index)
         changes = edit.changes
@@ -150,7 +158,11 @@ class _Yaml:
         self._edit = YamlEdit(source.label, text)
 
     def bless(
-        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+        self,
+        index: int,
+        case: EvalCase,
+        actual: Sequence[Invocation],
+        final_state: Mapping[str, object] | None,
     ) -> bool:
         from proctor.files.edit.yaml_case import bless_yaml_case
 

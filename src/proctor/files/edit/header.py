@@ -242,7 +242,7 @@ def _last_before_cases(keys: list[str]) -> str:
     return keys[max(0, next(positions, len(keys)) - 1)]
 
 
-def _split_custom_keys(header: Mapping[str, Any]) -> tuple[Header, Header]:
+def _split_custom_keys(header: Mapping[str, object]) -> tuple[Header, Header]:
     """Return the keys of the format, and all others."""
     fields = dict.fromkeys(EvalSet.model_fields, "")
     known = {key: value for key, value in header.items() if known_key(key, fields)}

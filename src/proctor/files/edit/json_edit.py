@@ -48,7 +48,7 @@ class JsonEdit(SplicedText):
 
     # --- changes ---
 
-    def replace(self, node: JsonNode, value: Any) -> None:
+    def replace(self, node: JsonNode, value: object) -> None:
         """Replace a value by another one; equal values are not changed."""
         if same_json(self.value(node), value):
             return
@@ -62,7 +62,7 @@ class JsonEdit(SplicedText):
         """Remove the text between two offsets."""
         self._splices.append((start, end, ""))
 
-    def put(self, node: JsonNode, key: str, value: Any, *, after: str | None = None) -> None:
+    def put(self, node: JsonNode, key: str, value: object, *, after: str | None = None) -> None:
         """Set a member of an object; a new one is inserted after `after`, or at the end."""
         members = node.members if node.members is not None else {}
         if key in members:
@@ -79,7 +79,7 @@ class JsonEdit(SplicedText):
         text = self.render(value, gap.rpartition("\n")[2], one_line="\n" not in gap)
         self._splices.append((before.end, before.end, f",{gap}{named}{text}"))
 
-    def append(self, node: JsonNode, values: Sequence[Any]) -> None:
+    def append(self, node: JsonNode, values: Sequence[object]) -> None:
         """Append items to a list."""
         if not values:
             return
@@ -168,17 +168,17 @@ class JsonEdit(SplicedText):
 
     # --- layout ---
 
-    def raw_with(self, node: JsonNode, key: str, value: Any) -> str:
+    def raw_with(self, node: JsonNode, key: str, value: object) -> str:
         """Return the text of an object with another value for one of its members."""
         member = (node.members or {})[key]
         before, after = self.source[node.start : member.start], self.source[member.end : node.end]
         return f"{before}{self._render_at(member, value)}{after}"
 
-    def _render_at(self, node: JsonNode, value: Any) -> str:
+    def _render_at(self, node: JsonNode, value: object) -> str:
         one_line = "\n" not in self.raw(node) and (bool(node.children) or self._is_on_one_line(node))
         return self.render(value, self.indent_at(node.start), one_line=one_line)
 
-    def render(self, value: Any, indent: str, *, one_line: bool) -> str:
+    def render(self, value: object, indent: str, *, one_line: bool) -> str:
         """Return JSON text for a value whose first line is preceded by `indent`."""
         if one_line or not isinstance(value, dict | list) or not value:
             tight = '":' in self.source and '": ' not in self.source
@@ -225,7 +225,7 @@ def same_json(one: object, other: object) -> bool:
 # --- change a value to another one, with as few edits as possible -----------------------------------------------------
 
 
-def change_value(edit: JsonEdit, node: JsonNode, value: Any) -> None:
+def change_value(edit: JsonEdit, node: JsonNode, value: object) -> None:
     """Change the value at `node` to `value`; equal parts are unchanged, and keys keep their order."""
     if same_json(edit.value(node), value):
         return
@@ -237,14 +237,14 @@ def change_value(edit: JsonEdit, node: JsonNode, value: Any) -> None:
         edit.replace(node, value)
 
 
-def _json_text(value: Any) -> str:
+def _json_text(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
 # --- objects -----------------------------------------------------------------------------------------------------------
 
 
-def _change_object(edit: JsonEdit, node: JsonNode, value: dict[str, Any]) -> None:
+def _change_object(edit: JsonEdit, node: JsonNode, value: dict[str, object]) -> None:
     members = node.members or {}
     for key, member in members.items():
         if key in value:
@@ -259,7 +259,7 @@ def _change_object(edit: JsonEdit, node: JsonNode, value: dict[str, Any]) -> Non
         edit.remove_text(start, end)
 
 
-def _removed_ranges(node: JsonNode, value: dict[str, Any]) -> Iterator[tuple[int, int]]:
+def _removed_ranges(node: JsonNode, value: dict[str, object]) -> Iterator[tuple[int, int]]:
     """Return the ranges of the removed members, each with the comma before it, or with the next one at the beginning."""
     members = list((node.members or {}).items())
     first = next(index for index, (key, _) in enumerate(members) if key in value)
@@ -275,7 +275,7 @@ def _removed_ranges(node: JsonNode, value: dict[str, Any]) -> Iterator[tuple[int
 # --- lists -------------------------------------------------------------------------------------------------------------
 
 
-def _change_list(edit: JsonEdit, node: JsonNode, value: list[Any]) -> None:
+def _change_list(edit: JsonEdit, node: JsonNode, value: list[object]) -> None:
     items = node.items or []
     old, new = [_json_text(edit.value(item)) for item in items], [_json_text(item) for item in value]
     removed = _removed_items(old, new)

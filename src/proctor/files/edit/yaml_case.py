@@ -38,7 +38,7 @@ def bless_yaml_case(
     node: yaml.Node,
     case: EvalCase,
     actual: Sequence[Invocation],
-    final_state: Mapping[str, Any] | None = None,
+    final_state: Mapping[str, object] | None = None,
 ) -> None:
     """Edit the case at `node` so that it expects the `actual` turns. See `bless_case`.
 
@@ -86,7 +86,7 @@ def _responses(actual: Invocation) -> list[FunctionResponse]:
 
 
 def _write_state(
-    edit: YamlEdit, node: yaml.Node, case: EvalCase, final_state: Mapping[str, Any] | None
+    edit: YamlEdit, node: yaml.Node, case: EvalCase, final_state: Mapping[str, object] | None
 ) -> None:
     if not case.final_session_state or final_state is None:
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import yaml
 
@@ -62,7 +61,7 @@ class YamlEdit(SplicedText):
 
     # --- changes ---
 
-    def put(self, node: yaml.Node, key: str, value: Any, *, after: str, before: Any = None) -> None:
+    def put(self, node: yaml.Node, key: str, value: object, *, after: str, before: object = None) -> None:
         """Set an entry of an object; a new one is inserted after the entry `after`.
 
         `before` is the present value. If it has as many items or the same keys as `value`, only the differences are written.
@@ -79,7 +78,7 @@ class YamlEdit(SplicedText):
         end = self._end_with_comment(entries[after][1])
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{text.rstrip()}"))
 
-    def replace_value(self, node: yaml.Node, value: Any) -> None:
+    def replace_value(self, node: yaml.Node, value: object) -> None:
         """Replace an item of a list, or the whole document."""
         if node in self._shared:
             self._check_not_shared(node, "")
@@ -103,7 +102,7 @@ class YamlEdit(SplicedText):
         start = self.source.rfind("\n", 0, name.start_mark.index) + 1
         self._splices.append((start, self._line_end(self._end_of(item)), ""))
 
-    def _put_parts(self, node: yaml.Node, before: Any, value: Any) -> bool:
+    def _put_parts(self, node: yaml.Node, before: object, value: object) -> bool:
         """Write the items or entries of a value that differ; return false if it must be written whole."""
         if not isinstance(node, yaml.CollectionNode) or node.flow_style:
             return False
@@ -116,20 +115,22 @@ class YamlEdit(SplicedText):
         keys = [name.value for name, _ in node.value]
         return keys == list(before) == list(value) and self._put_entries(node, before, value)
 
-    def _put_entries(self, node: yaml.Node, before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    def _put_entries(
+        self, node: yaml.Node, before: Mapping[str, object], values: Mapping[str, object]
+    ) -> bool:
         for key, value in values.items():
             if emit(before[key]) != emit(value):
                 self.put(node, key, value, after=key, before=before[key])
         return True
 
-    def _put_items(self, node: yaml.Node, before: list[Any], values: list[Any]) -> bool:
+    def _put_items(self, node: yaml.Node, before: list[object], values: list[object]) -> bool:
         for item, old, new in zip(node.value, before, values, strict=True):
             if emit(old) != emit(new) and not self._put_parts(item, old, new):
                 text = self._indent(emit([new]), item.start_mark.column - 2)
                 self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
         return True
 
-    def append(self, node: yaml.Node, values: Sequence[Any]) -> None:
+    def append(self, node: yaml.Node, values: Sequence[object]) -> None:
         """Append items to a list, separated by a blank line if the last two items are."""
         self._check_list(node)
         if not node.value:

@@ -49,7 +49,7 @@ class Cases(Protocol):
         ...
 
 
-def read_case(value: Any) -> tuple[EvalCase, str]:
+def read_case(value: object) -> tuple[EvalCase, str]:
     """Return the case of a JSON value, and a note if it uses keys of another format.
 
     Raises:
@@ -76,7 +76,7 @@ class Collector:
         self.keys = KeyProblems(has_free_keys=has_free_keys)
         self._noted: set[str] = set()
 
-    def take(self, index: int, value: Any) -> None:
+    def take(self, index: int, value: object) -> None:
         """Collect the id, the problems and the warnings of the next case."""
         try:
             with noticed_unknown_keys() as noticed:
@@ -220,7 +220,7 @@ class DocumentCases:
         return problems_at(self._document, moved, severity)
 
 
-def id_key(case: Any) -> str:
+def id_key(case: object) -> str:
     """Return the key of a case's id; `eval_id` if it has none."""
     return next((key for key in ROW_IDS if isinstance(case, dict) and key in case), "eval_id")
 

@@ -223,7 +223,7 @@ def _adk_findings(opened: EvalSetFile) -> Iterator[tuple[int, list[Finding]]]:
         left -= len(findings)
 
 
-def _case_findings(value: Any) -> Iterator[Finding]:
+def _case_findings(value: object) -> Iterator[Finding]:
     case, note = read_case(value)
     if not note:
         yield from adk_refusals(case, value)
@@ -255,7 +255,7 @@ def _old_turn_findings(value: Any, found: Kind) -> Iterator[Finding]:
                 )
 
 
-def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
+def _old_turn(turn: dict[str, object], path: Path_) -> Iterator[Finding]:
     for key in turn:
         if key in _TURN_KEYS or key.startswith("_"):
             continue
@@ -263,7 +263,7 @@ def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
             yield Finding((*path, key), f"ADK reads only `{to_snake(key)}` here", at_key=True)
 
 
-def _header_key_findings(value: dict[str, Any]) -> Iterator[Finding]:
+def _header_key_findings(value: dict[str, object]) -> Iterator[Finding]:
     """Report keys of the header: ADK reads only snake_case, and drops unknown keys."""
     for key in value:
         if key in _SET_KEYS:
@@ -347,7 +347,7 @@ _CALL_WORDS = {
 _NOT_IN_ADK = frozenset({"opening"})  # ADK keeps these keys unread
 
 
-def adk_refusals(model: BaseModel, value: Any, path: Path_ = ()) -> Iterator[Finding]:
+def adk_refusals(model: BaseModel, value: object, path: Path_ = ()) -> Iterator[Finding]:
     """Report the values for which ADK refuses `value`, from which `model` was read, except for unknown keys."""
     if not isinstance(value, dict):
         return  # a short form, such as the name of a persona
@@ -358,7 +358,7 @@ def adk_refusals(model: BaseModel, value: Any, path: Path_ = ()) -> Iterator[Fin
             yield from _in_value(getattr(model, name), value[key], (*path, key))
 
 
-def adk_time_refusals(value: Any, path: Path_) -> Iterator[Finding]:
+def adk_time_refusals(value: object, path: Path_) -> Iterator[Finding]:
     """Report a time for which ADK refuses the file."""
     if value is None:
         yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
@@ -366,7 +366,7 @@ def adk_time_refusals(value: Any, path: Path_) -> Iterator[Finding]:
         yield Finding(path, f"a time as text; {_REFUSED}", "ADK reads seconds since 1970")
 
 
-def _in_value(read: Any, given: Any, path: Path_) -> Iterator[Finding]:
+def _in_value(read: object, given: object, path: Path_) -> Iterator[Finding]:
     if given is None and read is not None:
         yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
     elif isinstance(read, BaseModel):
@@ -400,7 +400,7 @@ def _in_dict(read: dict[str, Any], given: Any, path: Path_) -> Iterator[Finding]
             yield from adk_refusals(item, given.get(key), (*path, key))
 
 
-def _other_keys(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterator[Finding]:
+def _other_keys(model: BaseModel, value: dict[str, object], path: Path_) -> Iterator[Finding]:
     """Report keys that only Proctor accepts for a key of the format."""
     if isinstance(model, EvalCase) and "id" in value and not {"eval_id", "evalId"} & value.keys():
         yield Finding((*path, "id"), f"read as `eval_id`; {_REFUSED}", at_key=True)

@@ -119,7 +119,7 @@ def migrate(
     return eval_set
 
 
-def convert_document(document: Document, eval_id: str, session: dict[str, Any] | None) -> EvalSet:
+def convert_document(document: Document, eval_id: str, session: dict[str, object] | None) -> EvalSet:
     """Return the set that ADK's helper makes of a document: missing values become empty, unknown keys are dropped.
 
     `eval_id` is the id of the only case of a list of turns: ADK uses the path as the user wrote it.
@@ -144,7 +144,7 @@ def convert_document(document: Document, eval_id: str, session: dict[str, Any] |
         raise file_error(problems_at(document, path_findings(error, document.value))) from None
 
 
-def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, created: float) -> EvalSet:
+def _turns(turns: list[object], eval_id: str, session: dict[str, object] | None, created: float) -> EvalSet:
     adapted, _ = adapt_turns(turns, ())
     return convert_turns(
         adapted,
@@ -156,7 +156,7 @@ def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, creat
     )
 
 
-def _adapt_cases(cases: list[Any]) -> list[Any]:
+def _adapt_cases(cases: list[object]) -> list[Any]:
     return [
         {**case, "data": adapt_turns(case["data"], ())[0]}
         if isinstance(case, dict) and "data" in case
@@ -229,11 +229,11 @@ def _unknown_in_turns(turns: list[dict[str, Any]], base: Path_) -> Iterator[Path
                 yield from _unknown_keys(call, known, (*base, index, key, number))
 
 
-def _unknown_keys(value: dict[str, Any], known: Collection[str], base: Path_) -> Iterator[Path_]:
+def _unknown_keys(value: dict[str, object], known: Collection[str], base: Path_) -> Iterator[Path_]:
     return ((*base, key) for key in value if to_snake(key) not in known)
 
 
-def _session_key_warnings(path: str | Path | None, session: dict[str, Any] | None) -> Iterator[Problem]:
+def _session_key_warnings(path: str | Path | None, session: dict[str, object] | None) -> Iterator[Problem]:
     for key in islice(session or (), 100):
         if to_snake(key) not in SESSION_KEYS:
             near = near_key(key, SESSION_KEYS)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from pydantic.alias_generators import to_camel, to_snake
 
@@ -64,7 +63,7 @@ _CASE_LISTS = (
 )
 
 
-def kind(value: Any, name: str = "") -> Kind:
+def kind(value: object, name: str = "") -> Kind:
     """Return which document `value` is; UNKNOWN if no key decides.
 
     The file's `name` decides only for an empty list.
@@ -75,7 +74,7 @@ def kind(value: Any, name: str = "") -> Kind:
     return _kind_of_object(value) if isinstance(value, dict) else Kind.UNKNOWN
 
 
-def _kind_of_object(value: dict[str, Any]) -> Kind:
+def _kind_of_object(value: dict[str, object]) -> Kind:
     keys = _names(value)
     for marks, found in _MARKS:
         if keys & marks:
@@ -97,7 +96,7 @@ _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
 )
 
 
-def is_set_fields(value: Any) -> bool:
+def is_set_fields(value: object) -> bool:
     """Whether a line of JSON lines contains the header of the set and not a case.
 
     Without the id of the set this requires that it has only header keys: a case with misspelled keys is not a header.
@@ -107,7 +106,7 @@ def is_set_fields(value: Any) -> bool:
     return not _SET_MARKS.isdisjoint(value) or value.keys() <= _SET_FIELDS
 
 
-def is_case_like(value: Any) -> bool:
+def is_case_like(value: object) -> bool:
     """Whether a line of JSON lines is intended as a case, valid or not."""
     return isinstance(value, dict) and bool(_names(value) & (_CASE_MARKS | _ID_MARKS))
 
@@ -116,7 +115,7 @@ _SET_MARKS = frozenset({"eval_set_id", "evalSetId", "eval_cases", "evalCases"})
 _SET_FIELDS = frozenset({"id", "name", "description", "creation_timestamp", "creationTimestamp"})
 
 
-def _names(value: dict[str, Any]) -> set[str]:
+def _names(value: dict[str, object]) -> set[str]:
     """Return the distinctive keys of an object, as the format's names."""
     return {name for spelling, name in _DISTINCTIVE.items() if spelling in value}
 
@@ -130,7 +129,7 @@ def set_id_of(name: str) -> str:
     return stem
 
 
-def _kind_of_list(items: list[Any]) -> Kind:
+def _kind_of_list(items: list[object]) -> Kind:
     first = next((item for item in items if isinstance(item, dict)), None)
     if first is None:
         return Kind.UNKNOWN
@@ -144,7 +143,7 @@ def _kind_of_list(items: list[Any]) -> Kind:
     return Kind.UNKNOWN
 
 
-def describe(value: Any) -> tuple[str, str]:
+def describe(value: object) -> tuple[str, str]:
     """Describe a document of an unknown kind for a message, and return a hint."""
     if isinstance(value, list):
         return _describe_list(value)
@@ -166,7 +165,7 @@ def describe(value: Any) -> tuple[str, str]:
     )
 
 
-def _describe_list(items: list[Any]) -> tuple[str, str]:
+def _describe_list(items: list[object]) -> tuple[str, str]:
     first = next((item for item in items if isinstance(item, dict)), None)
     if first is None:
         return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
@@ -177,7 +176,7 @@ def _describe_list(items: list[Any]) -> tuple[str, str]:
     )
 
 
-def _hint_for_misspelling(value: dict[str, Any]) -> str:
+def _hint_for_misspelling(value: dict[str, object]) -> str:
     for key in islice(value, 100):
         near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
         if near:
@@ -185,13 +184,13 @@ def _hint_for_misspelling(value: dict[str, Any]) -> str:
     return ""
 
 
-def _hint_for_other_layout(key: str, items: list[Any]) -> str:
+def _hint_for_other_layout(key: str, items: list[object]) -> str:
     first = next((item for item in items if isinstance(item, dict)), {})
     inside = f" (its `{key}` have {_key_list(first)})" if first else ""
     return f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
 
 
-def _hint_for_other_format(value: dict[str, Any]) -> str:
+def _hint_for_other_format(value: dict[str, object]) -> str:
     if "eval_results_by_eval_id" in value:
         return "this is a report of trpc-agent, not a set"
     if isinstance(value.get("metrics"), list):

@@ -157,7 +157,7 @@ _MAX_FINDINGS = 100  # unknown keys of a document
 _COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
 
 
-def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
+def config_findings(config: EvalConfig, value: dict[str, object]) -> list[Finding]:
     """Return all doubts about a config; `value` is its document."""
     return [
         *_unknown_keys(config, value),
@@ -205,7 +205,7 @@ def _misspelled_user(config: EvalConfig) -> Iterator[Finding]:
             yield Finding(path, "unknown key; nothing reads it", f"did you mean `{near}`?", at_key=True)
 
 
-def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+def _unknown_keys(config: EvalConfig, value: dict[str, object]) -> Iterator[Finding]:
     for key in islice(config.model_extra or (), _MAX_FINDINGS):
         if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, _KEYS):
             continue
@@ -228,7 +228,7 @@ def _hint_for_unknown_key(key: str) -> str:
     return ""
 
 
-def _unsupported_features(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+def _unsupported_features(config: EvalConfig, value: dict[str, object]) -> Iterator[Finding]:
     if config.live_model_config is not None:
         yield Finding(
             (_key(value, "live_model_config"),),
@@ -244,7 +244,7 @@ def _unsupported_features(config: EvalConfig, value: dict[str, Any]) -> Iterator
         )
 
 
-def _key(value: dict[str, Any], name: str) -> str:
+def _key(value: dict[str, object], name: str) -> str:
     return next((key for key in (name, to_camel(name)) if key in value), name)
 
 
@@ -286,7 +286,7 @@ def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion)
         )
 
 
-def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: Any) -> Iterator[Finding]:
+def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: object) -> Iterator[Finding]:
     model = _CRITERIA.get(name, BaseCriterion)
     known = [*model.model_fields, *_OWN_OPTIONS]
     for key in islice(criterion.model_extra or (), _MAX_FINDINGS):

@@ -52,7 +52,7 @@ class OpenedSet:
 
 
 def read_header(
-    fields: dict[str, Any], name: str, *, needs_id: bool = True
+    fields: dict[str, object], name: str, *, needs_id: bool = True
 ) -> tuple[EvalSet, list[Finding], list[Finding]]:
     """Return the set without its cases, its errors, and its doubts."""
     warnings: list[Finding] = []
@@ -112,7 +112,7 @@ def add_duplicate_keys(
 
 
 def add_header_keys(
-    opened: OpenedSet, header: dict[str, Any], locate: Callable[[list[Finding], Severity], list[Problem]]
+    opened: OpenedSet, header: dict[str, object], locate: Callable[[list[Finding], Severity], list[Problem]]
 ) -> None:
     """Add the unknown keys of the header to the opened set."""
     findings = list(set_key_findings(header))
@@ -237,7 +237,7 @@ def path_findings(error: PathError, document: object) -> list[Finding]:
     return [Finding(resolve(each.path, document)[0], each.message) for each in (error, *error.also)]
 
 
-def _adapt_old_case(case: Any, index: int, warnings: list[Finding]) -> Any:
+def _adapt_old_case(case: object, index: int, warnings: list[Finding]) -> Any:
     if not isinstance(case, dict) or "data" not in case:
         return case
     turns, new_warnings = adapt_turns(case["data"], (index, "data"))

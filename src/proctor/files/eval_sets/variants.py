@@ -13,7 +13,7 @@ ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
 CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
-def adapt_case(value: Any) -> dict[str, Any] | None:
+def adapt_case(value: object) -> dict[str, Any] | None:
     """Convert a row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) to a case of one turn.
 
     The data sets of agents-cli and of the Gen AI evaluation service have such rows. `expected_tools` replaces
@@ -39,7 +39,7 @@ def adapt_case(value: Any) -> dict[str, Any] | None:
     return {"eval_id": eval_id, "conversation": [turn], **rest}
 
 
-def _calls_key(row: dict[str, Any]) -> str:
+def _calls_key(row: dict[str, object]) -> str:
     """Return the key of a row that lists the expected calls; empty if there is none."""
     if isinstance(row.get("reference_trajectory"), list):
         return "reference_trajectory"
@@ -47,7 +47,7 @@ def _calls_key(row: dict[str, Any]) -> str:
     return "expected_tools" if isinstance(calls, list) and all(map(_is_whole_call, calls)) else ""
 
 
-def _is_whole_call(call: Any) -> bool:
+def _is_whole_call(call: object) -> bool:
     """Whether a call has the name of its tool and arguments; without arguments the expectation would be unknown."""
     return (
         isinstance(call, dict)
@@ -70,19 +70,19 @@ def row_path(path: Path_, row: Any) -> Path_:
     return path
 
 
-def _reference(value: Any) -> dict[str, Any] | None:
+def _reference(value: object) -> dict[str, Any] | None:
     if isinstance(value, dict) and "response" in value:
         value = value["response"]
     return _content(value, "model")
 
 
-def _content(value: Any, role: str) -> dict[str, Any] | None:
+def _content(value: object, role: str) -> dict[str, Any] | None:
     if isinstance(value, str):
         return {"parts": [{"text": value}], "role": role}
     return value if isinstance(value, dict) and isinstance(value.get("parts"), list) else None
 
 
-def adapt_turns(turns: Any, base: Path_) -> tuple[Any, list[Finding]]:
+def adapt_turns(turns: object, base: Path_) -> tuple[Any, list[Finding]]:
     """Convert turns of the old formats with other keys, and return a warning for each change.
 
     Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
@@ -111,7 +111,7 @@ def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
     return turn
 
 
-def _adapt_call(call: Any, path: Path_, findings: list[Finding]) -> Any:
+def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> Any:
     if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
         return call
     other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
@@ -123,7 +123,7 @@ def _adapt_call(call: Any, path: Path_, findings: list[Finding]) -> Any:
     return {("tool_input" if key == other else key): item for key, item in call.items()}
 
 
-def _adapt_text(text: Any, path: Path_, findings: list[Finding]) -> Any:
+def _adapt_text(text: object, path: Path_, findings: list[Finding]) -> Any:
     if not isinstance(text, str):
         return text
     findings.append(Finding(path, "an intermediate response without its author", "ADK refuses this file"))

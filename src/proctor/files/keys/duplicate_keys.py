@@ -75,7 +75,7 @@ def duplicate_keys_in_cases(source: FileBytes, cases: Cases) -> DuplicateKeys:
 def _has_duplicate_keys(text: str | bytes) -> bool:
     has_duplicates = False
 
-    def compare_counts(pairs: list[tuple[str, Any]]) -> None:
+    def compare_counts(pairs: list[tuple[str, object]]) -> None:
         nonlocal has_duplicates
         has_duplicates = has_duplicates or len(dict(pairs)) < len(pairs)
 

@@ -46,7 +46,7 @@ UNKNOWN_KEY = (NOTHING_READS, _ADK_REFUSES)
 """Messages about unknown keys."""
 
 
-def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterator[Finding]:
+def unknown_in(model: BaseModel, value: object, *, is_row: bool = False) -> Iterator[Finding]:
     """Return the unknown keys below `model`, which was read from `value`; `None` if it was made in Python.
 
     `is_row`: the value is a row of a data set, from which the case was read.
@@ -109,7 +109,7 @@ def have_meaning(keys: Collection[tuple[type[BaseModel], str]], *, misread_only:
     return False
 
 
-def key_findings(case: EvalCase, value: Any, *, is_row: bool = False) -> list[Finding]:
+def key_findings(case: EvalCase, value: object, *, is_row: bool = False) -> list[Finding]:
     """Return the findings about a case: its unknown keys, and references without text."""
     silent = silent_references(case)
     if is_row:
@@ -152,7 +152,7 @@ def _has_value(part: Part) -> bool:
 SET_KEYS = tuple(EvalSet.model_fields)
 
 
-def set_key_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+def set_key_findings(value: Mapping[str, object]) -> Iterator[Finding]:
     """Return the unknown keys of a set's header."""
     for key, item in value.items():
         if to_snake(key) in SET_KEYS or key == "id":
@@ -187,7 +187,7 @@ _CASE_KEYS = frozenset({"name", "data", "initial_session"})
 _RESPONSES = "expected_intermediate_agent_responses"
 
 
-def _old_turns(turns: Any, base: Path_) -> Iterator[Finding]:
+def _old_turns(turns: object, base: Path_) -> Iterator[Finding]:
     from proctor.schema.format.legacy import TURN_KEYS
 
     for index, turn in enumerate(turns if isinstance(turns, list) else ()):
@@ -202,7 +202,7 @@ def _old_turns(turns: Any, base: Path_) -> Iterator[Finding]:
                 yield from _unknown_in_new_form(key, item, path)
 
 
-def _unknown_in_new_form(key: str, item: Any, path: Path_) -> Iterator[Finding]:
+def _unknown_in_new_form(key: str, item: object, path: Path_) -> Iterator[Finding]:
     """Return the unknown keys below a value of an old turn that has the present format."""
     try:
         turn = Invocation.model_validate({"user_content": {"parts": []}, key: item})
@@ -212,22 +212,30 @@ def _unknown_in_new_form(key: str, item: Any, path: Path_) -> Iterator[Finding]:
         yield replace(finding, path=(*path, *finding.path))
 
 
-def _old_calls(calls: Iterable[Any], base: Path_) -> Iterator[Finding]:
+def _old_calls(calls: Iterable[object], base: Path_) -> Iterator[Finding]:
     from proctor.schema.format.legacy import CALL_KEYS
 
     for index, call in enumerate(calls):
         if isinstance(call, dict):
             yield from _old_keys(call, (*base, index), Place.CALL, FunctionCall, CALL_KEYS | _NEW_CALL_KEYS)
-            if "function" in (FunctionCall.model_validate(call).model_extra or {}):
+            if _has_unread_function(call):
                 hint = meaning_of(Place.CALL, FunctionCall, "function").hint
                 yield Finding((*base, index, "function"), NOTHING_READS, hint, at_key=True, is_misread=True)
+
+
+def _has_unread_function(call: dict[str, object]) -> bool:
+    """Whether the key `function` of a call is not read; false if the call is invalid, which the conversion reports."""
+    try:
+        return "function" in (FunctionCall.model_validate(call).model_extra or {})
+    except ValueError:
+        return False
 
 
 _NEW_CALL_KEYS = frozenset({"args", "arguments", "name", "function", "id", "tool_parameters", "parameters"})
 
 
 def _old_keys(
-    value: Mapping[str, Any], base: Path_, place: Place, owner: type[BaseModel], known: Collection[str]
+    value: Mapping[str, object], base: Path_, place: Place, owner: type[BaseModel], known: Collection[str]
 ) -> Iterator[Finding]:
     for key, item in value.items():
         name = to_snake(key)
@@ -268,7 +276,7 @@ class KeyProblems:
         self._left = {True: LISTED, False: LISTED}
 
     def look(
-        self, index: int, case: EvalCase, value: Any, noticed: NoticedKeys, *, is_row: bool = False
+        self, index: int, case: EvalCase, value: object, noticed: NoticedKeys, *, is_row: bool = False
     ) -> None:
         """Add the next case, which was read from `value`; single keys are examined only if necessary."""
         if self._has_free_keys:

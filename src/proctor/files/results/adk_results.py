@@ -93,7 +93,7 @@ def _expected_turns(entries: list[EvalCaseResult]) -> list[Invocation] | None:
 
 
 def _case(
-    set_id: str, eval_id: str, entries: list[EvalCaseResult], extras: list[dict[str, Any]]
+    set_id: str, eval_id: str, entries: list[EvalCaseResult], extras: list[dict[str, object]]
 ) -> CaseResult:
     result = CaseResult(set_id, eval_id, Outcome.ERROR)
     trials = [(entry, extra) for entry, extra in zip(entries, extras, strict=True) if is_trial(extra)]
@@ -106,7 +106,7 @@ def _case(
     return result
 
 
-def _set_verdict(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict[str, Any]]) -> None:
+def _set_verdict(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict[str, object]]) -> None:
     """Set the verdict that Proctor wrote; otherwise the worst of the recorded ones."""
     written = extras[0].get("case")
     if isinstance(written, dict) and all(extras):
@@ -191,7 +191,7 @@ def _with_timings(actual: Invocation, events: list[Event]) -> Turn:
     )
 
 
-def _turns_of_session(events: list[Any] | None, actual: list[Invocation]) -> list[Turn] | None:
+def _turns_of_session(events: list[object] | None, actual: list[Invocation]) -> list[Turn] | None:
     """Return the turns with the session's own events; `None` if there are none, or they contradict the invocations."""
     groups: dict[str, list[Event]] = {}
     for recorded in events or ():
@@ -205,7 +205,7 @@ def _turns_of_session(events: list[Any] | None, actual: list[Invocation]) -> lis
     return turns if groups and same else None
 
 
-def _event(recorded: Any) -> Event | None:
+def _event(recorded: object) -> Event | None:
     if not isinstance(recorded, dict):
         return None
     fields = {key: value for key, value in recorded.items() if value is not None}
@@ -232,7 +232,7 @@ def _agrees(turn: Turn, actual: Invocation) -> bool:
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, Any]]]) -> MetricVerdict:
+def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, object]]]) -> MetricVerdict:
     rows = [
         (_metric_result(entry.overall_eval_metric_results, name), entry, of_metric(extra, name))
         for entry, extra in trials
@@ -257,7 +257,7 @@ def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, Any]]]) -> M
     return verdict
 
 
-def _set_written_verdict(verdict: MetricVerdict, extras: list[dict[str, Any]]) -> None:
+def _set_written_verdict(verdict: MetricVerdict, extras: list[dict[str, object]]) -> None:
     """Set the verdict over all trials that Proctor wrote, if there is one."""
     written = extras[0].get("case") if extras and all(extras) else None
     if isinstance(written, dict) and written.get("outcome") in set(Outcome):
@@ -289,7 +289,7 @@ def _combine(outcomes: list[Outcome]) -> Outcome:
     return worst(decisive)
 
 
-def _score(result: EvalMetricResult, entry: EvalCaseResult, extra: dict[str, Any]) -> MetricScore | None:
+def _score(result: EvalMetricResult, entry: EvalCaseResult, extra: dict[str, object]) -> MetricScore | None:
     """Return the recorded score of one trial; `None` if Proctor recorded that there was none."""
     if extra and extra.get("outcome") is None:
         return None
@@ -337,12 +337,12 @@ def proctor_data(entry: EvalCaseResult) -> dict[str, Any]:
     return {**data, "outcome": outcome}
 
 
-def is_trial(extra: dict[str, Any]) -> bool:
+def is_trial(extra: dict[str, object]) -> bool:
     """Whether the entry is a trial; Proctor also writes an entry for a case without trials."""
     return not extra or extra.get("trial") is not None
 
 
-def of_metric(extra: dict[str, Any], name: str) -> dict[str, Any]:
+def of_metric(extra: dict[str, object], name: str) -> dict[str, Any]:
     """Return the data of one metric; empty if there is none."""
     metrics = extra.get("metrics")
     data = metrics.get(name) if isinstance(metrics, dict) else None

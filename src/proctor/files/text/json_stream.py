@@ -146,7 +146,7 @@ class Walk:
         if self._gap(at + 1) != self.data.size or not self.spans.cases_key:
             raise BrokenTextError(at)
 
-    def _header(self, key: Any, at: int) -> int:
+    def _header(self, key: object, at: int) -> int:
         if not isinstance(key, str) or key in self.spans.header or len(self.spans.header) >= _MAX_HEADER_KEYS:
             raise BrokenTextError(at)
         self.spans.header[key], at = self._small(at)

@@ -73,7 +73,7 @@ class Finding:
         return f"{'.'.join(map(str, self.path)) or 'document'}: {self.message}{hint}"
 
 
-def explain(error: ValidationError, value: Any, base: Path_ = ()) -> list[Finding]:
+def explain(error: ValidationError, value: object, base: Path_ = ()) -> list[Finding]:
     """Return the findings of one validation of `value`, which is at `base` of the document; one per path."""
     grouped: dict[Path_, list[Any]] = {}
     for detail in error.errors(include_url=False):
@@ -102,7 +102,7 @@ def resolve(location: Iterable[str | int], value: Any) -> tuple[Path_, str]:
     return tuple(path), absent
 
 
-def _key_in_document(step: str | int, value: Any) -> str | int | None:
+def _key_in_document(step: str | int, value: object) -> str | int | None:
     if isinstance(value, list | tuple):
         return step if isinstance(step, int) and step < len(value) else None
     if isinstance(value, dict) and isinstance(step, str):
@@ -132,7 +132,7 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
     return Finding(at, message if is_complete else f"{message}, got {kind_of(value)}")
 
 
-def _finding_for_missing(path: Path_, document: Any, base: Path_) -> Finding:
+def _finding_for_missing(path: Path_, document: object, base: Path_) -> Finding:
     name, parent = str(path[-1]), _at(document, path[:-1])
     if name.startswith("element "):
         return Finding(base + path[:-1], f"expected a pair [author, parts], got {kind_of(parent)}")
@@ -140,7 +140,7 @@ def _finding_for_missing(path: Path_, document: Any, base: Path_) -> Finding:
     return Finding(base + path[:-1], f"`{key}` is missing", _hint_for_missing(name, parent))
 
 
-def _is_camel_case(document: Any, path: Path_) -> bool:
+def _is_camel_case(document: object, path: Path_) -> bool:
     """Whether the file writes keys in camelCase: decided by the nearest keys of several words."""
     for end in range(len(path), -1, -1):
         parent = _at(document, path[:end])
@@ -167,7 +167,7 @@ def _at(document: Any, path: Path_) -> Any:
     return document
 
 
-def _hint_for_missing(name: str, parent: Any) -> str:
+def _hint_for_missing(name: str, parent: object) -> str:
     if not isinstance(parent, dict):
         return ""
     keys = list(islice(parent, _MAX_COMPARED))

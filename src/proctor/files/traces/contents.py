@@ -93,7 +93,7 @@ def _of_attributes(span: Span) -> Contents:
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
-def _instructions(value: Any) -> str:
+def _instructions(value: object) -> str:
     messages = read_messages(value, "system")
     if messages is None:
         return ""
@@ -107,7 +107,7 @@ def _instructions(value: Any) -> str:
     return "\n".join(text for one in messages if (text := one.text))
 
 
-def _declared(value: Any) -> list[Any]:
+def _declared(value: object) -> list[Any]:
     try:
         value = read_json(value)
     except ValueError:
@@ -117,7 +117,7 @@ def _declared(value: Any) -> list[Any]:
     return [_declaration(one) for one in value if isinstance(one, Mapping)]
 
 
-def _declaration(tool: Mapping[str, Any]) -> dict[str, Any]:
+def _declaration(tool: Mapping[str, object]) -> dict[str, Any]:
     function = tool.get("function")
     stated = function if isinstance(function, Mapping) else tool
     named = ("name", "description", "parameters")
@@ -150,7 +150,7 @@ _EVENTS = {
 _WHOLE = ("gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion")
 
 
-def _of_event(attributes: Mapping[str, Any], body: Any, role: str) -> list[Message]:
+def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list[Message]:
     whole = next((attributes[name] for name in _WHOLE if name in attributes), body)
     if whole is not None:
         messages = read_messages(whole, role)
@@ -167,7 +167,7 @@ def _of_event(attributes: Mapping[str, Any], body: Any, role: str) -> list[Messa
     return [read_message({"role": role, **stated})]
 
 
-def _listed_json(value: Any) -> list[Any]:
+def _listed_json(value: object) -> list[Any]:
     try:
         value = read_json(value)
     except ValueError:
@@ -199,7 +199,7 @@ def _of_adk(span: Span) -> Contents:
 _CUT = object()
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     try:
         return read_json(value)
     except ValueError:
@@ -246,7 +246,7 @@ def _of_values(span: Span) -> Contents:
     return Contents(_plain(told, "user"), _plain(said, "model"))
 
 
-def _plain(value: Any, role: str) -> Messages:
+def _plain(value: object, role: str) -> Messages:
     """Return the messages of a value; any other value is one message with its text."""
     if value is None or value in ("", ELIDED):
         return None

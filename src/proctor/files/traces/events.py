@@ -237,7 +237,7 @@ class TurnBuilder:
         call.is_executed = True
         self._executing[id(span)] = call
 
-    def _requested_call(self, its_id: str | None, name: str, args: Any, author: str) -> Call | None:
+    def _requested_call(self, its_id: str | None, name: str, args: object, author: str) -> Call | None:
         """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
         open_calls = [call for call in self.turn.calls if call.by_model and not call.is_executed]
         by_id = [call for call in open_calls if its_id and call.part["id"] == its_id]
@@ -263,7 +263,7 @@ class TurnBuilder:
         if error is not None:
             self.turn.failed = len(self.turn.events)
 
-    def _add_response(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
+    def _add_response(self, part: dict[str, object], author: str, time: float | None = None) -> None:
         content = {"role": "user", "parts": [part]}
         self.turn.events.append({"author": author, "content": content, "timestamp": time})
 
@@ -297,7 +297,7 @@ class TurnBuilder:
                 answer = {**part["function_response"], "id": call.part["id"], "name": call.part["name"]}
                 self._add_response({"function_response": answer}, call.author)
 
-    def _answer_call(self, answer: dict[str, Any]) -> Call | None:
+    def _answer_call(self, answer: dict[str, object]) -> Call | None:
         """Return the call that an answer is for, which has none yet."""
         waiting = [call for call in self.turn.calls if not call.is_answered]
         if answer["id"]:

@@ -46,7 +46,7 @@ class Message:
         return "\n".join(part["text"] for part in self.parts if part.get("text") and not part.get("thought"))
 
 
-def read_json(value: Any) -> Any:
+def read_json(value: object) -> Any:
     """Return what a JSON text holds, and anything else as it is.
 
     Raises:
@@ -57,7 +57,7 @@ def read_json(value: Any) -> Any:
     return from_json(value)
 
 
-def read_messages(value: Any, role: str = "user") -> list[Message] | None:
+def read_messages(value: object, role: str = "user") -> list[Message] | None:
     """Read messages from what an attribute holds: a list, one message, a text. `None`: nothing was captured."""
     try:
         value = read_json(value)
@@ -72,7 +72,7 @@ def read_messages(value: Any, role: str = "user") -> list[Message] | None:
     return [read_message(one, role) for one in value]
 
 
-def read_message(given: Any, role: str = "user") -> Message:
+def read_message(given: object, role: str = "user") -> Message:
     """Read one message of any spelling; `role` is whose it is where it does not say."""
     if not isinstance(given, Mapping):
         return (
@@ -101,7 +101,7 @@ def read_message(given: Any, role: str = "user") -> Message:
     return message
 
 
-def _calls_in(given: Mapping[str, Any]) -> list[Any]:
+def _calls_in(given: Mapping[str, object]) -> list[Any]:
     """Return the calls outside of the content: in the present form, the former one, and that of LangChain."""
     more = given.get("additional_kwargs")
     for one in (given, more if isinstance(more, Mapping) else {}):
@@ -125,11 +125,11 @@ _LANGCHAIN = {"human": "user", "ai": "model", "system": "system", "tool": "tool"
 """LangChain's message types, which replace roles."""
 
 
-def _role(given: Any, otherwise: str) -> str:
+def _role(given: object, otherwise: str) -> str:
     return _ROLES.get(str(given).lower(), "user") if given else otherwise
 
 
-def _take_content(message: Message, content: Any, given: Mapping[str, Any]) -> None:
+def _take_content(message: Message, content: object, given: Mapping[str, object]) -> None:
     if content == ELIDED:
         message.lost = NOT_CAPTURED
     elif message.role == "tool" and not _has_parts(content):
@@ -143,7 +143,7 @@ def _take_content(message: Message, content: Any, given: Mapping[str, Any]) -> N
             _take_part(message, part)
 
 
-def _has_parts(content: Any) -> bool:
+def _has_parts(content: object) -> bool:
     """Whether a tool response consists of parts; any other list is the response itself."""
     return isinstance(content, list) and any(
         isinstance(one, Mapping)
@@ -155,14 +155,14 @@ def _has_parts(content: Any) -> bool:
 _ANSWERS = ("tool_call_response", "tool_result")
 
 
-def listed(value: Any) -> list[Any]:
+def listed(value: object) -> list[Any]:
     """Return a list unchanged, and any other value as the only item of a list."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
 
 
-def _take_part(message: Message, part: Any) -> None:
+def _take_part(message: Message, part: object) -> None:
     if isinstance(part, str):
         message.parts.append({"text": part})
         return
@@ -180,11 +180,11 @@ def _take_part(message: Message, part: Any) -> None:
     reader(message, part)
 
 
-def _is_call(part: Mapping[str, Any]) -> bool:
+def _is_call(part: Mapping[str, object]) -> bool:
     return "name" in part and any(name in part for name in _ARGUMENTS)
 
 
-def _of_text(message: Message, part: Mapping[str, Any]) -> None:
+def _of_text(message: Message, part: Mapping[str, object]) -> None:
     text = part.get("content", part.get("text"))
     if not isinstance(text, str) or text == ELIDED:
         message.lost = message.lost or NOT_CAPTURED
@@ -193,7 +193,7 @@ def _of_text(message: Message, part: Mapping[str, Any]) -> None:
     message.parts.append({"text": text, **thought})
 
 
-def _take_call(message: Message, call: Any) -> None:
+def _take_call(message: Message, call: object) -> None:
     if not isinstance(call, Mapping):
         message.lost = message.lost or NOT_CAPTURED
         return
@@ -204,7 +204,7 @@ def _take_call(message: Message, call: Any) -> None:
     _of_call(message, told)
 
 
-def _of_call(message: Message, part: Mapping[str, Any]) -> None:
+def _of_call(message: Message, part: Mapping[str, object]) -> None:
     """A call; `args` is null where they were not captured, which the span of its tool may make good."""
     name, its_id = part.get("name"), part.get("id")
     args, lost = read_arguments(next((part[key] for key in _ARGUMENTS if key in part), _ABSENT))
@@ -218,7 +218,7 @@ _ABSENT = object()
 _ARGUMENTS = ("arguments", "args", "input")
 
 
-def read_arguments(given: Any) -> tuple[dict[str, Any] | None, str]:
+def read_arguments(given: object) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments of a call, and why they are not known where they are not."""
     if given is _ABSENT or given == ELIDED:
         return None, NOT_CAPTURED
@@ -233,27 +233,27 @@ def read_arguments(given: Any) -> tuple[dict[str, Any] | None, str]:
     return {"value": given}, ""
 
 
-def _of_answer(message: Message, part: Mapping[str, Any]) -> None:
+def _of_answer(message: Message, part: Mapping[str, object]) -> None:
     found = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
     if found is _ABSENT or found == ELIDED:
         return  # the tool's own span contains its response, too
     message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), found))
 
 
-def response_part(name: Any, its_id: Any, response: Any) -> dict[str, Any]:
+def response_part(name: object, its_id: object, response: object) -> dict[str, Any]:
     """Return a tool response as a part; a value that is not an object becomes `result`, as in google-adk."""
     stated = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
     return {"function_response": {**stated, "response": read_response(response)}}
 
 
-def read_response(given: Any) -> dict[str, Any]:
+def read_response(given: object) -> dict[str, Any]:
     """Return what a tool answered as an object."""
     with suppress(ValueError):  # a text that begins like JSON
         given = read_json(given)
     return dict(given) if isinstance(given, Mapping) else {"result": given}
 
 
-def _of_media(message: Message, part: Mapping[str, Any]) -> None:
+def _of_media(message: Message, part: Mapping[str, object]) -> None:
     """Media, inline or by address; of such whose bytes were not kept, the kind remains."""
     mime = part.get("mime_type") or part.get("media_type") or part.get("modality")
     mime = str(mime) if mime else None
@@ -280,7 +280,7 @@ _BY_TYPE = {
 }  # fmt: skip
 
 
-def _of_genai(message: Message, part: Mapping[str, Any]) -> None:
+def _of_genai(message: Message, part: Mapping[str, object]) -> None:
     """A part in google-genai's words, in either spelling of the keys."""
     call = part.get("function_call", part.get("functionCall"))
     answer = part.get("function_response", part.get("functionResponse"))
@@ -306,7 +306,7 @@ def _of_genai(message: Message, part: Mapping[str, Any]) -> None:
 # --- messages with an attribute for each part (OpenInference, OpenLLMetry) --------------------------------------------
 
 
-def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any] | None:
+def unflattened(attributes: Mapping[str, object], prefix: str) -> list[Any] | None:
     """Return the list that `prefix.0.x`, `prefix.1.y` … spell; `None` where there is none of these."""
     tree: dict[str, Any] = {}
     for name, value in attributes.items():
@@ -318,7 +318,7 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any] | None:
 _DEEPEST = 12
 
 
-def _plant(tree: dict[str, Any], steps: list[str], value: Any) -> None:
+def _plant(tree: dict[str, object], steps: list[str], value: object) -> None:
     for step in steps[:-1]:
         below = tree.setdefault(step, {})
         if not isinstance(below, dict):
@@ -327,11 +327,11 @@ def _plant(tree: dict[str, Any], steps: list[str], value: Any) -> None:
     tree.setdefault(steps[-1], value)
 
 
-def _is_list(tree: dict[str, Any]) -> bool:
+def _is_list(tree: dict[str, object]) -> bool:
     return all(key.isascii() and key.isdigit() and len(key) < _DEEPEST for key in tree)
 
 
-def _as_lists(tree: Any, depth: int) -> Any:
+def _as_lists(tree: object, depth: int) -> Any:
     if not isinstance(tree, dict) or depth > _DEEPEST or not tree:
         return tree
     if _is_list(tree):
@@ -339,7 +339,7 @@ def _as_lists(tree: Any, depth: int) -> Any:
     return {key: _as_lists(value, depth + 1) for key, value in tree.items()}
 
 
-def _items(tree: dict[str, Any], depth: int) -> Iterator[Any]:
+def _items(tree: dict[str, object], depth: int) -> Iterator[Any]:
     """The items of a list, in order, and one `None` for those that are missing before an item."""
     before = -1
     for key in sorted(tree, key=int):
@@ -349,13 +349,13 @@ def _items(tree: dict[str, Any], depth: int) -> Iterator[Any]:
         yield _as_lists(tree[key], depth + 1)
 
 
-def has_gaps(unflat: Any) -> bool:
+def has_gaps(unflat: object) -> bool:
     """Whether an item is missing in a list that was spelled by attributes, however deep."""
     inner = unflat.values() if isinstance(unflat, dict) else unflat if isinstance(unflat, list) else ()
     return any(one is None or has_gaps(one) for one in inner)
 
 
-def of_openinference(given: Iterable[Any]) -> list[Message]:
+def of_openinference(given: Iterable[object]) -> list[Message]:
     """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
     found = []
     for one in given:
@@ -369,5 +369,5 @@ def of_openinference(given: Iterable[Any]) -> list[Message]:
     return found
 
 
-def _kind(part: Mapping[str, Any]) -> str:
+def _kind(part: Mapping[str, object]) -> str:
     return "text" if "text" in part else "image_url"

@@ -31,7 +31,7 @@ _MOST_NANOSECONDS = 1 << 63
 class Malformed(Exception):  # noqa: N818 - it never leaves this package
     """A value is not what OTLP has there."""
 
-    def __init__(self, path: Path_, expected: str, got: Any) -> None:
+    def __init__(self, path: Path_, expected: str, got: object) -> None:
         self.finding = Finding(path, f"expected {expected}, got {_named(got)}", "is this an OTLP JSON file?")
         super().__init__(self.finding.message)
 
@@ -43,7 +43,7 @@ class LogRecord(SpanEvent):
     span_id: str = ""
 
 
-def is_request(value: Any) -> bool:
+def is_request(value: object) -> bool:
     """Whether this is a request of traces or logs, or the data of a file of them."""
     return isinstance(value, dict) and any(key in value for key in _REQUEST_KEYS)
 
@@ -69,7 +69,7 @@ def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRe
                 yield _log(record, here)
 
 
-def _span(given: dict[str, Any], path: Path_, scope: str, resource: dict[str, Any]) -> Span:
+def _span(given: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> Span:
     status = _inside(given, path, "status")
     span = Span(
         trace_id=_id(given, path, "traceId", "trace_id"),
@@ -90,7 +90,7 @@ def _span(given: dict[str, Any], path: Path_, scope: str, resource: dict[str, An
     return span
 
 
-def is_error_code(given: Any) -> bool:
+def is_error_code(given: object) -> bool:
     """Whether a status is an error, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
     return str(given) == "2" or str(given).upper().endswith("ERROR")
 
@@ -103,12 +103,12 @@ _DROPPED = (
 )
 
 
-def _event(given: dict[str, Any], path: Path_) -> SpanEvent:
+def _event(given: dict[str, object], path: Path_) -> SpanEvent:
     time = _time(given, path, "timeUnixNano", "time_unix_nano")
     return SpanEvent(_text(given, "name", path), time, _attributes(given, path))
 
 
-def _log(given: dict[str, Any], path: Path_) -> LogRecord:
+def _log(given: dict[str, object], path: Path_) -> LogRecord:
     attributes = _attributes(given, path)
     named = _text(given, "eventName", path) or _text(given, "event_name", path)
     name = named or str(attributes.get("event.name", ""))
@@ -123,7 +123,7 @@ def _log(given: dict[str, Any], path: Path_) -> LogRecord:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
+def _attributes(given: dict[str, object], path: Path_) -> dict[str, Any]:
     """Return the attributes about agents, by name."""
     found: dict[str, Any] = {}
     for pair, at in _listed(given, path, "attributes"):
@@ -135,14 +135,14 @@ def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
     return found
 
 
-def is_kept(name: str, owner: dict[str, Any] | None = None) -> bool:
+def is_kept(name: str, owner: dict[str, object] | None = None) -> bool:
     """Whether an attribute of this name, of this span or event, may be about an agent."""
     if name in _OF_MESSAGES and owner is not None:
         return _event_name(owner).startswith("gen_ai.")
     return _KEPT.match(name) is not None
 
 
-def _event_name(owner: dict[str, Any]) -> str:
+def _event_name(owner: dict[str, object]) -> str:
     """The name of an event, or of a log record, which may be an attribute."""
     if named := next((owner[key] for key in ("name", "eventName", "event_name") if owner.get(key)), None):
         return str(named)
@@ -153,7 +153,7 @@ def _event_name(owner: dict[str, Any]) -> str:
     return str(next((value for value in values if value is not None), ""))
 
 
-def only_kept(value: Any) -> Any:
+def only_kept(value: object) -> Any:
     """Return a request without the attributes that are not about agents; the rest is unchanged."""
     if isinstance(value, list):
         return [only_kept(one) for one in value]
@@ -164,13 +164,13 @@ def only_kept(value: Any) -> Any:
     }
 
 
-def _few(attributes: Any, owner: dict[str, Any]) -> Any:
+def _few(attributes: object, owner: dict[str, object]) -> Any:
     if not isinstance(attributes, list):
         return attributes
     return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
 
 
-def _value(given: Any, path: Path_, depth: int = 0) -> Any:
+def _value(given: object, path: Path_, depth: int = 0) -> Any:
     """Return what an AnyValue holds."""
     if not isinstance(given, dict):
         raise Malformed(path, "a value such as {“stringValue”: …}", given)
@@ -197,7 +197,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _items(given: dict[str, Any], path: Path_, depth: int) -> list[Any]:
+def _items(given: dict[str, object], path: Path_, depth: int) -> list[Any]:
     items = given.get("values")
     if not isinstance(items, list | None):
         raise Malformed((*path, "values"), "a list", items)
@@ -207,7 +207,7 @@ def _items(given: dict[str, Any], path: Path_, depth: int) -> list[Any]:
     ]
 
 
-def _pairs(given: dict[str, Any], path: Path_, depth: int) -> dict[str, Any]:
+def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, Any]:
     found = {}
     for pair, at in _listed(given, path, "values"):
         if not isinstance(pair.get("key"), str):
@@ -217,7 +217,7 @@ def _pairs(given: dict[str, Any], path: Path_, depth: int) -> dict[str, Any]:
     return found
 
 
-def _plain(kind: str, value: Any, path: Path_) -> Any:
+def _plain(kind: str, value: object, path: Path_) -> Any:
     try:
         if kind == "int" and isinstance(value, str | int) and not isinstance(value, bool):
             return int(value)
@@ -230,7 +230,7 @@ def _plain(kind: str, value: Any, path: Path_) -> Any:
     raise Malformed(path, {"bool": "true or false", "text": "text"}.get(kind, "a number"), value)
 
 
-def _listed(given: dict[str, Any], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:
+def _listed(given: dict[str, object], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:
     """Return the objects of the first of these lists that is there, each with its path."""
     for name in names:
         items = given.get(name)
@@ -243,18 +243,18 @@ def _listed(given: dict[str, Any], path: Path_, *names: str) -> Iterator[tuple[d
         return
 
 
-def _object(given: Any, path: Path_) -> dict[str, Any]:
+def _object(given: object, path: Path_) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise Malformed(path, "an object", given)
     return given
 
 
-def _inside(given: dict[str, Any], path: Path_, *names: str) -> dict[str, Any]:
+def _inside(given: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
     found = next((name for name in names if given.get(name) is not None), None)
     return {} if found is None else _object(given[found], (*path, found))
 
 
-def _text(given: dict[str, Any], name: str, path: Path_) -> str:
+def _text(given: dict[str, object], name: str, path: Path_) -> str:
     value = given.get(name)
     if value is None:
         return ""
@@ -263,7 +263,7 @@ def _text(given: dict[str, Any], name: str, path: Path_) -> str:
     return value
 
 
-def _id(given: dict[str, Any], path: Path_, *names: str, needed: bool = True) -> str:
+def _id(given: dict[str, object], path: Path_, *names: str, needed: bool = True) -> str:
     found = next((_text(given, name, path) for name in names if given.get(name) is not None), "")
     is_one = bool(found.strip("0"))
     if needed and not is_one:
@@ -271,7 +271,7 @@ def _id(given: dict[str, Any], path: Path_, *names: str, needed: bool = True) ->
     return found if is_one else ""
 
 
-def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
+def _time(given: dict[str, object], path: Path_, *names: str) -> int:
     for name in names:
         value = _whole(given.get(name))
         if value is None:
@@ -285,14 +285,14 @@ def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
     return 0
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> Any:
     """Return a 64-bit number that older JavaScript exporters write in two halves; other values are unchanged."""
     if not isinstance(value, dict) or not all(type(value.get(half)) is int for half in ("low", "high")):
         return value
     return (value["high"] << 32) + (value["low"] & 0xFFFFFFFF) if abs(value["high"]) < 1 << 32 else value
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     if isinstance(value, str):
         return quote(value)
     kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "nothing"}

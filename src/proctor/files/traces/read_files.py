@@ -122,7 +122,7 @@ def _is_lines(data: FileBytes) -> bool:
         return False
 
 
-def _is_trace(value: Any) -> bool:
+def _is_trace(value: object) -> bool:
     return is_request(value) or is_plain_span(value)
 
 
@@ -216,7 +216,7 @@ def _problem(name: str, message: str, *, line: int = 1, column: int = 1, hint: s
 SQLITE = b"SQLite format 3\0"
 
 
-def is_plain_span(value: Any) -> bool:
+def is_plain_span(value: object) -> bool:
     """Whether this is a span whose attributes are an object."""
     if not isinstance(value, dict) or not isinstance(value.get("attributes", {}), dict):
         return False
@@ -224,7 +224,7 @@ def is_plain_span(value: Any) -> bool:
     return "span_id" in (context if isinstance(context, dict) else value) and "name" in value
 
 
-def plain_span(given: dict[str, Any], path: Path_ = ()) -> Span:
+def plain_span(given: dict[str, object], path: Path_ = ()) -> Span:
     """Read such a span.
 
     Raises:
@@ -251,19 +251,19 @@ def plain_span(given: dict[str, Any], path: Path_ = ()) -> Span:
     )
 
 
-def _event(given: dict[str, Any]) -> SpanEvent:
+def _event(given: dict[str, object]) -> SpanEvent:
     return SpanEvent(
         str(given.get("name") or ""), _time(given.get("timestamp")), _kept(given.get("attributes"), given)
     )
 
 
-def _kept(attributes: Any, owner: dict[str, Any] | None = None) -> dict[str, Any]:
+def _kept(attributes: object, owner: dict[str, object] | None = None) -> dict[str, Any]:
     if not isinstance(attributes, dict):
         return {}
     return {name: value for name, value in attributes.items() if is_kept(name, owner)}
 
 
-def _id(given: Any, path: Path_, *, digits: int, needed: bool = True) -> str:
+def _id(given: object, path: Path_, *, digits: int, needed: bool = True) -> str:
     """An id as hex digits, whether it came as such or as a number."""
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
         return f"{given:0{digits}x}"
@@ -274,7 +274,7 @@ def _id(given: Any, path: Path_, *, digits: int, needed: bool = True) -> str:
     return ""
 
 
-def _time(given: Any) -> int:
+def _time(given: object) -> int:
     """Nanoseconds, from nanoseconds or an ISO time; 0 for what is neither."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         return max(0, int(given)) if abs(given) < 1 << 63 else 0
@@ -309,7 +309,7 @@ _ROWS = (
 )
 
 
-def _json(text: Any, path: Path_) -> Any:
+def _json(text: object, path: Path_) -> Any:
     """Return the attributes of a row; without them the span cannot be interpreted."""
     try:
         value = from_json(text) if isinstance(text, str | bytes) else {}

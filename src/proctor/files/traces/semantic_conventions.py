@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
 from proctor.files.traces.span_tree import Span
 
@@ -116,7 +115,7 @@ CASE = "proctor.eval_id"
 """The attribute that names the case that was being run."""
 
 
-def _id(given: Any) -> str:
+def _id(given: object) -> str:
     """An id, which may be a number."""
     return str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
 
@@ -170,7 +169,7 @@ def usage_of(span: Span) -> dict[str, int] | None:
     return {name: count for name, count in said.items() if count is not None}
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1 << 53:
         return None
     return int(value)

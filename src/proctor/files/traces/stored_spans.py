@@ -89,11 +89,11 @@ def _messages(found: Messages) -> list[dict[str, Any]]:
     return [{"role": message.role, "parts": message.parts} for message in found]
 
 
-def _plain(value: Any) -> str | None:
+def _plain(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json_text(value)
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return a value as JSON, characters as they are."""
     return json.dumps(value, ensure_ascii=False, default=str)
 

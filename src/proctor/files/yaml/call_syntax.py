@@ -239,7 +239,7 @@ class _Parser:
 # --- writing -----------------------------------------------------------------------------------------------------------
 
 
-def write_call(name: str, arguments: dict[str, Any]) -> str | None:
+def write_call(name: str, arguments: dict[str, object]) -> str | None:
     """Return the text of a call; `None` if text cannot represent it (a name with spaces, deeply nested arguments)."""
     if not NAME.fullmatch(name) or _depth(arguments) > MAX_DEPTH // 2:
         return None

@@ -370,7 +370,7 @@ _MESSAGES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def syntax_problem(source: SourceText, error: Any) -> Problem:
+def syntax_problem(source: SourceText, error: object) -> Problem:
     """Return the problem for an error of PyYAML's parser."""
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     place, offset = _place(source, error)
@@ -386,7 +386,7 @@ def syntax_problem(source: SourceText, error: Any) -> Problem:
     return Problem("error", source.name, *place, "", message, hint)
 
 
-def _place(source: SourceText, error: Any) -> tuple[Place, int]:
+def _place(source: SourceText, error: object) -> tuple[Place, int]:
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         return Place(mark.line + 1, mark.column + 1), mark.index

@@ -119,7 +119,7 @@ def _is_text_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _session(session: Any) -> Object | None:
+def _session(session: object) -> Object | None:
     if not isinstance(session, dict) or not session.keys() <= {*SESSION_KEYS.values()}:
         return None
     short = {key: session[name] for key, name in SESSION_KEYS.items() if name in session}
@@ -256,7 +256,7 @@ def _rubric(rubric: Object) -> Any:
     return {"id": rubric["rubric_id"], "text": text, **rest}
 
 
-def _on_one_line(value: Any) -> Any:
+def _on_one_line(value: object) -> Any:
     """Return an object of a few plain values in a form that is written on one line."""
     if not isinstance(value, dict) or any(isinstance(item, dict | list) for item in value.values()):
         return value
@@ -279,7 +279,7 @@ class Flow:
         self.value = value
 
 
-def emit(value: Any) -> str:
+def emit(value: object) -> str:
     """Return the text of a document."""
     text: str = yaml.dump(
         value,
@@ -295,7 +295,7 @@ def emit(value: Any) -> str:
 class _Dumper(yaml.SafeDumper):
     """PyYAML's dumper, which quotes words that YAML 1.1 does not read as text; this one also quotes those of YAML 1.2."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         """Write no aliases."""
         return True
 
