@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from proctor.errors import MetricError
 from proctor.metrics.case_statements import StatementReader, by_needs
 from proctor.schema.evidence.convert_events import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.evidence.trial import Trial
@@ -13,7 +14,7 @@ from proctor.schema.format.case import ConversationScenario, EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, Score
 
 RECORDED = "recorded"
 SCENARIO = "scenario"
@@ -270,3 +271,40 @@ _IGNORED_WITHOUT_JUDGE = "this option has no effect here: the metric uses no jud
 def is_adk_compatible(criterion: BaseCriterion) -> bool:
     """Return whether a criterion requests the exact behaviour of google-adk."""
     return getattr(criterion, "compat", None) == "adk"
+
+
+# --- Actual and expected invocations in pairs, by the rules that all metrics share ------------------------------------
+
+
+NOTHING_RECORDED = "the case has no recorded conversation to compare with"
+
+
+def paired(case: CaseView) -> list[tuple[Invocation, Invocation]]:
+    """Return each actual invocation with the expected one of the same turn.
+
+    Raises:
+        MetricError: there are no expected invocations, or another number of them.
+    """
+    return [*zip(case.actual, expected_turns(case), strict=True)]
+
+
+def expected_turns(case: CaseView) -> list[Invocation]:
+    """Return the expected invocations: one for each actual one.
+
+    Raises:
+        MetricError: there are no expected invocations, or another number of them.
+    """
+    if case.expected is None:
+        raise MetricError(NOTHING_RECORDED)
+    if len(case.actual) != len(case.expected):
+        raise MetricError(
+            f"the case has {len(case.expected)} invocation(s) and the agent's run {len(case.actual)}; "
+            "they cannot be compared turn by turn"
+        )
+    return case.expected
+
+
+def nothing_recorded(case: CaseView) -> MetricScore:
+    """Return the score of a case without recorded conversation: not applicable, in every invocation."""
+    scores = [Score(reason=NOTHING_RECORDED, not_applicable=True) for _ in case.actual]
+    return MetricScore(per_invocation=scores, reason=NOTHING_RECORDED, not_applicable=True)

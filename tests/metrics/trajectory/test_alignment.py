@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.metrics.trajectory.agentevals_relations import ByMode
-from proctor.metrics.trajectory.alignment import LONGEST, StepKind, align
-from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.alignment import LONGEST, StepKind, align, describe
 from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.trajectory.call_pairing import MOST_OF_ONE_TOOL, UNPAIRED, pair_cost
 from proctor.metrics.trajectory.match_rules import contained, exact, found_in_order, in_order

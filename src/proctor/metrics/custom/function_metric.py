@@ -17,7 +17,7 @@ from typing import Any, TypeVar, overload
 from proctor.common.async_tools import settle
 from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, SetupError, did_you_mean
-from proctor.metrics.base import CaseView, Metric, MetricFacts
+from proctor.metrics.base import CaseView, Metric, MetricFacts, paired
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.custom.adk_functions import uses_adk_classes
@@ -29,7 +29,6 @@ from proctor.metrics.custom.scoring_function import (
     read_signature,
     read_turn,
 )
-from proctor.metrics.expected_turns import paired
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
 from proctor.schema.results.score import MetricScore, mean_score

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from proctor.errors import CriterionError
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.reason_text import and_more, show_name, show_text
 from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts, is_unnamed
 from proctor.metrics.text.rouge import rouge_1

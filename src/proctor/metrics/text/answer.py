@@ -10,10 +10,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.base import CaseView, MetricFacts, expected_turns, is_adk_compatible, nothing_recorded
 from proctor.metrics.case_statements import supplied
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import expected_turns, nothing_recorded
 from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.format.case import EvalCase

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, nothing_recorded, paired
 from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
 from proctor.metrics.text.visible_text import is_blank, trimmed
 from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, other_signs, tell_shared

@@ -17,8 +17,7 @@ from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.case_statements import limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.trajectory.alignment import Alignment
-from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.alignment import Alignment, describe
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,

@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
-from proctor.metrics.base import CaseView, MetricFacts, Survey
+from proctor.metrics.base import CaseView, MetricFacts, Survey, expected_turns, nothing_recorded
 from proctor.metrics.case_statements import StatementReader, expected_calls
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import expected_turns, nothing_recorded
 from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, survey_of, unreadable
 from proctor.metrics.trajectory.alignment import Alignment, align
 from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching

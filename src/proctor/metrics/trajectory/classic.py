@@ -17,8 +17,7 @@ from abc import abstractmethod
 from typing import Literal
 
 from proctor.metrics.base import is_adk_compatible
-from proctor.metrics.trajectory.alignment import Alignment
-from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.alignment import Alignment, describe
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar
 
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import nothing_recorded, paired
 from proctor.metrics.reason_text import show_name
 from proctor.metrics.trajectory.alignment import StepKind, align
 from proctor.metrics.trajectory.call_equality import NAMES

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
 from typing import Literal
 
-from proctor.metrics.base import CaseView
-from proctor.metrics.expected_turns import nothing_recorded, paired
+from proctor.metrics.base import CaseView, nothing_recorded, paired
 from proctor.metrics.matchers.base import doubt
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectory.agentevals_relations import (
@@ -16,8 +15,7 @@ from proctor.metrics.trajectory.agentevals_relations import (
     RelationCriterion,
     RelationMetric,
 )
-from proctor.metrics.trajectory.alignment import Alignment, align
-from proctor.metrics.trajectory.alignment_text import describe
+from proctor.metrics.trajectory.alignment import Alignment, align, describe
 from proctor.metrics.trajectory.base import Calls, facts_of
 from proctor.metrics.trajectory.match_rules import Call
 from proctor.schema.format.invocation import Invocation, InvocationEvents

@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from proctor.metrics.base import CaseView, MetricFacts, Survey, is_adk_compatible
+from proctor.metrics.base import (
+    CaseView,
+    MetricFacts,
+    Survey,
+    expected_turns,
+    is_adk_compatible,
+    nothing_recorded,
+    paired,
+)
 from proctor.metrics.case_statements import expected_calls
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.expected_turns import expected_turns, nothing_recorded, paired
 from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
 from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.trajectory.match_rules import (
@@ -140,8 +147,7 @@ class ToolTrajectory:
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls are missing, extra or in another place, and which arguments differ."""
         # imported here, since a score that passes needs neither
-        from proctor.metrics.trajectory.alignment import align
-        from proctor.metrics.trajectory.alignment_text import describe
+        from proctor.metrics.trajectory.alignment import align, describe
 
         given = score.per_invocation[index]
         if given.not_applicable:

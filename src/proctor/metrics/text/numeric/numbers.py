@@ -18,7 +18,6 @@ from decimal import Decimal
 from itertools import pairwise
 from unicodedata import category, decimal as digit_of, normalize, numeric
 
-from proctor.metrics.text.numeric.number_context import change_after, is_exponent, is_negative, is_unsure
 from proctor.metrics.text.numeric.number_forms import (
     CHAIN,
     FRACTION,
@@ -27,6 +26,10 @@ from proctor.metrics.text.numeric.number_forms import (
     NAME,
     DecimalSign,
     Figure,
+    change_after,
+    is_exponent,
+    is_negative,
+    is_unsure,
     read_run,
 )
 

@@ -12,9 +12,8 @@ from unicodedata import normalize
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded
 from proctor.metrics.case_statements import reference_answers
-from proctor.metrics.expected_turns import nothing_recorded
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
