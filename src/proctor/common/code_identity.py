@@ -54,7 +54,7 @@ class CodeIdentity:
     """Whether everything is known. Otherwise an equal identity does not mean equal behaviour."""
 
 
-def identify(value: Any) -> CodeIdentity:
+def identify(value: object) -> CodeIdentity:
     """Return the identity of a function, a class, an object or plain data.
 
     The identity of a function covers its position in its module, its closure, defaults, attributes and bound object. The
@@ -76,7 +76,7 @@ class _Description:
         self._open: set[int] = set()
         self._classes: set[type] = set()
 
-    def add(self, value: Any, depth: int) -> None:
+    def add(self, value: object, depth: int) -> None:
         """Describe a value; `depth` is its level of nesting."""
         if value is None or type(value) in _PLAIN or isinstance(value, bool):
             self.parts.append(repr(value))
@@ -89,7 +89,7 @@ class _Description:
             self._add_structure(value, depth)
             self._open.discard(id(value))
 
-    def _add_structure(self, value: Any, depth: int) -> None:
+    def _add_structure(self, value: object, depth: int) -> None:
         if isinstance(value, partial):
             self.add((value.func, value.args, value.keywords), depth)
         elif isinstance(value, ModuleType):
@@ -105,7 +105,7 @@ class _Description:
             if type(value).__module__ != "builtins":
                 self._add_object(value, depth)
 
-    def _add_items(self, value: Any, depth: int) -> None:
+    def _add_items(self, value: object, depth: int) -> None:
         if isinstance(value, _PLAIN):
             self.parts.append(repr(value))
         elif isinstance(value, set | frozenset):
@@ -120,7 +120,7 @@ class _Description:
         elif type(value).__module__ == "builtins":
             self._add_text(value)
 
-    def _text(self, item: Any, depth: int) -> str:
+    def _text(self, item: object, depth: int) -> str:
         parts, self.parts = self.parts, []
         self.add(item, depth + 1)
         parts, self.parts = self.parts, parts
@@ -150,7 +150,7 @@ class _Description:
         for name in ("__defaults__", "__kwdefaults__", "__dict__", "__self__"):
             self.add(getattr(function, name, None) or None, depth + 1)
 
-    def _add_object(self, value: Any, depth: int) -> None:
+    def _add_object(self, value: object, depth: int) -> None:
         self._add_class(type(value), depth)
         is_of_project = is_project_module(module_of(type(value)))
         if depth > _DEEPEST and not is_of_project:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sized
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 __all__ = ["Json", "JsonObject", "equal_json", "strict_json", "whole_json"]
 
@@ -59,7 +59,7 @@ def _members(one: object, other: object) -> list[tuple[object, object]] | None:
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
-def whole_json(text: str) -> Any:
+def whole_json(text: str) -> Json:
     """Parse a text that is JSON as a whole, possibly within one code fence; raises as `strict_json`.
 
     It never searches for JSON within a text: the model may quote its material.
@@ -68,17 +68,18 @@ def whole_json(text: str) -> Any:
     return strict_json(match[1] if match else text)
 
 
-def strict_json(text: str) -> Any:
+def strict_json(text: str) -> Json:
     """Parse a JSON text.
 
     Raises:
         ValueError: the text is not JSON, or it has a duplicate field or a number such as NaN.
         RecursionError: the nesting is too deep.
     """
-    return json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_reject_constant)
+    value: Json = json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_reject_constant)
+    return value
 
 
-def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_fields(pairs: list[tuple[str, Json]]) -> JsonObject:
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError("duplicate field")

@@ -38,7 +38,7 @@ class ProjectCode:
     """Whether all modules are known. Otherwise equal hashes do not mean equal code."""
 
 
-def module_of(code: Any) -> ModuleType | None:
+def module_of(code: object) -> ModuleType | None:
     """Return the module that a function or a class was defined in; `None` if it is unknown."""
     names = getattr(code, "__globals__", None)
     name = names.get("__name__") if isinstance(names, dict) else getattr(code, "__module__", None)
@@ -50,7 +50,7 @@ def module_of(code: Any) -> ModuleType | None:
     return module
 
 
-def _module_around(names: dict[str, Any]) -> ModuleType:
+def _module_around(names: dict[str, object]) -> ModuleType:
     module = ModuleType(str(names.get("__name__", "")))
     vars(module).update(names)
     return module

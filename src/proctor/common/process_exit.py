@@ -54,7 +54,7 @@ def prepare(loop: asyncio.AbstractEventLoop) -> None:
     loop.set_task_factory(make)
 
 
-class _Contained(Coroutine[Any, Any, Any]):
+class _Contained(Coroutine[object, object, object]):
     """A coroutine that forwards to another one, and raises AgentRaisedError where that one would end the program."""
 
     __slots__ = ("_inner",)
@@ -65,7 +65,7 @@ class _Contained(Coroutine[Any, Any, Any]):
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)  # anyio reads `cr_running` and similar attributes
 
-    def send(self, value: Any) -> Any:
+    def send(self, value: object) -> object:
         try:
             return self._inner.send(value)
         except (SystemExit, KeyboardInterrupt) as error:

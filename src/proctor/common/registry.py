@@ -26,9 +26,9 @@ class Registry:
         self.kind = kind
         self._table = table
         self._group = group
-        self._added: dict[str, Any] = {}
+        self._added: dict[str, object] = {}
 
-    def add(self, name: str, plugin: Any) -> None:
+    def add(self, name: str, plugin: object) -> None:
         """Register `plugin` under `name` in this process; a later one of the same name replaces it.
 
         Raises:
@@ -102,7 +102,7 @@ class Registry:
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    def make(self, name: str, *arguments: Any, **options: Any) -> Any:
+    def make(self, name: str, *arguments: object, **options: object) -> Any:
         """Load the plug-in called `name` and call it.
 
         Raises:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any
 
 from proctor.common.json_values import whole_json
 from proctor.judges.base import UnusableAnswerError
+from proctor.models.base import JsonSchema
 
 __all__ = ["check_schema", "parse_json"]
 
@@ -25,7 +25,7 @@ def parse_json(text: str) -> object:
         raise UnusableAnswerError("it must be one JSON object and nothing else") from None
 
 
-def check_schema(schema: Mapping[str, Any], answer: object) -> None:
+def check_schema(schema: JsonSchema, answer: object) -> None:
     """Validate an answer by its JSON Schema: objects, arrays, texts, numbers, enumerations.
 
     Raises:
@@ -36,24 +36,29 @@ def check_schema(schema: Mapping[str, Any], answer: object) -> None:
         raise UnusableAnswerError(problem)
 
 
-def _problems(schema: Mapping[str, Any], value: object, at: str) -> Iterator[str]:
+def _problems(schema: JsonSchema, value: object, at: str) -> Iterator[str]:
     where = at or "the answer"
     if "anyOf" in schema:
-        if not any(next(_problems(option, value, at), None) is None for option in schema["anyOf"]):
+        if all(any(_problems(option, value, at)) for option in schema["anyOf"]):
             yield f"{where} has none of the allowed forms"
-        return
+    elif expectation := _unmet_expectation(schema, value):
+        yield f"{where} must be {expectation}"
+    else:
+        yield from _content_problems(schema, value, at, where)
+
+
+def _unmet_expectation(schema: JsonSchema, value: object) -> str | None:
+    """Return the allowed values or types, if `value` is none of them."""
     if "enum" in schema and not any(type(value) is type(each) and value == each for each in schema["enum"]):
-        yield f"{where} must be one of {', '.join(json.dumps(each) for each in schema['enum'])}"
-        return
-    stated = schema.get("type", ())
-    kinds = [stated] if isinstance(stated, str) else stated
+        return f"one of {', '.join(json.dumps(each) for each in schema['enum'])}"
+    types = schema.get("type", ())
+    kinds = [types] if isinstance(types, str) else types
     if kinds and not any(_TYPES[kind][1](value) for kind in kinds):
-        yield f"{where} must be {' or '.join(_TYPES[kind][0] for kind in kinds)}"
-        return
-    yield from _content_problems(schema, value, at, where)
+        return " or ".join(_TYPES[kind][0] for kind in kinds)
+    return None
 
 
-def _content_problems(schema: Mapping[str, Any], value: object, at: str, where: str) -> Iterator[str]:
+def _content_problems(schema: JsonSchema, value: object, at: str, where: str) -> Iterator[str]:
     if isinstance(value, dict):
         yield from _field_problems(schema, value, at, where)
     elif isinstance(value, list):
@@ -69,10 +74,8 @@ def _content_problems(schema: Mapping[str, Any], value: object, at: str, where: 
         yield f"{where} is out of range"
 
 
-def _field_problems(
-    schema: Mapping[str, Any], value: dict[str, object], at: str, where: str
-) -> Iterator[str]:
-    known: Mapping[str, Any] = schema.get("properties", {})
+def _field_problems(schema: JsonSchema, value: dict[str, object], at: str, where: str) -> Iterator[str]:
+    known: JsonSchema = schema.get("properties", {})
     missing = [name for name in schema.get("required", ()) if name not in value]
     if missing:
         yield f"{where} lacks {', '.join(missing)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 from proctor.judges.answer_schema import parse_json
 from proctor.judges.base import Question, UnusableAnswerError, V, Vote
@@ -33,7 +32,7 @@ async def ask_once(
     has_schemas: bool,
     settings: Mapping[str, object],
     seconds: float | None,
-) -> tuple[Vote[V], dict[str, Any] | None]:
+) -> tuple[Vote[V], dict[str, object] | None]:
     """Return one vote and the answer that it comes from, without the ballot number; `None` without a usable answer."""
     vote: Vote[V] = Vote()
     problem = ""
@@ -63,7 +62,7 @@ async def ask_once(
     return vote, None
 
 
-def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, Any]) -> None:
+def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, object]) -> None:
     """Set the verdict and the rationale of a vote from an answer.
 
     Raises:
@@ -84,7 +83,7 @@ def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, Any]
 
 
 def _options(
-    question: Question[Any], request: JudgeRequest, settings: Mapping[str, object], seconds: float | None
+    question: Question[V], request: JudgeRequest, settings: Mapping[str, object], seconds: float | None
 ) -> ModelOptions:
     return ModelOptions(
         schema=request.schema,
@@ -95,7 +94,7 @@ def _options(
     )
 
 
-def _answer(request: JudgeRequest, reply: Reply, *, has_schemas: bool) -> dict[str, Any]:
+def _answer(request: JudgeRequest, reply: Reply, *, has_schemas: bool) -> dict[str, object]:
     if not has_schemas and reply.structured is None:
         return request.parse_answer(parse_json(reply.text))
     if reply.structured is None:
@@ -103,7 +102,7 @@ def _answer(request: JudgeRequest, reply: Reply, *, has_schemas: bool) -> dict[s
     return request.parse_answer(reply.structured)
 
 
-def _add_reply(vote: Vote[Any], reply: Reply) -> None:
+def _add_reply(vote: Vote[V], reply: Reply) -> None:
     """Add the text, usage, cost and duration of a reply to its vote."""
     first = not vote.answers
     text = reply.text or (json.dumps(reply.structured, default=repr) if reply.structured is not None else "")
@@ -111,9 +110,12 @@ def _add_reply(vote: Vote[Any], reply: Reply) -> None:
     vote.model = reply.model or vote.model
     vote.seconds += reply.seconds
     vote.usage = reply.usage if first else _total_usage(vote.usage, reply.usage)
-    vote.cost = reply.cost if first or vote.cost is None or reply.cost is None else vote.cost + reply.cost
-    if not first and reply.cost is None:
-        vote.cost = None
+    vote.cost = reply.cost if first else _add_cost(vote.cost, reply.cost)
+
+
+def _add_cost(first: float | None, second: float | None) -> float | None:
+    """Add the cost of another reply. If the first cost is unknown, only the second counts."""
+    return second if first is None or second is None else first + second
 
 
 def _total_usage(first: Usage | None, second: Usage | None) -> Usage | None:

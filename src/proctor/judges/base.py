@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from proctor.common.prompts import Prompt
-from proctor.models.base import Reply, Usage
+from proctor.models.base import JsonSchema, Reply, Usage
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.model_usage import Spent
@@ -38,7 +38,7 @@ class AnswerForm(Generic[V]):
 
     name: str
     """The name of the schema or tool for providers: letters, digits, `_`."""
-    schema: Mapping[str, Any]
+    schema: JsonSchema
     """JSON Schema (an object, no additional properties, everything required), which providers can enforce."""
     read: Callable[[Any], V]
     """Return the verdict in an answer that is valid by `schema`; raise `UnusableAnswerError` if it is not clear."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
 
 from proctor.judges.ask import read_verdict
 from proctor.judges.base import Question, UnusableAnswerError, V, Vote
@@ -18,7 +17,7 @@ _VERSION = 1
 """Increase it to invalidate the answers of earlier versions."""
 
 
-def content_key(question: Question[Any], model: str, settings: Mapping[str, object]) -> bytes:
+def content_key(question: Question[V], model: str, settings: Mapping[str, object]) -> bytes:
     """Return a hash of everything that determines an answer: model, settings, prompts, material and form.
 
     It excludes the random tokens of fences and ballot numbers.
@@ -42,7 +41,7 @@ def sample_key(content: bytes, number: int) -> str:
     return f"{content.hex()}-{number}"
 
 
-def cache_entry(vote: Vote[Any], answer: Mapping[str, object]) -> bytes:
+def cache_entry(vote: Vote[V], answer: Mapping[str, object]) -> bytes:
     """Return the cache entry of an answer with a verdict: the answer, the raw texts and the usage."""
     entry = {
         "answer": answer,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from proctor.common.code_identity import identify
 from proctor.errors import CriterionError, SetupError
@@ -297,13 +296,13 @@ class ModelJudge:
             del self._judges.asking[key]
             pending.set_result(answer is not None)
 
-    async def _request_vote(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
+    async def _request_vote(self, question: Question[V]) -> tuple[Vote[V], dict[str, object] | None]:
         if self._turns is None:
             return await self._ask_once(question)
         async with self._turns:
             return await self._ask_once(question)
 
-    async def _ask_once(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
+    async def _ask_once(self, question: Question[V]) -> tuple[Vote[V], dict[str, object] | None]:
         return await ask_once(
             question,
             partial(self._judges.call, self._model),
@@ -313,7 +312,7 @@ class ModelJudge:
         )
 
 
-async def _complete_within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:
+async def _complete_within(ask: Callable[[], Awaitable[Reply]], seconds: float | None, name: str) -> Reply:
     """Wait for a model for a limited time. A model that ignores its cancellation is abandoned."""
     task: asyncio.Task[Reply] = asyncio.ensure_future(_complete_safely(ask, name))
     try:
@@ -331,7 +330,7 @@ async def _complete_within(ask: Callable[[], Any], seconds: float | None, name: 
     return task.result()
 
 
-async def _complete_safely(ask: Callable[[], Any], name: str) -> Reply:
+async def _complete_safely(ask: Callable[[], Awaitable[Reply]], name: str) -> Reply:
     """Convert every exception or invalid reply of a user's model object to a `ModelError`."""
     try:
         reply = await ask()

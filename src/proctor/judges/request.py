@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.judges.answer_schema import check_schema
-from proctor.judges.base import Passage, Question, UnusableAnswerError
-from proctor.models.base import Message
+from proctor.judges.base import Passage, Question, UnusableAnswerError, V
+from proctor.models.base import JsonSchema, Message
 
 __all__ = [
     "BALLOT",
@@ -41,21 +41,21 @@ class JudgeRequest:
     messages: tuple[Message, ...]
     number: str
     """64 random bits that only the instructions of this call contain. A verdict in the material cannot repeat them."""
-    schema: Mapping[str, Any]
+    schema: JsonSchema
 
-    def parse_answer(self, answer: Any) -> dict[str, Any]:
+    def parse_answer(self, answer: object) -> dict[str, object]:
         """Return an answer to this request, without the ballot number.
 
         Raises:
             UnusableAnswerError: it does not have the requested form, or it answers another request.
         """
         check_schema(self.schema, answer)
-        if answer[BALLOT].strip() != self.number:
+        if not isinstance(answer, dict) or str(answer[BALLOT]).strip() != self.number:
             raise UnusableAnswerError(f"`{BALLOT}` was not the number of this ballot")
         return {name: value for name, value in answer.items() if name != BALLOT}
 
 
-def new_request(question: Question[Any], *, as_text: bool, problem: str = "") -> JudgeRequest:
+def new_request(question: Question[V], *, as_text: bool, problem: str = "") -> JudgeRequest:
     """Return the request for one call, with a new fence token and ballot number.
 
     `as_text`: the model does not support schemas, so the instructions contain the schema. `problem`: the problem of its
@@ -80,7 +80,7 @@ def new_request(question: Question[Any], *, as_text: bool, problem: str = "") ->
     return JudgeRequest(messages, number, schema)
 
 
-def with_ballot(schema: Mapping[str, Any]) -> dict[str, Any]:
+def with_ballot(schema: JsonSchema) -> dict[str, Any]:
     """Return the schema of an answer with the ballot number.
 
     The schema is the same for every call, so providers can cache it.

@@ -88,7 +88,7 @@ def agreement(verdicts: Sequence[object]) -> float | None:
     return most / len(verdicts)
 
 
-def ballot_details(ballot: Ballot[Any], *, agreed: float | None = None) -> dict[str, Any]:
+def ballot_details(ballot: Ballot[V], *, agreed: float | None = None) -> dict[str, Any]:
     """Return a ballot as JSON for `Score.details["ballot"]`: every vote with the answers of the model.
 
     `agreed`: the agreement (0 to 1) if it is not that of whole verdicts; each rubric has its own, for example.
@@ -103,7 +103,7 @@ def ballot_details(ballot: Ballot[Any], *, agreed: float | None = None) -> dict[
     }
 
 
-def _vote_details(vote: Vote[Any]) -> dict[str, Any]:
+def _vote_details(vote: Vote[V]) -> dict[str, object]:
     return {
         "verdict": _plain(vote.verdict),
         "rationale": vote.rationale,
@@ -172,7 +172,7 @@ def no_reply_failure(error: ModelError, turn: int | None) -> Failure:
 _KINDS = {ModelFault.TIMED_OUT: FailureKind.TIMED_OUT, ModelFault.BUDGET: FailureKind.NOT_ASKED}
 
 
-def undecided_failure(ballot: Ballot[Any], turn: int | None = None) -> Failure:
+def undecided_failure(ballot: Ballot[V], turn: int | None = None) -> Failure:
     """Return the failure of a ballot without an outcome: the problems of its votes, most frequent first."""
     problems = [vote.problem for vote in ballot.votes if vote.problem is not None]
     counts = Counter(problem.message for problem in problems).most_common()

@@ -9,6 +9,9 @@ from typing import Any, Literal, Protocol
 
 from proctor.errors import EvalError
 
+JsonSchema = Mapping[str, Any]
+"""A JSON Schema."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -22,7 +25,7 @@ class Message:
 class ModelOptions:
     """The options of one call."""
 
-    schema: Mapping[str, Any] | None = None
+    schema: JsonSchema | None = None
     """The JSON Schema of the answer; `None` for text."""
     schema_name: str = "answer"
     settings: Mapping[str, Any] = field(default_factory=dict)

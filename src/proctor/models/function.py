@@ -27,7 +27,7 @@ __all__ = [
     "takes_options",
 ]
 
-Answer = Any
+Answer = object
 """The answer of a function or a script: a text; data (a mapping or an object with `model_dump`); a `Reply`; or an
 exception, which is raised."""
 
@@ -150,7 +150,7 @@ _FIELDS: dict[str, Callable[[object], bool]] = {
 }
 
 
-def _as_json_object(answer: object) -> dict[str, Any] | None:
+def _as_json_object(answer: object) -> dict[str, object] | None:
     """Return an answer as a dict; `None` if it is not a JSON object."""
     if callable(dump := getattr(answer, "model_dump", None)) and not isinstance(answer, type):
         answer = dump(mode="json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -21,7 +21,7 @@ Dialect = Literal["google", "openai", "openai-responses", "anthropic", "bedrock"
 class ProviderSettings:
     """The settings for a provider, and warnings about the others."""
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
     """By the names of pydantic-ai's ModelSettings."""
     notes: list[str] = field(default_factory=list)
     """A warning for each setting that the provider does not support."""
@@ -161,7 +161,7 @@ def _map_thinking(mapped: ProviderSettings, dialect: Dialect, value: object, mod
         )
 
 
-def _as_dict(value: object) -> dict[str, Any]:
+def _as_dict(value: object) -> dict[str, object]:
     if isinstance(value, BaseModel):
         return value.model_dump()
     return dict(value) if isinstance(value, Mapping) else {}
@@ -228,7 +228,7 @@ PATIENCE = 120.0
 """The default timeout in seconds of a call with its retries; `http_options.timeout` (milliseconds) replaces it."""
 
 
-def settings_of(config: GenerateContentConfig | None) -> dict[str, Any]:
+def settings_of(config: GenerateContentConfig | None) -> dict[str, object]:
     """Return the settings of a model that a file states."""
     return {} if config is None else config.model_dump(mode="json", exclude_none=True)
 

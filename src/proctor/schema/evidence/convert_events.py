@@ -227,21 +227,25 @@ _made_invocation = maker(Invocation)
 
 def events_of(invocation: Invocation) -> list[Event]:
     """Return events that read back as the same calls, responses and final text; they share no objects with `invocation`."""
-    data = invocation.intermediate_data
-    if isinstance(data, InvocationEvents):
-        events = [Event.model_validate(step.model_dump(exclude_none=True)) for step in data.invocation_events]
-    else:
-        events = _from_older(data or IntermediateData())
-    for event in events:
-        if event.author.lower() == "user":  # otherwise its calls would count as the user's
-            event.author = "agent"
-    own = [event for event in events if event.content is None]
-    final = _final_event(invocation.final_response, own[-1] if own else None)
-    if final is not None and own:
-        events = [event for event in events if event is not own[-1]]
+    events = _intermediate_events(invocation.intermediate_data or IntermediateData())
+    own = next((event for event in reversed(events) if event.content is None), None)
+    final = _final_event(invocation.final_response, own)
+    if final is not None:
+        events = [event for event in events if event is not own]
     if final is None or not text_parts(final):
         _hold_back(events)
     return [*events, final] if final is not None else events
+
+
+def _intermediate_events(data: InvocationEvents | IntermediateData) -> list[Event]:
+    if isinstance(data, InvocationEvents):
+        events = [Event.model_validate(step.model_dump(exclude_none=True)) for step in data.invocation_events]
+    else:
+        events = _from_older(data)
+    for event in events:
+        if event.author.lower() == "user":  # otherwise its calls would count as the user's
+            event.author = "agent"
+    return events
 
 
 def _from_older(data: IntermediateData) -> list[Event]:

@@ -119,15 +119,18 @@ class Estimate:
     @property
     def cost(self) -> Forecast | None:
         """US dollars of all known purposes; `None` if some are unknown. The interval combines those of the purposes."""
-        costs = [part.cost for part in self.parts]
-        known = [cost for cost in costs if cost is not None]
-        if not known or len(known) < len(costs):
+        costs = [part.cost for part in self.parts if part.cost is not None]
+        if not costs or len(costs) < len(self.parts):
             return None
-        lows = [cost.low for cost in known if cost.low is not None]
-        highs = [cost.high for cost in known if cost.high is not None]
-        whole = len(lows) == len(known)
         return Forecast(
-            value=sum(cost.value for cost in known),
-            low=sum(lows) if whole else None,
-            high=sum(highs) if whole else None,
+            value=sum(cost.value for cost in costs),
+            low=_sum_if_known(cost.low for cost in costs),
+            high=_sum_if_known(cost.high for cost in costs),
         )
+
+
+def _sum_if_known(values: Iterable[float | None]) -> float | None:
+    """Return the sum; `None` if one of the values is unknown."""
+    values = [*values]
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
