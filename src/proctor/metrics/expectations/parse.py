@@ -201,13 +201,16 @@ class _Block:
             self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
         read = self._alternatives if kind == "any_of" else self._items
         items = read(given[kind], f"{where}.{kind}")
+        self._check_group_size(kind, items, where)
+        node = GROUPS[kind](items)
+        return optional(node) if self._flag(given, where) else node
+
+    def _check_group_size(self, kind: str, items: Sequence[Node], where: str) -> None:
         if kind == "any_order" and len(items) > LARGEST_GROUP:
             self._problem(
                 f"{where}.any_order",
                 f"at most {LARGEST_GROUP} items can be in any order, got {len(items)}",
             )
-        node = GROUPS[kind](items)
-        return optional(node) if self._flag(given, where) else node
 
     def _alternatives(self, given: object, where: str) -> tuple[Node, ...]:
         """Read the alternatives; an alternative that is a list is a sequence of calls."""

@@ -191,6 +191,12 @@ class Answer:
         for start in range(0, len(all_sentences), AT_ONCE):
             yield all_sentences[start : start + AT_ONCE]
 
+    def add(self, batch: Sequence[str], asked: Asked[Sentences]) -> None:
+        """Add the result of the question about a batch; undecided votes do not count."""
+        self.asked.append(asked)
+        if asked.failure is None:
+            self.found += findings(batch, asked.votes)
+
 
 class Hallucinations(JudgedMetric[HallucinationsCriterion]):
     """The share of sentences that the context supports, or that make no claim; for a turn, the mean over its answers.
@@ -236,11 +242,8 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
         ]
         asked = await self._ask([self._question(*each) for each in batches], sentences_are_final)
         for (answer, _, batch), each in zip(batches, asked, strict=True):
-            answer.asked.append(each)
-            if each.failure is None:
-                answer.found += findings(batch, each.votes)
-        failures = [each.failure for of_turn in answers for answer in of_turn for each in answer.asked]
-        return case_score([_turn_score(of_turn) for of_turn in answers], failures)
+            answer.add(batch, each)
+        return case_score([*map(_turn_score, answers)], [each.failure for each in asked])
 
     def _answers(self, case: CaseView, index: int) -> Iterator[Answer]:
         turn = case.actual[index]
@@ -278,16 +281,20 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
         return Score(reason=NO_TEXT, not_applicable=True)
     asked = [each for answer in answers for each in answer.asked]
     results = [each for answer in answers for each in answer.found]
-    agreements = [each.agreement for each in results]
-    agreement = sum(agreements) / len(agreements) if agreements else None
-    details: dict[str, object] = {
-        "sentences": [each.as_data() for each in results],
-        "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
-    }
+    details = _details(asked, results)
     if failure := next(filter(None, (each.failure for each in asked)), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
     shares = [share for each in answers if (share := _share(each.found)) is not None]
     return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
+
+
+def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
+    agreements = [each.agreement for each in results]
+    agreement = sum(agreements) / len(agreements) if agreements else None
+    return {
+        "sentences": [each.as_data() for each in results],
+        "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
+    }
 
 
 def _share(results: Iterable[Finding]) -> float | None:

@@ -121,16 +121,14 @@ def _steps_of_older_form(invocation: Invocation) -> Iterator[Step]:
 
 
 def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[Step]:
-    is_final = (
-        event.content == final
-    )  # an event that answers and calls a (long-running) tool has this content
     for part in (event.content and event.content.parts) or ():
         if part.function_call is not None:
             yield Step("tool call", _call(part.function_call, event.author), event=index)
         elif part.function_response is not None:
             yield Step("tool result", _result(part.function_response), event=index)
-        elif part.text and part.text.strip() and not part.thought and not is_final:
-            yield Step(SAID, str(IntermediateText(event.author, part.text)), part.text, index)
+        # an event that answers and calls a (long-running) tool has the content of the final response
+        elif event.content != final and not part.thought and (text := part.text or "").strip():
+            yield Step(SAID, str(IntermediateText(event.author, text)), text, index)
     if event.grounding_metadata is not None:
         sources = event.grounding_metadata.model_dump(mode="json", exclude_none=True)
         yield Step(SOURCES, _json({"agent": event.author, **sources}), event=index)

@@ -67,20 +67,14 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         scenario = case.scenario
         if scenario is None or not case.actual:
             return _not_applicable(case, NO_TURNS if scenario else NO_SCENARIO)
-        begin = min(len(case.opening), len(case.actual))
-        first = [*_first(case, scenario, begin)]
-        start = begin + len(first)
-        questions = [self._question(case, scenario, index) for index in range(start, len(case.actual) + 1)]
-        *asked, end = await self._ask(questions, _is_final)
+        opening = _opening_scores(case, scenario)
+        rest = range(len(opening), len(case.actual) + 1)
+        *asked, end = await self._ask([self._question(case, scenario, turn) for turn in rest], _is_final)
         names = self._names(scenario)
-        recorded = [Score(reason=RECORDED, not_applicable=True) for _ in range(begin)]
-        scores = [*recorded, *first, *(_score(each, names) for each in asked)]
+        scores = [*opening, *(_score(each, names) for each in asked)]
         scores[-1] = _with_end(scores[-1], end, names, [each.ballot for each in (*asked[-1:], end)])
         result = case_score(scores, [each.failure for each in (*asked, end)])
-        faults = [
-            _fault(FaultKind.LEFT_PLAN, case, begin, NOT_AS_PLANNED) for each in first if not each.value
-        ]
-        faults += _faults(case, start, asked, end, names)
+        faults = [*_faults(case, opening, asked, end, names)]
         if faults and result.failure is None:
             result.details = {USER_FAULTS: faults}
         return result
@@ -117,20 +111,29 @@ def _not_applicable(case: CaseView, reason: str) -> MetricScore:
     return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
 
 
-def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Iterator[Score]:
-    """Yield the score of the first simulated message, if there is one and the scenario has a starting prompt for it."""
+def _opening_scores(case: CaseView, scenario: ConversationScenario) -> list[Score]:
+    """Return the scores that need no judge: of a recorded opening, and of the starting prompt after it."""
+    begin = min(len(case.opening), len(case.actual))
+    scores = [Score(reason=RECORDED, not_applicable=True) for _ in range(begin)]
     prompt = scenario.starting_prompt.strip()
-    if index >= len(case.actual) or (index and not prompt):
-        return
-    is_same = text_of(case.actual[index].user_content, thoughts=False).strip() == prompt
-    yield Score(float(is_same), AS_PLANNED if is_same else NOT_AS_PLANNED)
+    if begin < len(case.actual) and (prompt or not begin):
+        is_same = text_of(case.actual[begin].user_content, thoughts=False).strip() == prompt
+        scores.append(Score(float(is_same), AS_PLANNED if is_same else NOT_AS_PLANNED))
+    return scores
 
 
 def _faults(
-    case: CaseView, start: int, asked: Sequence[Asked[Checked]], end: Asked[Checked], names: Sequence[str]
+    case: CaseView,
+    opening: Sequence[Score],
+    asked: Sequence[Asked[Checked]],
+    end: Asked[Checked],
+    names: Sequence[str],
 ) -> Iterator[dict[str, object]]:
-    """Yield the turns that most votes find wrong, and a wrong end, as simulator faults: they make the trial an error."""
-    for turn, each in enumerate(asked, start):
+    """Yield the wrong turns, and a wrong end, as simulator faults: they make the trial an error."""
+    for turn, score in enumerate(opening):
+        if score.value == 0:
+            yield _fault(FaultKind.LEFT_PLAN, case, turn, NOT_AS_PLANNED)
+    for turn, each in enumerate(asked, len(opening)):
         if each.failure is None and not majority(_valid(each.votes)):
             name, why = _most_broken(each, names)
             yield _fault(_KINDS.get(name, FaultKind.LEFT_PLAN), case, turn, why)

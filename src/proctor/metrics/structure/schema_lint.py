@@ -231,15 +231,19 @@ class _Search:
         """Resolve every reference, check its target, and report schemas that apply to the same value again and again."""
         applied: dict[int, list[int]] = {}
         for schema, resolver in self._schemas:  # grows by the targets of the references
-            schemas = [self._target(reference, resolver) for reference in _references(schema)]
-            schemas += [each for name, each in self._within(schema) if name.partition("/")[0] in IN_PLACE]
-            applied[id(schema)] = [id(each) for each in schemas if isinstance(each, Mapping)]
+            applied[id(schema)] = [id(each) for each in self._applied(schema, resolver)]
         try:
             TopologicalSorter(applied).prepare()
         except CycleError as error:
             circle = (schema for schema, _ in self._schemas if id(schema) in error.args[1])
             reference = next(each for schema in circle for each in _references(schema))
             self.findings.dead.append(f"its reference {show_text(reference)} refers to itself without end")
+
+    def _applied(self, schema: Schema, resolver: Resolver[Any]) -> Iterator[Schema]:
+        """Yield the schemas that one applies to the same value."""
+        targets = [self._target(reference, resolver) for reference in _references(schema)]
+        inside = (each for name, each in self._within(schema) if name.partition("/")[0] in IN_PLACE)
+        yield from (each for each in (*targets, *inside) if isinstance(each, Mapping))
 
     def _target(self, reference: str, resolver: Resolver[Any]) -> object:
         """Return the schema that a reference names; `None` if there is none, which is reported."""

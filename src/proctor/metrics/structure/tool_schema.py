@@ -76,11 +76,8 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         problems: list[str] = []
         for index, entry in enumerate(self.criterion.declarations):
             tools = [*read_declarations([entry])]
-            found = [*misspelled(entry)]
-            if not tools and not found:
-                found = [f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}']
-            found += [problem for each in tools if (problem := self._schema_problem(each))]
             repeated = {each.name for each in declarations} & {each.name for each in tools}
+            found = [*self._entry_problems(entry, tools)]
             found += [f"{name!r} is declared twice" for name in sorted(repeated)]
             problems += [f"declarations[{index}]: {problem}" for problem in found]
             declarations += tools
@@ -91,6 +88,13 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
     def survey(self) -> Survey | None:
         """Return the survey for declarations that check nothing."""
         return DeclarationSurvey(self._declarations, self._schema) if self._declarations else None
+
+    def _entry_problems(self, entry: object, tools: Sequence[Declaration]) -> Iterator[str]:
+        slips = [*misspelled(entry)]
+        yield from slips
+        if not tools and not slips:
+            yield f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}'
+        yield from filter(None, map(self._schema_problem, tools))
 
     def _schema_problem(self, declared: Declaration) -> str:
         try:

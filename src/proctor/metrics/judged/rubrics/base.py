@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from math import isfinite
 from typing import ClassVar
 
@@ -185,9 +186,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         """Ask about each turn with rubrics; a turn without any is not applicable."""
         if not case.actual:
             return MetricScore(reason=NO_TURNS, not_applicable=True)
-        lists = [self._of_turn(case, index) for index in range(len(case.actual))]
-        if not any(lists):
-            raise MetricError(f"there are no rubrics of type {self.rubric_type} for any turn")
+        lists = self._of_turns(case)
         turns = [index for index, rubrics in enumerate(lists) if rubrics]
         questions = [self._question(case, index, lists[index]) for index in turns]
         asked = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
@@ -195,7 +194,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         scores = [Score(reason=NO_RUBRICS, not_applicable=True) for _ in lists]
         for index in turns:
             scores[index] = _turn_score(asked[index], results[index])
-        overall = share(each for of_turn in results.values() for each in of_turn)
+        overall = share(chain.from_iterable(results.values()))
         score = case_score(scores, [each.failure for each in asked.values()], value=overall)
         score.details = {"overall_rubrics": by_id(results.values())}
         return score
@@ -203,6 +202,12 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
     @abstractmethod
     def _passages(self, case: CaseView, index: int) -> Iterable[Passage]:
         """Return what the judge sees, without the rubrics."""
+
+    def _of_turns(self, case: CaseView) -> list[list[Placed]]:
+        lists = [self._of_turn(case, index) for index in range(len(case.actual))]
+        if not any(lists):
+            raise MetricError(f"there are no rubrics of type {self.rubric_type} for any turn")
+        return lists
 
     def _of_turn(self, case: CaseView, index: int) -> list[Placed]:
         """Return the rubrics of a turn: from the criterion, the case, and the turn as recorded and as made."""
